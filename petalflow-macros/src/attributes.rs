@@ -2,10 +2,10 @@
 //! and everything that is generated for it. So the first attribute removes the others.
 
 use proc_macro2::TokenStream;
+use quote::quote;
 use syn::{Attribute, Path};
 
 use crate::errors::Errors;
-use crate::tokens::concat;
 
 const NODE: &str = "node";
 const TOOL: &str = "tool";
@@ -19,36 +19,24 @@ pub(crate) struct Others {
 
 /// The attributes of this name.
 pub(crate) fn named<'a>(attrs: &'a [Attribute], name: &str) -> Vec<&'a Attribute> {
-    let mut found = Vec::new();
-    for attr in attrs {
-        if attr.path().is_ident(name) {
-            found.push(attr);
-        }
-    }
-    found
+    attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident(name))
+        .collect()
 }
 
 /// The tokens of the attributes of this name.
 pub(crate) fn tokens(attrs: &[Attribute], name: &str) -> TokenStream {
-    concat(&named(attrs, name))
+    let named = named(attrs, name);
+    quote!(#(#named)*)
 }
 
 /// Removes the attributes for which this holds, and returns them.
 pub(crate) fn extract(
     attrs: &mut Vec<Attribute>,
-    is: &dyn Fn(&Attribute) -> bool,
+    is: impl Fn(&Attribute) -> bool,
 ) -> Vec<Attribute> {
-    let mut extracted = Vec::new();
-    let mut kept = Vec::new();
-    for attr in std::mem::take(attrs) {
-        if is(&attr) {
-            extracted.push(attr);
-        } else {
-            kept.push(attr);
-        }
-    }
-    *attrs = kept;
-    extracted
+    attrs.extract_if(.., |attr| is(attr)).collect()
 }
 
 /// Removes the other attributes of a node, and reports each.
@@ -83,7 +71,7 @@ fn take(
         tool: false,
     };
     let is_tool = |attr: &Attribute| cfg!(feature = "tool") && is_ours(attr.path(), TOOL);
-    for attr in extract(attrs, &|attr| is_tool(attr) || is_ours(attr.path(), NODE)) {
+    for attr in extract(attrs, |attr| is_tool(attr) || is_ours(attr.path(), NODE)) {
         let tool = is_tool(&attr);
         errors.at(&attr, if tool { second_tool } else { second_node });
         others.any = true;

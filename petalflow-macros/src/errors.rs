@@ -7,8 +7,6 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::DeriveInput;
 
-use crate::parsers::parse_as;
-
 /// The errors that were found so far.
 #[derive(Default)]
 pub(crate) struct Errors {
@@ -18,13 +16,13 @@ pub(crate) struct Errors {
 
 impl Errors {
     /// Adds an error at these tokens.
-    pub(crate) fn at(&mut self, tokens: &dyn ToTokens, message: impl Display) {
-        self.push(error_at(tokens, &message));
+    pub(crate) fn at(&mut self, tokens: impl ToTokens, message: impl Display) {
+        self.push(syn::Error::new_spanned(tokens, message));
     }
 
     /// Adds the violation of a rule that has a section in `docs/reference/rules.md`.
-    pub(crate) fn rule(&mut self, rule: Rule, tokens: &dyn ToTokens, message: impl Display) {
-        self.push(coded_at(rule, tokens, &message));
+    pub(crate) fn rule(&mut self, rule: Rule, tokens: impl ToTokens, message: impl Display) {
+        self.push(coded_at(rule, tokens, message));
     }
 
     /// Adds an error of a parser.
@@ -35,6 +33,11 @@ impl Errors {
             Some(errors) => errors.combine(error),
             none => *none = Some(error),
         }
+    }
+
+    /// The value, or `None` after adding the error.
+    pub(crate) fn ok<T>(&mut self, result: syn::Result<T>) -> Option<T> {
+        result.map_err(|error| self.push(error)).ok()
     }
 
     /// The number of errors. A caller compares it before and after a step to see whether the step failed.
@@ -55,23 +58,18 @@ impl Errors {
     }
 }
 
-/// An error at these tokens. [`syn::Error::new_spanned`] is compiled once per type of tokens and of message.
-pub(crate) fn error_at(tokens: &dyn ToTokens, message: &dyn Display) -> syn::Error {
-    syn::Error::new_spanned(tokens.to_token_stream(), message)
-}
-
 /// The violation of a rule at these tokens.
-pub(crate) fn coded_at(rule: Rule, tokens: &dyn ToTokens, message: &dyn Display) -> syn::Error {
-    error_at(tokens, &format_args!("{}: {message}", rule.code()))
+pub(crate) fn coded_at(rule: Rule, tokens: impl ToTokens, message: impl Display) -> syn::Error {
+    syn::Error::new_spanned(tokens, format_args!("{}: {message}", rule.code()))
 }
 
 /// Expands a derive: the generated code, and the errors that `code` finds.
 pub(crate) fn derive(
     item: TokenStream,
-    code: &dyn Fn(DeriveInput, &mut Errors) -> TokenStream,
+    code: impl FnOnce(DeriveInput, &mut Errors) -> TokenStream,
 ) -> TokenStream {
     let mut errors = Errors::default();
-    let code = match parse_as(item) {
+    let code = match syn::parse2(item) {
         Ok(item) => code(item, &mut errors),
         Err(error) => {
             errors.push(error);

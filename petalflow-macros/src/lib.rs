@@ -12,19 +12,15 @@ mod errors;
 mod flow;
 mod node;
 mod options;
-mod parsers;
 mod paths;
 mod placeholder;
 mod route;
 mod spans;
 mod state;
-mod template;
 #[cfg(test)]
 mod tests;
-mod tokens;
 #[cfg(feature = "tool")]
 mod tool;
-mod twice;
 mod types;
 
 use proc_macro::TokenStream;
@@ -35,26 +31,13 @@ macro_rules! for_compilers_and_editors {
         $(#[doc = $doc])*
         #[proc_macro_attribute]
         pub fn $name(args: TokenStream, item: TokenStream) -> TokenStream {
-            $expand(&args.into(), &item.into()).into()
+            $expand(args.into(), item.into()).into()
         }
 
         $(#[doc = $doc])*
         #[proc_macro_attribute]
         pub fn $in_editor(args: TokenStream, item: TokenStream) -> TokenStream {
-            $expand_in_editor(&args.into(), &item.into()).into()
-        }
-    };
-    ($(#[doc = $doc:expr])* derive $name:ident($helper:ident) as $function:ident = $expand:path, $name_in_editor:ident as $in_editor:ident = $expand_in_editor:path) => {
-        $(#[doc = $doc])*
-        #[proc_macro_derive($name, attributes($helper))]
-        pub fn $function(item: TokenStream) -> TokenStream {
-            $expand(item.into()).into()
-        }
-
-        $(#[doc = $doc])*
-        #[proc_macro_derive($name_in_editor, attributes($helper))]
-        pub fn $in_editor(item: TokenStream) -> TokenStream {
-            $expand_in_editor(item.into()).into()
+            $expand_in_editor(args.into(), item.into()).into()
         }
     };
 }
@@ -165,7 +148,7 @@ state = state::expand, state_in_editor = state::in_editor
 #[doc(hidden)]
 #[proc_macro_derive(StateAfterCfg, attributes(key, __petalflow_state))]
 pub fn state_after_cfg(item: TokenStream) -> TokenStream {
-    state::expand_after_cfg(&item.into()).into()
+    state::expand_after_cfg(item.into()).into()
 }
 
 for_compilers_and_editors! {
@@ -274,7 +257,6 @@ for_compilers_and_editors! {
 node = node::expand, node_in_editor = node::in_editor
 }
 
-for_compilers_and_editors! {
 /// Makes each variant of an enum a route. A node that returns the enum chooses where the run continues.
 ///
 /// A variant can carry one value. The edge of the variant delivers the value to its target as the item.
@@ -325,10 +307,11 @@ for_compilers_and_editors! {
 /// | `#[route(..)]` | meaning |
 /// | --- | --- |
 /// | `crate = path` | the path of the crate petalflow, if it is not `::petalflow` |
-derive Route(route) as derive_route = route::expand, RouteInEditor as derive_route_in_editor = route::in_editor
+#[proc_macro_derive(Route, attributes(route))]
+pub fn derive_route(item: TokenStream) -> TokenStream {
+    route::expand(item.into()).into()
 }
 
-for_compilers_and_editors! {
 /// Makes a struct a question that a node can ask a person with `Context::ask`.
 ///
 /// The struct and the type of the answer implement the traits of serde, because a store records them.
@@ -365,11 +348,11 @@ for_compilers_and_editors! {
 /// | `expires = 3d` | the time after which the question is answered with `default` |
 /// | `default = expr` | the answer of a question that has expired |
 /// | `crate = path` | the path of the crate petalflow, if it is not `::petalflow` |
-derive Ask(ask) as derive_ask = ask::expand, AskInEditor as derive_ask_in_editor = ask::in_editor
+#[proc_macro_derive(Ask, attributes(ask))]
+pub fn derive_ask(item: TokenStream) -> TokenStream {
+    ask::expand(item.into()).into()
 }
 
-#[cfg(feature = "tool")]
-for_compilers_and_editors! {
 /// Makes a function a tool that a model can call.
 ///
 /// ```
@@ -423,7 +406,10 @@ for_compilers_and_editors! {
 /// | `retry = 3`, `retry = expr`, `retry = [expr, ..]` | the number of attempts, a `Retry`, or several, as for a node. Invalid arguments are not retried |
 /// | `blocking` | for a plain `fn` that blocks: it runs on a separate thread |
 /// | `crate = path` | the path of the crate petalflow, if it is not `::petalflow` |
-tool = tool::expand, tool_in_editor = tool::in_editor
+#[cfg(feature = "tool")]
+#[proc_macro_attribute]
+pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
+    tool::expand(args.into(), item.into()).into()
 }
 
 /// The implementation of `petalflow::tools!`. Takes `[$crate] search, fetch`.

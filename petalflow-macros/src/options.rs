@@ -6,11 +6,10 @@ use petalflow_graph::{Rule, messages, similar};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt as _;
-use syn::parse::ParseStream;
+use syn::parse::{ParseStream, Parser as _};
 use syn::{Expr, Lit, LitInt, LitStr, Path, Token, token};
 
 use crate::errors::{Errors, coded_at};
-use crate::parsers::parse_with;
 use crate::types;
 
 /// Words of other libraries, and the options that have their meaning.
@@ -46,14 +45,8 @@ pub(crate) fn meant<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     if similar.is_some() {
         return similar;
     }
-    for (word, name) in OTHER_WORDS {
-        for option in known {
-            if *word == written && option == name {
-                return Some(option);
-            }
-        }
-    }
-    None
+    let meant = |option: &&&str| OTHER_WORDS.contains(&(written, **option));
+    known.iter().find(meant).copied()
 }
 
 /// One option.
@@ -66,13 +59,9 @@ pub(crate) struct Opt {
 
 /// Parses the options of an attribute. An option that cannot be parsed is reported and skipped.
 pub(crate) fn parse_tokens(tokens: TokenStream, errors: &mut Errors) -> Vec<Opt> {
-    let mut options = Vec::new();
+    let options = |input: ParseStream| Ok(parse(input, errors));
     // `parse` reports errors and parses all tokens.
-    let _ = parse_with(tokens, &mut |input| {
-        options = parse(input, errors);
-        Ok(())
-    });
-    options
+    options.parse2(tokens).unwrap_or_default()
 }
 
 /// Parses options up to the end of `input`. An option that cannot be parsed is reported and skipped.
@@ -253,25 +242,13 @@ impl Opt {
             self.expected(errors, "a time span", "30s");
             return None;
         };
-        match duration(value) {
-            Ok(duration) => Some(duration),
-            Err(error) => {
-                errors.push(error);
-                None
-            }
-        }
+        errors.ok(duration(value))
     }
 
     /// An option with retries: a number of attempts, an expression of type `Retry`, or a list of these. Returns the list.
     pub(crate) fn retry(&self, runtime: &dyn ToTokens, errors: &mut Errors) -> Option<TokenStream> {
         let value = self.expr(errors, "3")?;
-        match retries(&value, runtime) {
-            Ok(retries) => Some(retries),
-            Err(error) => {
-                errors.push(error);
-                None
-            }
-        }
+        errors.ok(retries(&value, runtime))
     }
 
     fn expected(&self, errors: &mut Errors, what: &str, example: &str) {
@@ -294,12 +271,10 @@ pub(crate) fn retries(value: &Expr, runtime: &dyn ToTokens) -> syn::Result<Token
     };
     if list.elems.is_empty() {
         let message = "the list of retries is empty: write `1` for a node that is not retried, or remove the option";
-        return Err(coded_at(Rule::Option, value, &message));
+        return Err(coded_at(Rule::Option, value, message));
     }
-    let mut retries = Vec::new();
-    for index in 0..list.elems.len() {
-        retries.push(retry(&list.elems[index], runtime)?);
-    }
+    let retries = list.elems.iter().map(|value| retry(value, runtime));
+    let retries = retries.collect::<syn::Result<Vec<_>>>()?;
     Ok(quote!(&[#(#retries),*]))
 }
 
@@ -320,7 +295,7 @@ fn retry(value: &Expr, runtime: &dyn ToTokens) -> syn::Result<TokenStream> {
         Some(_) => "`retry` counts all attempts, so it is at least 1 (no retry)",
         None => "`retry` takes the number of attempts, such as `3`, or a `Retry`",
     };
-    Err(coded_at(Rule::Option, value, &message))
+    Err(coded_at(Rule::Option, value, message))
 }
 
 /// The name of a node in storage: a string literal.
@@ -332,7 +307,7 @@ pub(crate) fn node_id(value: &Expr) -> syn::Result<String> {
         return Ok(text.value());
     }
     let message = "`id` takes the name under which the node is stored: `id: \"…\"`";
-    Err(coded_at(Rule::Option, value, &message))
+    Err(coded_at(Rule::Option, value, message))
 }
 
 /// A time span from a literal: `30s`, `500ms`, `2m`, `1h`, `3d`, `2w`, `1.5s`, or the same in quotes.
@@ -348,11 +323,11 @@ pub(crate) fn duration(value: &Expr) -> syn::Result<Duration> {
     };
     let Some(duration) = text.as_deref().and_then(parse_duration) else {
         let message = "not a time span: write `30s`, `500ms`, `2m`, `1h` or `3d`";
-        return Err(coded_at(Rule::Option, value, &message));
+        return Err(coded_at(Rule::Option, value, message));
     };
     if duration.is_zero() {
         let message = "a time span must be longer than zero";
-        return Err(coded_at(Rule::Option, value, &message));
+        return Err(coded_at(Rule::Option, value, message));
     }
     Ok(duration)
 }

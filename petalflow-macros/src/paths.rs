@@ -1,7 +1,5 @@
 //! Names, paths and spans in generated code.
 
-use std::fmt::Write as _;
-
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt as _, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
@@ -130,30 +128,6 @@ fn named(tokens: TokenStream, missing: &mut bool) -> TokenStream {
     named_tokens
 }
 
-/// The name of a module with the item of this name. It is unique even if two items of the user have one name. The generated code of
-/// each item then refers to its own item, and rustc reports only that the name is used twice.
-///
-/// rustc prints the path of an item if another crate has an item of the same name, such as `std::io::Write`. So the path reads as a
-/// place: `write_at_line_7::Write`.
-pub(crate) fn module_of(ident: &Ident) -> Ident {
-    let mut text = format!("{}_at_line", name(ident).to_lowercase());
-    if proc_macro::is_available() {
-        let span = ident.span().unwrap();
-        write!(text, "_{}", span.line()).expect("writing to a string cannot fail");
-        // All calls of a `macro_rules!` macro have the same line. The debug text of the span, such as `#3 bytes(7..9)`, has the
-        // number of the call. `#0` is code that no macro wrote.
-        let debug = format!("{span:?}");
-        if let Some(rest) = debug.strip_prefix('#')
-            && let Some(call) = rest.split(' ').next()
-            && let Ok(call) = call.parse::<u32>()
-            && call > 0
-        {
-            write!(text, "_{call}").expect("writing to a string cannot fail");
-        }
-    }
-    Ident::new(&text, Span::call_site())
-}
-
 /// The name of a generated item, at the name that it is made from. An editor finds the item there, but does not rename it,
 /// because the two names differ.
 pub(crate) fn derived(text: &str, from: &Ident) -> Ident {
@@ -193,58 +167,15 @@ pub(crate) fn option(value: Option<TokenStream>) -> TokenStream {
     }
 }
 
-/// The name of a generated item or variable, which is part of this program's text.
-///
-/// In contrast to an `Ident`, it is copied and not dropped. Code that drops a value is compiled at each place where a function can
-/// panic.
-#[derive(Clone, Copy)]
-pub(crate) struct Name {
-    text: &'static str,
-    /// The number at its end.
-    index: Option<usize>,
-    span: Span,
+/// A local variable that code of the user cannot access. A pattern also names statics, constants and unit structs, which are not
+/// hygienic, so the name is one that no item of the user has.
+pub(crate) fn local(name: &str) -> Ident {
+    format_ident!("__{name}", span = Span::mixed_site())
 }
 
-impl Name {
-    pub(crate) fn new(text: &'static str, span: Span) -> Self {
-        let index = None;
-        Name { text, index, span }
-    }
-
-    pub(crate) fn numbered(text: &'static str, index: usize, span: Span) -> Self {
-        let index = Some(index);
-        Name { text, index, span }
-    }
-
-    pub(crate) fn span(self) -> Span {
-        self.span
-    }
-
-    /// The same name with another span.
-    #[cfg(feature = "tool")]
-    pub(crate) fn at(self, span: Span) -> Self {
-        Name { span, ..self }
-    }
-}
-
-impl ToTokens for Name {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        let name = match self.index {
-            Some(index) => format_ident!("{}{index}", self.text, span = self.span),
-            None => Ident::new(self.text, self.span),
-        };
-        tokens.append(name);
-    }
-}
-
-/// A local variable that code of the user cannot access.
-pub(crate) fn local(name: &'static str) -> Name {
-    Name::new(name, Span::mixed_site())
-}
-
-/// The local variable for an index.
-pub(crate) fn local_at(name: &'static str, index: usize) -> Name {
-    Name::numbered(name, index, Span::mixed_site())
+/// The local variable, or the function in a `const _`, for an index.
+pub(crate) fn local_at(name: &str, index: usize) -> Ident {
+    format_ident!("__{name}{index}", span = Span::mixed_site())
 }
 
 /// The number of a route: FNV-1a over its name. `#[derive(Route)]` and `flow!` use it to refer to the payload of a variant in the

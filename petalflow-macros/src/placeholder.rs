@@ -1,13 +1,13 @@
 //! Code in place of a tool that was reported, so that its uses are not errors.
 
 use proc_macro2::{Ident, TokenStream};
+use quote::quote;
 
 use crate::paths::{Runtime, name};
-use crate::template::template;
 
 /// The implementation of `Tool`.
 pub(crate) fn tool(ident: &Ident, runtime: &Runtime) -> TokenStream {
-    template! { [runtime, ident]
+    quote! {
         #[automatically_derived]
         impl #runtime::tool::Tool for #ident {
             fn spec(&self) -> &::std::sync::Arc<#runtime::tool::ToolSpec> {
@@ -33,12 +33,12 @@ pub(crate) fn tool(ident: &Ident, runtime: &Runtime) -> TokenStream {
 pub(crate) fn fn_tool(ident: &Ident, runtime: &Runtime) -> TokenStream {
     let tool = tool(ident, runtime);
     let text = name(ident);
-    template! { [tool, runtime, ident, text]
+    quote! {
         const _: () = {
             #tool
             #[automatically_derived]
             impl #runtime::tool::FnTool for #ident {
-                const NAME: &'static str = #text;
+                const NAME: &'static ::core::primitive::str = #text;
                 const TOOL: Self = Self {};
             }
         };

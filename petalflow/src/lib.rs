@@ -130,16 +130,13 @@ pub use graph::Graph;
 pub use launch::Launch;
 pub use middleware::Middleware;
 pub use node::{Context, Each, Managed, Overwrite, Route};
-#[cfg(all(feature = "tool", not(rust_analyzer)))]
+pub use petalflow_macros::Route;
+#[cfg(feature = "tool")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
 pub use petalflow_macros::tool;
-#[cfg(all(feature = "tool", rust_analyzer))]
-pub use petalflow_macros::tool_in_editor as tool;
 #[cfg(not(rust_analyzer))]
-pub use petalflow_macros::{Route, node, state};
+pub use petalflow_macros::{node, state};
 #[cfg(rust_analyzer)]
-pub use petalflow_macros::{
-    RouteInEditor as Route, node_in_editor as node, state_in_editor as state,
-};
+pub use petalflow_macros::{node_in_editor as node, state_in_editor as state};
 pub use run::{Events, Run, RunError};
 pub use state::State;

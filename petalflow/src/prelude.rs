@@ -35,8 +35,6 @@ pub use crate::{
     Context, Each, Flow, Managed, NodeError, Overwrite, Route, State, flow, node, state,
 };
 // The macro only, without the module of the same name.
-#[cfg(all(feature = "tool", not(rust_analyzer)))]
+#[cfg(feature = "tool")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
 pub use petalflow_macros::tool;
-#[cfg(all(feature = "tool", rust_analyzer))]
-pub use petalflow_macros::tool_in_editor as tool;

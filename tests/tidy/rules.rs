@@ -237,9 +237,6 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
     (
         "petalflow-macros",
         &[
-            "parsers",
-            "tokens",
-            "template",
             "errors",
             "types",
             "options",
@@ -247,7 +244,6 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "paths",
             "attributes",
             "placeholder",
-            "twice",
             "editor",
             "ask",
             "node",

@@ -16,7 +16,7 @@ use crate::workspace;
 type ModuleIdx = usize;
 
 /// What the code inside these macros names is for the code that it generates.
-const TEMPLATES: &[&str] = &["parse_quote", "quote", "quote_spanned", "template"];
+const TEMPLATES: &[&str] = &["parse_quote", "quote", "quote_spanned"];
 
 pub(crate) struct Source {
     pub(crate) modules: Vec<Module>,

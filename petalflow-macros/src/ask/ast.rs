@@ -5,13 +5,12 @@ use std::time::Duration;
 use petalflow_graph::{Rule, messages};
 use proc_macro2::Ident;
 use syn::ext::IdentExt as _;
-use syn::parse::ParseStream;
+use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Data, DeriveInput, Expr, Generics, LitStr, Member, Path, Token, Type};
 
 use crate::attributes;
 use crate::errors::Errors;
 use crate::options::{self, Opt, Seen, comma_separated};
-use crate::parsers;
 
 /// A question.
 pub(crate) struct AskAst {
@@ -95,7 +94,7 @@ impl AskAst {
                 );
                 continue;
             };
-            let mut read = |input: ParseStream| {
+            let read = |input: ParseStream| {
                 comma_separated(input, errors, Errors::push, |input, errors| {
                     let (name, value) = option(input)?;
                     self.accept(name, value, &mut seen, &mut expiry, errors);
@@ -104,7 +103,7 @@ impl AskAst {
                 Ok(())
             };
             // `comma_separated` reports errors and parses all tokens.
-            let _ = parsers::parse_with(list.tokens.clone(), &mut read);
+            let _ = read.parse2(list.tokens.clone());
         }
         match (expiry.after, expiry.answer) {
             (Some((_, Some(after))), Some((_, answer))) => self.expiry = Some((after, answer)),

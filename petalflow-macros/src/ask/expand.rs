@@ -8,7 +8,6 @@ use syn::spanned::Spanned as _;
 use super::ast::AskAst;
 use crate::options::duration_tokens;
 use crate::paths::{Runtime, name};
-use crate::template::template;
 use crate::types::{self, may_be_unshared};
 
 /// `impl Ask for ReviewDraft`.
@@ -38,7 +37,7 @@ pub(crate) fn ask(ask: &AskAst, runtime: &Runtime) -> TokenStream {
         .map_or_else(|| name(ident), syn::LitStr::value);
     let key = ask.key.as_ref().map(|key| {
         let value = quote_spanned!(key.span()=> ::std::string::ToString::to_string(&self.#key));
-        template! { [value]
+        quote! {
             fn key(&self) -> ::std::string::String {
                 #value
             }
@@ -48,7 +47,7 @@ pub(crate) fn ask(ask: &AskAst, runtime: &Runtime) -> TokenStream {
     let expiry = ask.expiry.as_ref().filter(|_| ask.answer.is_some());
     let expires = expiry.map(|(after, answer)| {
         let after = duration_tokens(*after);
-        template! { [runtime, after, answer]
+        quote! {
             fn expires(&self) -> ::core::option::Option<#runtime::interrupt::Expiry<Self::Answer>> {
                 ::core::option::Option::Some(#runtime::interrupt::Expiry {
                     after: #after,
@@ -57,14 +56,12 @@ pub(crate) fn ask(ask: &AskAst, runtime: &Runtime) -> TokenStream {
             }
         }
     });
-    let implementation = template! { [
-        impl_generics, runtime, ident, type_generics, bounds, answer, text, key, expires
-    ]
+    let implementation = quote! {
         #[automatically_derived]
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         impl #impl_generics #runtime::interrupt::Ask for #ident #type_generics #bounds {
             type Answer = #answer;
-            const NAME: &'static str = #text;
+            const NAME: &'static ::core::primitive::str = #text;
             #key
             #expires
         }
@@ -83,7 +80,7 @@ fn checked(ty: &Type, runtime: &Runtime) -> (TokenStream, TokenStream) {
         ty,
         quote!(#of::answer(#written, #of::SERIALIZE, #of::DESERIALIZE)),
     );
-    let check = template! { [ty, runtime, call]
+    let check = quote! {
         type __Answer = #ty;
         const __ANSWER: ::core::primitive::usize = {
             #[allow(unused_imports)]

@@ -135,11 +135,11 @@ fn option_is_known(name: &Ident, value: &Expr, mistakes: &mut Mistakes) {
         "retry" => options::retries(value, &TokenStream::new()).err(),
         "timeout" | "idle" | "cache" => options::duration(value).err(),
         "id" => options::node_id(value).err(),
-        "keep" => Some(coded_at(Rule::Option, name, &messages::keep_beside_in())),
+        "keep" => Some(coded_at(Rule::Option, name, messages::keep_beside_in())),
         _ => {
             let meant = options::meant(&written, &NODE_OPTIONS);
             let text = messages::unknown_option(&written, meant, &NODE_OPTIONS);
-            Some(coded_at(Rule::Option, name, &text))
+            Some(coded_at(Rule::Option, name, text))
         }
     };
     if let Some(error) = error {

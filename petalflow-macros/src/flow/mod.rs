@@ -14,16 +14,13 @@ use petalflow_graph::Analysis;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 use syn::ext::IdentExt as _;
-use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, bracketed};
+use syn::parse::{Parse, ParseStream, Parser as _};
+use syn::{bracketed, parse_quote};
 
 use ast::FlowAst;
 
 use crate::errors::Errors;
-use crate::parsers::parse_with;
-use crate::paths::name;
-use crate::template::template;
-use crate::{twice, types};
+use crate::types;
 
 /// The input from the `macro_rules!` wrapper: `[$crate]` and the tokens of the user.
 struct Input {
@@ -48,27 +45,13 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     read(input, &|cx| {
         let krate = cx.krate;
         let mut attrs = cx.attrs.to_vec();
-        let parsed = parse_with(quote!(#[cfg(not(doc))]), &mut |input| {
-            attrs.append(&mut input.call(Attribute::parse_outer)?);
-            Ok(())
-        });
-        parsed.expect("the tokens are an attribute");
-        let before = twice::flow(cx.name);
+        attrs.push(parse_quote!(#[cfg(not(doc))]));
         let code = expand::flow(&expand::Cx {
             attrs: &attrs,
-            before: before.as_ref(),
             ..*cx
         });
-        let error = before.map(|before| {
-            let text = format!(
-                "flow `{0}` has the name of {before} in the same module, and both are types: rename one of them",
-                name(cx.name)
-            );
-            syn::Error::new(cx.name.span(), text).to_compile_error()
-        });
-        template! { [code, error, krate, documented]
+        quote! {
             #code
-            #error
             #[cfg(doc)]
             #krate::__private::flow_documented! { #documented }
         }
@@ -92,10 +75,11 @@ pub(crate) fn in_editor(input: TokenStream) -> TokenStream {
 /// Reads and checks a flow. `code` generates its code.
 fn read(input: TokenStream, code: &dyn Fn(&expand::Cx<'_>) -> TokenStream) -> TokenStream {
     let mut read = None;
-    let parsed = parse_with(input, &mut |input| {
+    let parser = |input: ParseStream| {
         read = Some(input.parse::<Input>()?);
         Ok(())
-    });
+    };
+    let parsed = parser.parse2(input);
     // syn also reports the tokens that are left in a broken group. This is not a second mistake.
     let rest = parsed.err();
     let Some(Input { krate, mut flow }) = read else {
@@ -147,7 +131,6 @@ fn read(input: TokenStream, code: &dyn Fn(&expand::Cx<'_>) -> TokenStream) -> To
         graph: &graph,
         analysis: &analysis,
         lost,
-        before: None,
     };
     let mut code = code(&cx);
     code.extend(mistakes.errors.into_tokens());

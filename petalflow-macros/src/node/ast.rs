@@ -4,13 +4,12 @@ use petalflow_graph::similar;
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt as _, quote};
 use syn::parse::discouraged::Speculative as _;
-use syn::parse::{Parse, ParseStream};
+use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::{Attribute, FnArg, Generics, LitStr, Path, Signature, Token, Type, Visibility};
 
 use crate::attributes;
 use crate::errors::Errors;
 use crate::options::{self, Opt, Seen};
-use crate::parsers;
 use crate::paths::Runtime;
 
 /// The arguments of `#[node(Essay, ..)]`.
@@ -39,7 +38,7 @@ impl NodeArgs {
         let mut parsed = NodeArgs::default();
         let mut options = Vec::new();
         let before = errors.count();
-        let mut read = |input: ParseStream| {
+        let read = |input: ParseStream| {
             // An option is not parsed as a state, so that a missing state is reported as missing.
             if input.peek(LitStr) {
                 return Err(
@@ -59,7 +58,7 @@ impl NodeArgs {
             options = options::parse(input, errors);
             Ok(())
         };
-        let rest = parsers::parse_with(args.clone(), &mut read).err();
+        let rest = read.parse2(args.clone()).err();
         if let Some(error) = rest {
             // syn also reports the tokens that are left in a broken group. This is not a second mistake.
             if errors.count() == before {
@@ -157,12 +156,12 @@ pub(crate) struct NodeImpl {
 impl NodeItem {
     /// Parses the item. If that fails, it parses the item without the parameters that are incomplete.
     pub(crate) fn read(item: TokenStream) -> syn::Result<Self> {
-        let error = match parsers::parse_as(item.clone()) {
+        let error = match syn::parse2(item.clone()) {
             Ok(item) => return Ok(item),
             Err(error) => error,
         };
         match complete_params(item) {
-            Some(item) => parsers::parse_as(item),
+            Some(item) => syn::parse2(item),
             None => Err(error),
         }
     }
@@ -192,8 +191,8 @@ fn complete_params(item: TokenStream) -> Option<TokenStream> {
 
 /// The list without its incomplete parameters.
 fn complete_list(params: &Group) -> Option<Group> {
-    let mut complete = Vec::new();
-    let mut read = |input: ParseStream| {
+    let read = |input: ParseStream| {
+        let mut complete = Vec::new();
         while !input.is_empty() {
             let fork = input.fork();
             match fork.parse::<FnArg>() {
@@ -205,9 +204,9 @@ fn complete_list(params: &Group) -> Option<Group> {
             }
             input.parse::<Option<Token![,]>>()?;
         }
-        Ok(())
+        Ok(complete)
     };
-    parsers::parse_with(params.stream(), &mut read).ok()?;
+    let complete = read.parse2(params.stream()).ok()?;
     let mut parens = Group::new(Delimiter::Parenthesis, quote!(#(#complete),*));
     parens.set_span(params.span());
     Some(parens)
@@ -274,17 +273,12 @@ impl NodeFn {
             body,
         } = self;
         let mut sig = sig.clone();
-        for index in 0..sig.inputs.len() {
-            if let FnArg::Typed(input) = &mut sig.inputs[index] {
-                attributes::extract(&mut input.attrs, &ours);
+        for input in &mut sig.inputs {
+            if let FnArg::Typed(input) = input {
+                attributes::extract(&mut input.attrs, ours);
             }
         }
-        let mut tokens = TokenStream::new();
-        tokens.append_all(attrs);
-        vis.to_tokens(&mut tokens);
-        sig.to_tokens(&mut tokens);
-        body.to_tokens(&mut tokens);
-        tokens
+        quote!(#(#attrs)* #vis #sig #body)
     }
 }
 
@@ -301,7 +295,7 @@ pub(crate) fn is_misspelt(attr: &Attribute) -> bool {
 
 impl NodeImpl {
     fn parse(mut attrs: Vec<Attribute>, input: ParseStream) -> syn::Result<Self> {
-        let diagnostics = attributes::extract(&mut attrs, &|attr| {
+        let diagnostics = attributes::extract(&mut attrs, |attr| {
             let first = attr.path().segments.first();
             first.is_some_and(|first| first.ident == "diagnostic")
         });
@@ -325,7 +319,7 @@ impl NodeImpl {
         };
         let mut methods = Vec::new();
         let mut others = Vec::new();
-        let mut read = |input: ParseStream| {
+        let read = |input: ParseStream| {
             while !input.is_empty() {
                 let fork = input.fork();
                 if let Ok(attrs) = fork.call(Attribute::parse_outer)
@@ -339,7 +333,7 @@ impl NodeImpl {
             }
             Ok(())
         };
-        parsers::parse_with(body.stream(), &mut read)?;
+        read.parse2(body.stream())?;
         Ok(NodeImpl {
             attrs,
             diagnostics,
@@ -368,26 +362,12 @@ impl NodeImpl {
             methods,
             others,
         } = self;
-        let mut content = TokenStream::new();
-        content.append_all(others);
-        for method in methods {
-            method.to_tokens().to_tokens(&mut content);
-        }
-        let mut braces = Group::new(Delimiter::Brace, content);
+        let methods = methods.iter().map(NodeFn::to_tokens);
+        let mut braces = Group::new(Delimiter::Brace, quote!(#(#others)* #(#methods)*));
         braces.set_span(body.span());
-        let mut tokens = TokenStream::new();
-        tokens.append_all(attrs);
-        unsafety.to_tokens(&mut tokens);
-        impl_token.to_tokens(&mut tokens);
-        generics.to_tokens(&mut tokens);
-        if let Some((of, for_token)) = of {
-            of.to_tokens(&mut tokens);
-            for_token.to_tokens(&mut tokens);
-        }
-        ty.to_tokens(&mut tokens);
-        generics.where_clause.to_tokens(&mut tokens);
-        tokens.append(braces);
-        tokens
+        let of = of.as_ref().map(|(of, for_token)| quote!(#of #for_token));
+        let clause = &generics.where_clause;
+        quote!(#(#attrs)* #unsafety #impl_token #generics #of #ty #clause #braces)
     }
 }
 

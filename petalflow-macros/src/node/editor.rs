@@ -8,8 +8,6 @@ use super::ast::NodeArgs;
 use super::model::{Node, Returned, Source};
 use crate::editor::elsewhere;
 use crate::paths::Runtime;
-use crate::template::template;
-use crate::tokens::each;
 use crate::types;
 
 /// The node whose code is generated.
@@ -17,8 +15,6 @@ pub(super) struct Cx<'a> {
     pub(super) args: &'a NodeArgs,
     pub(super) node: &'a Node,
     pub(super) runtime: &'a Runtime,
-    /// The name of the function.
-    pub(super) name: &'a Ident,
     /// The type that implements `Node`.
     pub(super) ty: TokenStream,
     pub(super) generics: Option<&'a Generics>,
@@ -30,20 +26,16 @@ pub(super) fn node(cx: &Cx<'_>, code: TokenStream) -> TokenStream {
     let Some(state) = &cx.args.state else {
         return code;
     };
-    let keys = each(&cx.node.params, &|param| {
-        let key = &param.ident;
-        match param.source {
-            Source::Key(_) => quote!(let _ = &state.#key;),
-            _ => TokenStream::new(),
-        }
-    });
+    let params = cx.node.params.iter();
+    let keys = params.filter(|param| matches!(param.source, Source::Key(_)));
+    let keys = keys.map(|param| &param.ident);
     let routes = routes(cx, state);
-    template! { [code, state, keys, routes]
+    quote! {
         #code
         #[allow(warnings)]
         const _: () = {
             fn keys(state: &#state) {
-                #keys
+                #(let _ = &state.#keys;)*
             }
             #routes
         };
@@ -62,7 +54,7 @@ fn routes(cx: &Cx<'_>, state: &Type) -> Option<TokenStream> {
         .map(|generics| elsewhere(generics.where_clause.to_token_stream()));
     let route = elsewhere(route(cx.node.output.as_ref()?)?.to_token_stream());
     let state = elsewhere(state.to_token_stream());
-    Some(template! { [generics, runtime, state, ty, clause, route]
+    Some(quote! {
         impl #generics #runtime::__private::editor::Chooses<#state> for #ty #clause {
             type Route = #route;
         }
@@ -98,11 +90,7 @@ fn keep_type(code: TokenStream) -> TokenStream {
             break;
         }
     }
-    let mut rest = TokenStream::new();
-    for token in tokens {
-        rest.append(token);
-    }
     let begin = elsewhere(begin);
-    let rest = elsewhere(rest);
+    let rest = elsewhere(tokens.collect());
     quote!(#begin #name #rest)
 }

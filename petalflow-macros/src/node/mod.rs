@@ -16,20 +16,15 @@ use crate::attributes;
 use crate::errors::Errors;
 use crate::paths::Runtime;
 use crate::placeholder;
-use crate::twice::{self, What};
 
 /// Expands `#[node(args)] item`.
-pub(crate) fn expand(args: &TokenStream, item: &TokenStream) -> TokenStream {
-    let finish: Finish = |cx, code| {
-        let second = cx.generics.is_none() && twice::is_second(What::Node, cx.name);
-        if second { TokenStream::new() } else { code }
-    };
-    read(args.clone(), item.clone(), finish)
+pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
+    read(args, item, |_, code| code)
 }
 
 /// Expands the same for rust-analyzer.
-pub(crate) fn in_editor(args: &TokenStream, item: &TokenStream) -> TokenStream {
-    read(args.clone(), item.clone(), editor::node)
+pub(crate) fn in_editor(args: TokenStream, item: TokenStream) -> TokenStream {
+    read(args, item, editor::node)
 }
 
 /// What becomes of the code of a node.
@@ -76,7 +71,6 @@ fn function(args: &NodeArgs, item: &NodeFn, finish: Finish, errors: &mut Errors)
         args,
         node: &node,
         runtime: &runtime,
-        name: &item.sig.ident,
         ty: item.sig.ident.to_token_stream(),
         generics: None,
     };
@@ -98,7 +92,6 @@ fn block(args: &NodeArgs, item: &NodeImpl, finish: Finish, errors: &mut Errors) 
             args,
             node: &node,
             runtime: &runtime,
-            name: &method.sig.ident,
             ty: item.ty.to_token_stream(),
             generics: Some(&item.generics),
         };

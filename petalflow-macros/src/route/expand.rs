@@ -7,8 +7,6 @@ use syn::Type;
 use super::ast::RouteAst;
 use crate::editor::elsewhere;
 use crate::paths::{Runtime, local, name, route_hash};
-use crate::template::template;
-use crate::tokens::{list, list_at};
 
 /// The implementations for the enum.
 pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
@@ -21,34 +19,29 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let (_, type_generics, where_clause) = generics.split_for_impl();
     let parameters = &generics.params;
     let impl_generics = (!parameters.is_empty()).then(|| quote!(<#parameters>));
-    let names = list(variants, &|variant| name(&variant.ident).to_token_stream());
-    let payloads = list(variants, &|variant| {
-        variant.payload.is_some().to_token_stream()
-    });
+    let names = variants.iter().map(|variant| name(&variant.ident));
+    let payloads = variants.iter().map(|variant| variant.payload.is_some());
     let carried_types = carried_types(route, runtime);
     let arms = arms(route, runtime);
     let index = index_body(route);
     let payload = payload_body(route, runtime);
     let output = output_impl(route, runtime);
     let payload_items = payload_items(route, runtime);
-    template! { [
-        arms, impl_generics, runtime, ident, type_generics, where_clause, names, payloads,
-        carried_types, index, payload, output, payload_items
-    ]
+    quote! {
         #[allow(unexpected_cfgs, clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
             #arms
             #[automatically_derived]
             #[doc(hidden)]
             impl #impl_generics #runtime::node::Routing for #ident #type_generics #where_clause {
-                const NAMES: &'static [&'static str] = &[#names];
-                const PAYLOADS: &'static [bool] = &[#payloads];
-                const ROUTES: bool = true;
+                const NAMES: &'static [&'static ::core::primitive::str] = &[#(#names),*];
+                const PAYLOADS: &'static [::core::primitive::bool] = &[#(#payloads),*];
+                const ROUTES: ::core::primitive::bool = true;
                 #carried_types
             }
             #[automatically_derived]
             impl #impl_generics #runtime::Route for #ident #type_generics #where_clause {
-                fn index(&self) -> u32 {
+                fn index(&self) -> ::core::primitive::u32 {
                     #index
                 }
                 fn payload(self) -> ::core::option::Option<#runtime::node::Delivery> {
@@ -64,17 +57,13 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
 /// For rust-analyzer, a struct with a field for each variant, at its name: it completes the arms in a flow as fields.
 fn arms(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let ident = elsewhere(route.ident.to_token_stream());
-    let mut fields = TokenStream::new();
-    for variant in &route.variants {
-        let name = &variant.ident;
-        fields.extend(quote!(#[allow(non_snake_case)] pub #name: (),));
-    }
-    template! { [fields, runtime, ident]
+    let fields = route.variants.iter().map(|variant| &variant.ident);
+    quote! {
         #[cfg(rust_analyzer)]
         #[allow(non_snake_case)]
         const _: () = {
             #[allow(non_snake_case)]
-            pub struct Arms { #fields }
+            pub struct Arms { #(#[allow(non_snake_case)] pub #fields: (),)* }
             impl #runtime::__private::editor::Arms for #ident {
                 type Arms = Arms;
             }
@@ -84,13 +73,9 @@ fn arms(route: &RouteAst, runtime: &Runtime) -> TokenStream {
 
 /// The variants with a payload, and its type.
 fn carried(route: &RouteAst) -> Vec<(&Ident, &Type)> {
-    let mut carried = Vec::new();
-    for variant in &route.variants {
-        if let Some(ty) = &variant.payload {
-            carried.push((&variant.ident, ty));
-        }
-    }
-    carried
+    let variants = route.variants.iter();
+    let carried = variants.filter_map(|variant| Some((&variant.ident, variant.payload.as_ref()?)));
+    carried.collect()
 }
 
 /// The body of `Route::index`.
@@ -99,13 +84,12 @@ fn index_body(route: &RouteAst) -> TokenStream {
         return quote!(::core::unreachable!());
     }
     let ident = &route.ident;
-    let mut arms = TokenStream::new();
-    for (index, variant) in route.variants.iter().enumerate() {
+    let arms = route.variants.iter().enumerate().map(|(index, variant)| {
         let index = u32::try_from(index).expect("an enum has fewer than 2^32 variants");
         let variant = &variant.ident;
-        arms.extend(quote!(#ident::#variant { .. } => #index,));
-    }
-    quote!(match self { #arms })
+        quote!(#ident::#variant { .. } => #index,)
+    });
+    quote!(match self { #(#arms)* })
 }
 
 /// The body of `Route::payload`.
@@ -119,18 +103,16 @@ fn payload_body(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     if !route.usable {
         return quote!(::core::unreachable!());
     }
-    let mut deliveries = TokenStream::new();
-    for (variant, ty) in &carried {
+    let deliveries = carried.iter().map(|(variant, ty)| {
         let deliver = quote!(#runtime::__private::Payload::<#ty>(#value).deliver());
-        deliveries
-            .extend(quote!(#ident::#variant(#value) => ::core::option::Option::Some(#deliver),));
-    }
+        quote!(#ident::#variant(#value) => ::core::option::Option::Some(#deliver),)
+    });
     let rest =
         (carried.len() < route.variants.len()).then(|| quote!(_ => ::core::option::Option::None));
-    template! { [runtime, deliveries, rest]
+    quote! {
         #[allow(unused_imports)]
         use #runtime::__private::{Deliver as _, NotSent as _};
-        match self { #deliveries #rest }
+        match self { #(#deliveries)* #rest }
     }
 }
 
@@ -149,11 +131,10 @@ fn output_impl(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         (false, _) => with_state(route, runtime),
     };
     let bounds = if has_payloads {
-        let mut bounds = TokenStream::new();
-        for (_, ty) in &carried {
-            bounds.extend(quote!(__S::Storage: #runtime::state::CanStore<#ty>,));
-        }
-        quote!(where #bounds)
+        let bounds = carried
+            .iter()
+            .map(|(_, ty)| quote!(__S::Storage: #runtime::state::CanStore<#ty>,));
+        quote!(where #(#bounds)*)
     } else {
         quote!(#where_clause)
     };
@@ -162,13 +143,13 @@ fn output_impl(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let index = local("index");
     let value = local("value");
     let send = (!carried.is_empty()).then(|| {
-        template! { [value, runtime, this, effects, index]
+        quote! {
             if let ::core::option::Option::Some(#value) = #runtime::Route::payload(#this) {
                 #effects.send(::core::option::Option::Some(#index), #value);
             }
         }
     });
-    template! { [impl_generics, runtime, ident, type_generics, bounds, effects, this, index, send]
+    quote! {
         #[automatically_derived]
         #[doc(hidden)]
         impl #impl_generics #runtime::node::Output<__S> for #ident #type_generics #bounds {
@@ -196,42 +177,41 @@ fn payload_items(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     }
     let ident = &route.ident;
     let carried = carried(route);
-    let mut lookups = TokenStream::new();
-    for (variant, ty) in &carried {
+    let lookups = carried.iter().map(|(variant, ty)| {
         let hash = route_hash(&name(variant));
-        lookups.extend(template! { [runtime, hash, ident, ty]
+        quote! {
             #[automatically_derived]
             #[doc(hidden)]
             impl #runtime::__private::Carries<#hash> for #ident {
                 type Payload = #ty;
             }
-        });
-    }
-    let mut checks = TokenStream::new();
-    for (_, ty) in &carried {
+        }
+    });
+    let checks = carried.iter().map(|(_, ty)| {
         let sent = runtime.respan(ty, quote!(as #runtime::__private::Deliverable>::SENT));
         let open = runtime.respan(ty, quote!(<));
-        checks.extend(quote!(const _: () = #open #ty #sent;));
-    }
-    quote!(#lookups #checks)
+        quote!(const _: () = #open #ty #sent;)
+    });
+    quote!(#(#lookups)* #(#checks)*)
 }
 
 /// The types of the payloads, for graphs that are built at run time. Inline, so that only programs with such graphs compile it.
 fn carried_types(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let route_index = local("route");
-    let arms = list_at(&route.variants, &|index, variant| match &variant.payload {
-        Some(ty) => quote!(#index => #runtime::__private::PayloadType::<#ty>::carried()),
-        None => TokenStream::new(),
-    });
-    if arms.is_empty() || !route.usable {
+    if carried(route).is_empty() || !route.usable {
         return TokenStream::new();
     }
-    template! { [route_index, runtime, arms]
-        fn carried(#route_index: usize) -> ::core::option::Option<#runtime::__private::Carried> {
+    let variants = route.variants.iter().enumerate();
+    let arms = variants.filter_map(|(index, variant)| {
+        let ty = variant.payload.as_ref()?;
+        Some(quote!(#index => #runtime::__private::PayloadType::<#ty>::carried()))
+    });
+    quote! {
+        fn carried(#route_index: ::core::primitive::usize) -> ::core::option::Option<#runtime::__private::Carried> {
             #[allow(unused_imports)]
             use #runtime::__private::OneType as _;
             match #route_index {
-                #arms
+                #(#arms,)*
                 _ => ::core::option::Option::None,
             }
         }
@@ -240,15 +220,8 @@ fn carried_types(route: &RouteAst, runtime: &Runtime) -> TokenStream {
 
 /// The parameters of the enum, lifetimes first, and the state. A generic enum is rejected. This avoids a second error.
 fn with_state(route: &RouteAst, runtime: &Runtime) -> TokenStream {
-    let mut lifetimes = Vec::new();
-    let mut others = Vec::new();
-    let parameters = &route.generics.params;
-    for index in 0..parameters.len() {
-        let parameter = &parameters[index];
-        match parameter {
-            syn::GenericParam::Lifetime(_) => lifetimes.push(parameter),
-            _ => others.push(parameter),
-        }
-    }
+    let parameters = route.generics.params.iter();
+    let (lifetimes, others): (Vec<_>, Vec<_>) =
+        parameters.partition(|parameter| matches!(parameter, syn::GenericParam::Lifetime(_)));
     quote!(<#(#lifetimes,)* __S: #runtime::State, #(#others),*>)
 }

@@ -2,16 +2,14 @@
 
 use petalflow_graph::{Rule, similar};
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
-use quote::{ToTokens as _, TokenStreamExt as _, quote};
-use syn::parse::ParseStream;
+use quote::{ToTokens as _, quote};
 use syn::parse::discouraged::Speculative as _;
-use syn::punctuated::Punctuated;
-use syn::{Attribute, Data, DeriveInput, Field, Fields, LitInt, Meta, Path, Token, Type};
+use syn::parse::{ParseStream, Parser as _};
+use syn::{Attribute, Data, DeriveInput, Field, LitInt, Meta, Path, Token, Type};
 
 use crate::attributes;
 use crate::errors::Errors;
 use crate::options::{self, Opt, Seen};
-use crate::parsers;
 use crate::types;
 
 /// The arguments of `#[state(..)]`.
@@ -71,10 +69,10 @@ impl StateAst {
     pub(crate) fn parse(item: TokenStream, errors: &mut Errors) -> syn::Result<Self> {
         let mut item = read(item)?;
         let mut options = Vec::new();
-        for_fields(&mut item.data, &mut |field| {
+        for field in fields_of(&mut item.data) {
             options.push(key_options(&mut field.attrs, errors));
             own(&mut field.ty, errors);
-        });
+        }
         Ok(StateAst { item, options })
     }
 
@@ -85,31 +83,25 @@ impl StateAst {
 
 /// Parses the item. If that fails, it parses the item without the fields that are incomplete.
 fn read(item: TokenStream) -> syn::Result<DeriveInput> {
-    let parsed = parsers::parse_as(item.clone());
+    let parsed = syn::parse2(item.clone());
     parsed.or_else(|error| {
         if error.to_string().starts_with("expected one of: `struct`") {
             let text = "only a struct can be a state: `#[state] struct Essay { topic: String }`";
             return Err(syn::Error::new(error.span(), text));
         }
-        parsers::parse_as(complete_fields(item).ok_or(error)?)
+        syn::parse2(complete_fields(item).ok_or(error)?)
     })
 }
 
 /// The item without its incomplete fields. rustc has parsed the item before and reports them; the types of the other keys are
 /// still generated.
 fn complete_fields(item: TokenStream) -> Option<TokenStream> {
-    let mut complete = TokenStream::new();
-    let mut last = None;
-    for token in item {
-        if let Some(token) = last.replace(token) {
-            complete.append(token);
-        }
-    }
-    let Some(TokenTree::Group(body)) = last else {
+    let mut tokens: Vec<TokenTree> = item.into_iter().collect();
+    let Some(TokenTree::Group(body)) = tokens.pop() else {
         return None;
     };
-    let mut fields = Vec::new();
-    let mut read = |input: ParseStream| {
+    let read = |input: ParseStream| {
+        let mut fields = Vec::new();
         while !input.is_empty() {
             let fork = input.fork();
             match Field::parse_named(&fork) {
@@ -121,35 +113,24 @@ fn complete_fields(item: TokenStream) -> Option<TokenStream> {
             }
             input.parse::<Option<Token![,]>>()?;
         }
-        Ok(())
+        Ok(fields)
     };
-    parsers::parse_with(body.stream(), &mut read).ok()?;
+    let fields = read.parse2(body.stream()).ok()?;
     let mut braces = Group::new(body.delimiter(), quote!(#(#fields,)*));
     braces.set_span(body.span());
-    complete.append(braces);
-    Some(complete)
+    tokens.push(braces.into());
+    Some(tokens.into_iter().collect())
 }
 
-fn for_fields(data: &mut Data, visit: &mut dyn FnMut(&mut Field)) {
-    let mut visit_all = |fields: &mut Fields| match fields {
-        Fields::Named(fields) => visit_each(&mut fields.named, visit),
-        Fields::Unnamed(fields) => visit_each(&mut fields.unnamed, visit),
-        Fields::Unit => {}
-    };
+/// The fields of the item, of all variants.
+fn fields_of(data: &mut Data) -> Vec<&mut Field> {
     match data {
-        Data::Struct(data) => visit_all(&mut data.fields),
+        Data::Struct(data) => data.fields.iter_mut().collect(),
         Data::Enum(data) => {
-            for index in 0..data.variants.len() {
-                visit_all(&mut data.variants[index].fields);
-            }
+            let variants = data.variants.iter_mut();
+            variants.flat_map(|variant| &mut variant.fields).collect()
         }
-        Data::Union(data) => visit_each(&mut data.fields.named, visit),
-    }
-}
-
-fn visit_each(fields: &mut Punctuated<Field, Token![,]>, visit: &mut dyn FnMut(&mut Field)) {
-    for index in 0..fields.len() {
-        visit(&mut fields[index]);
+        Data::Union(data) => data.fields.named.iter_mut().collect(),
     }
 }
 
@@ -163,12 +144,12 @@ fn own(ty: &mut Type, errors: &mut Errors) {
         }
         _ => return,
     };
-    let owner = parsers::parse_as(owner).expect("the tokens are a type");
+    let owner = syn::parse2(owner).expect("the tokens are a type");
     let part = types::written(ty);
     let whole = types::written(&owner);
     let message =
         format_args!("a key owns its value, and a `{part}` is a part of one: write `{whole}`");
-    errors.at(ty, message);
+    errors.at(&*ty, message);
     *ty = owner;
 }
 
@@ -178,7 +159,7 @@ const NO_ATTRIBUTES: [&str; 4] = ["input", "append", "sum", "reduce"];
 /// Removes the `#[key]` attributes of a field and parses them. Reports the attributes that should be one.
 fn key_options(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Vec<Opt> {
     let mut options = Vec::new();
-    for attr in attributes::extract(attrs, &|attr| is_meant_as_key(attr.path())) {
+    for attr in attributes::extract(attrs, |attr| is_meant_as_key(attr.path())) {
         let path = attr.path();
         if let Some(option) = NO_ATTRIBUTES.iter().find(|name| path.is_ident(name)) {
             errors.rule(
@@ -226,25 +207,20 @@ pub(crate) fn has_cfg(item: &TokenStream) -> bool {
     let Ok(mut item) = read(item.clone()) else {
         return false;
     };
-    let mut found = false;
-    for_fields(&mut item.data, &mut |field| {
-        for attr in &field.attrs {
-            found |= attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr");
-        }
-    });
-    found
+    let fields = fields_of(&mut item.data);
+    let mut attrs = fields.iter().flat_map(|field| &field.attrs);
+    attrs.any(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr"))
 }
 
 /// The arguments of `#[state(..)]`, if a derive expands the state.
 pub(crate) fn args_of(item: &TokenStream) -> TokenStream {
-    if let Ok(item) = parsers::parse_as::<DeriveInput>(item.clone()) {
-        for attr in item.attrs {
-            if attr.path().is_ident("__petalflow_state")
-                && let Meta::List(list) = attr.meta
-            {
-                return list.tokens;
-            }
-        }
-    }
-    TokenStream::new()
+    let attrs = syn::parse2::<DeriveInput>(item.clone()).map(|item| item.attrs);
+    let args = attrs
+        .into_iter()
+        .flatten()
+        .find_map(|attr| match attr.meta {
+            Meta::List(list) if list.path.is_ident("__petalflow_state") => Some(list.tokens),
+            _ => None,
+        });
+    args.unwrap_or_default()
 }

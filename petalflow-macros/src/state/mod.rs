@@ -6,47 +6,36 @@ mod expand;
 mod model;
 mod nil;
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::quote;
 
 use self::ast::{StateArgs, StateAst};
 use self::model::State;
 use crate::errors::Errors;
-use crate::paths::{self, Runtime};
+use crate::paths::Runtime;
 use crate::spans::with_spans;
-use crate::template::template;
-use crate::twice::{self, What};
 
 /// Expands `#[state(args)] item`.
-pub(crate) fn expand(args: &TokenStream, item: &TokenStream) -> TokenStream {
-    expand_unless(args, item, |name| twice::is_second(What::State, name))
-}
-
-/// Expands the item, and generates nothing for a name that `is_second`.
-fn expand_unless(
-    args: &TokenStream,
-    item: &TokenStream,
-    is_second: fn(&Ident) -> bool,
-) -> TokenStream {
+pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let parsed = StateArgs::parse(args.clone(), &mut errors);
-    if ast::has_cfg(item) {
+    if ast::has_cfg(&item) {
         // rustc evaluates `#[cfg]` on fields before it expands a derive, but not before it expands an attribute.
         let runtime = Runtime::new(parsed.krate.as_ref());
-        return template! { [runtime, args, item]
+        return quote! {
             #[derive(#runtime::__private::StateAfterCfg)]
             #[__petalflow_state(#args)]
             #item
         };
     }
-    expand_parsed(&parsed, item, errors, Some(is_second))
+    expand_parsed(&parsed, item, errors, Emit::ItemAndCode)
 }
 
 /// Expands the same for rust-analyzer, which does not rename the generated types: their names have another text.
-pub(crate) fn in_editor(args: &TokenStream, item: &TokenStream) -> TokenStream {
+pub(crate) fn in_editor(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut words = Vec::new();
     collect_words(item.clone(), &mut words);
-    derived_names(expand_unless(args, item, |_| false), &words)
+    derived_names(expand(args, item), &words)
 }
 
 /// Adds the identifiers of the user.
@@ -71,18 +60,25 @@ fn derived_names(tokens: TokenStream, words: &[String]) -> TokenStream {
 }
 
 /// Expands the derive that replaces the attribute if a field has `#[cfg]`.
-pub(crate) fn expand_after_cfg(item: &TokenStream) -> TokenStream {
+pub(crate) fn expand_after_cfg(item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let args = StateArgs::parse(ast::args_of(item), &mut errors);
-    expand_parsed(&args, item, errors, None)
+    let args = StateArgs::parse(ast::args_of(&item), &mut errors);
+    expand_parsed(&args, item, errors, Emit::Code)
 }
 
-/// `is_second`: whether an earlier state has this name. A derive has `None`: it cannot emit the item itself.
+/// What an expansion consists of.
+#[derive(PartialEq)]
+enum Emit {
+    ItemAndCode,
+    /// A derive cannot emit the item itself.
+    Code,
+}
+
 fn expand_parsed(
     args: &StateArgs,
-    item: &TokenStream,
+    item: TokenStream,
     mut errors: Errors,
-    is_second: Option<fn(&Ident) -> bool>,
+    emit: Emit,
 ) -> TokenStream {
     let ast = match StateAst::parse(item.clone(), &mut errors) {
         Ok(ast) => ast,
@@ -92,20 +88,7 @@ fn expand_parsed(
             return quote!(#item #errors);
         }
     };
-    if is_second.is_some_and(|is_second| is_second(&ast.item.ident)) {
-        let item = &ast.item;
-        return quote!(#item);
-    }
     let state = State::build(&ast, args, &mut errors);
-    if is_second.is_some() {
-        for key in &state.keys {
-            let what = What::Key {
-                key: key.name.clone(),
-                state: paths::name(&state.ident),
-            };
-            twice::made(&key.newtype, what, &state.ident);
-        }
-    }
     let cx = check::Cx {
         args,
         ast: &ast,
@@ -115,7 +98,7 @@ fn expand_parsed(
     let runtime = Runtime::new(args.krate.as_ref());
     // The keys of a generic state would be types with unknown parameters.
     let code = (!ast.is_generic()).then(|| expand::state(&state, &runtime));
-    let item = is_second.is_some().then_some(&ast.item);
+    let item = (emit == Emit::ItemAndCode).then_some(&ast.item);
     let errors = errors.into_tokens();
     quote!(#item #code #errors)
 }

@@ -119,7 +119,7 @@ fn a_flow_with_name_and_state_has_a_type() {
 #[test]
 fn an_incomplete_state_has_its_types() {
     each(STATE, |item| {
-        let expansion = crate::state::expand(&TokenStream::new(), &item);
+        let expansion = crate::state::expand(TokenStream::new(), item.clone());
         at_most_one_error(&item, expansion);
     });
 }
@@ -127,11 +127,11 @@ fn an_incomplete_state_has_its_types() {
 #[test]
 fn an_incomplete_node_is_a_node() {
     each(NODE, |item| {
-        let expansion = crate::node::expand(&quote::quote!(Essay), &item);
+        let expansion = crate::node::expand(quote::quote!(Essay), item.clone());
         at_most_one_error(&item, expansion);
     });
     each(VALUE, |item| {
-        let expansion = crate::node::expand(&quote::quote!(K::State), &item);
+        let expansion = crate::node::expand(quote::quote!(K::State), item.clone());
         at_most_one_error(&item, expansion);
     });
 }
@@ -143,7 +143,7 @@ fn complete_parts_are_expanded() {
         "struct Essay { #[key(input)] topic: String, pub x: , notes: Vec<String>, draft: String, #[key(sum)] }",
     ];
     for item in half {
-        let expansion = crate::state::expand(&TokenStream::new(), &item.parse().expect("tokens"));
+        let expansion = crate::state::expand(TokenStream::new(), item.parse().expect("tokens"));
         assert_eq!(messages(expansion.clone()), [""; 0], "rustc has said it");
         let found = types(expansion);
         assert_eq!(
@@ -162,7 +162,7 @@ fn complete_parts_are_expanded() {
         "async fn write(topic: &str, dra) -> EssayDraft { EssayDraft(topic.into()) }",
         "async fn write(topic: &str, #[item] x: , cx: Context) -> EssayDraft { EssayDraft(topic.into()) }",
     ] {
-        let expansion = crate::node::expand(&quote::quote!(Essay), &item.parse().expect("tokens"));
+        let expansion = crate::node::expand(quote::quote!(Essay), item.parse().expect("tokens"));
         assert_eq!(messages(expansion.clone()), [""; 0], "rustc has said it");
         assert_eq!(types(expansion), ["write"]);
     }
@@ -176,7 +176,7 @@ fn a_node_with_broken_options_is_a_node() {
         }
     );
     each(NODE_OPTIONS, |options| {
-        let expansion = crate::node::expand(&options, &item);
+        let expansion = crate::node::expand(options.clone(), item.clone());
         are_reworded(&errors(expansion.clone()), &options);
         assert!(
             types(expansion).iter().any(|name| name == "write"),

@@ -5,7 +5,6 @@ mod node;
 mod route;
 mod snapshots;
 mod state;
-mod templates;
 #[cfg(feature = "tool")]
 mod tool;
 

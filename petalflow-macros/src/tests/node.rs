@@ -4,7 +4,7 @@ use quote::quote;
 use super::{errors, text, types};
 
 fn node(args: TokenStream, item: TokenStream) -> TokenStream {
-    crate::node::expand(&args, &item)
+    crate::node::expand(args, item)
 }
 
 /// The one error of a function over `Essay`.

@@ -33,7 +33,7 @@ fn a_state() {
             pub topic: String,
         }
     };
-    let expansion = crate::state::expand(&quote!(), &state);
+    let expansion = crate::state::expand(quote!(), state);
     check(expansion, &expect_file!["snapshots/state.rs"]);
 }
 
@@ -44,6 +44,6 @@ fn a_node() {
             EssayDraft(format!("about {topic}"))
         }
     };
-    let expansion = crate::node::expand(&quote!(Essay), &node);
+    let expansion = crate::node::expand(quote!(Essay), node);
     check(expansion, &expect_file!["snapshots/node.rs"]);
 }

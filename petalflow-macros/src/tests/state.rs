@@ -4,7 +4,7 @@ use quote::quote;
 use super::{errors, text, types};
 
 fn state(item: TokenStream) -> TokenStream {
-    crate::state::expand(&TokenStream::new(), &item)
+    crate::state::expand(TokenStream::new(), item)
 }
 
 #[test]

@@ -4,7 +4,7 @@ use quote::quote;
 use super::{errors, text, types};
 
 fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
-    crate::tool::expand(&args, &item)
+    crate::tool::expand(args, item)
 }
 
 /// The one error of a function.

@@ -1,6 +1,6 @@
 //! The code of a tool. It cannot fail.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Attribute, LitStr, Meta, Type};
@@ -10,9 +10,8 @@ use super::model::{Param, Returned, Source, Tool};
 use crate::attributes;
 use crate::node::ast::NodeFn;
 use crate::node::expand::marker;
-use crate::paths::{Name, Runtime, local, local_at};
+use crate::paths::{Runtime, local, local_at};
 use crate::placeholder;
-use crate::template::template;
 
 /// The tool of a function: `struct search {}` and its implementations.
 pub(crate) fn tool(
@@ -41,7 +40,7 @@ pub(crate) fn tool(
     } else {
         placeholder::tool(&tool.call, runtime)
     };
-    template! { [cfgs, docs, doc, marker, arguments, implementation, runtime, ident, text]
+    quote! {
         #cfgs
         #docs
         #[doc = ""]
@@ -55,7 +54,7 @@ pub(crate) fn tool(
             #implementation
             #[automatically_derived]
             impl #runtime::tool::FnTool for #ident {
-                const NAME: &'static str = #text;
+                const NAME: &'static ::core::primitive::str = #text;
                 const TOOL: Self = Self {};
             }
         };
@@ -154,7 +153,7 @@ impl Cx<'_> {
         let require = self.require();
         let arguments = local("arguments");
         let cx = local("cx");
-        let attempt = self.attempt(arguments, cx);
+        let attempt = self.attempt(&arguments, &cx);
         let mut policy = None;
         let call = if args.retry.is_none() && args.timeout.is_none() {
             attempt
@@ -172,15 +171,12 @@ impl Cx<'_> {
         // The call's type has the span of the tool's name: rustc reports there that it is not `Send`.
         let at = Span::call_site().located_at(ident.span());
         let boxed = quote_spanned!(at=> ::std::boxed::Box::pin(#call));
-        template! { [
-            runtime, ident, text, description, long_running, deferred, arguments, cx, policy,
-            boxed, confirm, require
-        ]
+        quote! {
             #[automatically_derived]
             impl #runtime::tool::Tool for #ident {
                 fn spec(&self) -> &::std::sync::Arc<#runtime::tool::ToolSpec> {
-                    static SPEC: ::std::sync::OnceLock<::std::sync::Arc<#runtime::tool::ToolSpec>> = ::std::sync::OnceLock::new();
-                    SPEC.get_or_init(|| {
+                    static __SPEC: ::std::sync::OnceLock<::std::sync::Arc<#runtime::tool::ToolSpec>> = ::std::sync::OnceLock::new();
+                    __SPEC.get_or_init(|| {
                         __ARGUMENTS.spec(#text, #description, #long_running, #deferred)
                     })
                 }
@@ -231,7 +227,7 @@ impl Cx<'_> {
     }
 
     /// One attempt: a future.
-    fn attempt(&self, arguments: Name, cx: Name) -> TokenStream {
+    fn attempt(&self, arguments: &Ident, cx: &Ident) -> TokenStream {
         let Cx {
             args,
             runtime,
@@ -304,7 +300,7 @@ impl Cx<'_> {
             quote!(#open #named #rest)
         };
         match &tool.output {
-            Returned::Unit => template! { [call, runtime]
+            Returned::Unit => quote! {
                 #call;
                 ::core::result::Result::Ok(#runtime::__private::tool::Value::Null)
             },
@@ -323,7 +319,7 @@ impl Cx<'_> {
                     let named = nameable(error);
                     quote!(#open #named #rest)
                 });
-                template! { [call, ok, value, text, wrong, failed]
+                quote! {
                     match #call {
                         ::core::result::Result::Ok(#ok) => #value(#ok, #text),
                         ::core::result::Result::Err(#wrong) => ::core::result::Result::Err(#failed(#wrong)),
@@ -351,14 +347,15 @@ impl Cx<'_> {
                 let values = self.tool.arguments().map(|(index, param, _)| {
                     let value = value(index);
                     let cfgs = &param.cfgs;
-                    let value = value.at(value.span().located_at(at));
+                    let mut value = value;
+                    value.set_span(value.span().located_at(at));
                     quote_spanned!(at=> #cfgs &#value)
                 });
                 let call = quote_spanned!(at=> #path(#(#values),*));
                 let asks = runtime.respan(path, quote!(#runtime::tool::ToolConfirm::question));
                 let question = quote_spanned!(at=> #asks(#call, #text));
                 // Arguments that do not fit are refused by the call itself.
-                template! { [pattern, arguments, question]
+                quote! {
                     let ::core::option::Option::Some(#pattern) = __ARGUMENTS.peek(self, #arguments) else {
                         return ::core::option::Option::None;
                     };
@@ -366,7 +363,7 @@ impl Cx<'_> {
                 }
             }
         };
-        Some(template! { [arguments, runtime, body]
+        Some(quote! {
             #[allow(unused_variables)]
             fn confirm(&self, #arguments: &#runtime::__private::tool::Value) -> ::core::option::Option<::std::string::String> {
                 #body
@@ -384,7 +381,7 @@ fn line(doc: &Attribute) -> Option<TokenStream> {
 }
 
 /// The variable with the value of the parameter of this index.
-fn value(index: usize) -> Name {
+fn value(index: usize) -> Ident {
     local_at("value", index)
 }
 

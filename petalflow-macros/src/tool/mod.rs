@@ -6,7 +6,7 @@ mod expand;
 mod model;
 pub(crate) mod set;
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::quote;
 
 use self::ast::{ToolArgs, ToolItem};
@@ -15,29 +15,13 @@ use self::model::Tool;
 use crate::attributes;
 use crate::errors::Errors;
 use crate::node::reported;
-use crate::parsers::parse_as;
 use crate::paths::Runtime;
-use crate::twice::{self, What};
 
 /// Expands `#[tool(args)] item`.
-pub(crate) fn expand(args: &TokenStream, item: &TokenStream) -> TokenStream {
-    expand_unless(args, item, |name| twice::is_second(What::Tool, name))
-}
-
-/// Expands the same for rust-analyzer.
-pub(crate) fn in_editor(args: &TokenStream, item: &TokenStream) -> TokenStream {
-    expand_unless(args, item, |_| false)
-}
-
-/// Expands the item, and generates nothing for a name that `is_second`.
-fn expand_unless(
-    args: &TokenStream,
-    item: &TokenStream,
-    is_second: fn(&Ident) -> bool,
-) -> TokenStream {
+pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let args = ToolArgs::parse(args.clone(), &mut errors);
-    let code = match parse_as(item.clone()) {
+    let args = ToolArgs::parse(args, &mut errors);
+    let code = match syn::parse2(item.clone()) {
         Ok(ToolItem(mut item)) => {
             let runtime = Runtime::new(args.krate.as_ref());
             let others = attributes::take_from_tool(&mut item.attrs, &mut errors);
@@ -55,17 +39,15 @@ fn expand_unless(
             let form = check::all(&cx, &mut errors);
             tool.usable &= errors.count() == before;
             let code = match form {
-                Form::Tool if !is_second(&item.sig.ident) => {
-                    Some(expand::tool(&args, &item, &tool, &runtime))
-                }
-                Form::Tool | Form::Method => None,
+                Form::Tool => Some(expand::tool(&args, &item, &tool, &runtime)),
+                Form::Method => None,
             };
             let item = item.to_tokens_without(attributes::is_of_a_tool);
             quote!(#item #code)
         }
         Err(error) => {
             errors.push(error);
-            item.clone()
+            item
         }
     };
     let errors = errors.into_tokens();

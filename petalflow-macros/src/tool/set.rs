@@ -7,7 +7,6 @@ use syn::{Token, Type, bracketed, token};
 
 use crate::errors::Errors;
 use crate::options::skip_to_comma;
-use crate::parsers;
 use crate::paths::Runtime;
 
 /// The input from the `macro_rules!` wrapper: `[$crate]` and the tokens of the user.
@@ -55,7 +54,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         krate,
         tools,
         errors,
-    } = match parsers::parse_as(input) {
+    } = match syn::parse2(input) {
         Ok(input) => input,
         Err(error) => return error.to_compile_error(),
     };

@@ -61,8 +61,5 @@ pub use crate::question::{
 pub use decision::Decision;
 pub(crate) use decision::DecisionAction;
 pub use guard::Guard;
-#[cfg(not(rust_analyzer))]
 pub use petalflow_macros::Ask;
-#[cfg(rust_analyzer)]
-pub use petalflow_macros::AskInEditor as Ask;
 pub use resume::Resume;

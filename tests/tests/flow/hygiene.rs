@@ -199,3 +199,175 @@ mod renamed {
 async fn under_another_name() {
     assert_eq!(renamed::F::run(()).await.expect("the flow runs").xs, [1, 2]);
 }
+
+/// Types named like those of the language, and statics, constants and unit structs named like local variables.
+mod shadows {
+    #![allow(dead_code, non_upper_case_globals)]
+
+    use petalflow::interrupt::Ask;
+    use petalflow::prelude::{Context, Each, Route, flow, node, state, tool, tools};
+    use petalflow::tool::ToolSet;
+
+    use core::primitive::u32 as Number;
+    use std::string::String as Text;
+
+    macro_rules! types {
+        ($($name:ident)*) => { $(pub(super) struct $name<T = ()>(T);)* };
+    }
+
+    types!(bool char str u8 u16 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 String Option Result Vec Box Arc Some None Ok Err Self_);
+
+    /// `u32` is not a generic type, so that it is not a number by accident.
+    pub(super) struct u32;
+
+    macro_rules! statics {
+        ($($name:ident)*) => { $(static $name: () = ();)* };
+    }
+
+    statics!(state scope input step flow node point requirements effects value value0 owned0 update known written overwrite);
+    statics!(overwritten keys key out bytes values item arguments cx one this ok wrong index route f other end);
+
+    struct slots;
+    struct map;
+    struct deserializer;
+    struct stored;
+    const current: () = ();
+    const fold: () = ();
+    const all: () = ();
+    const updates: () = ();
+    const store: () = ();
+    const flow1: () = ();
+
+    pub(super) fn longest(a: &mut Text, b: Text) {
+        if b.len() > a.len() {
+            *a = b;
+        }
+    }
+
+    #[state]
+    pub(super) struct Essay {
+        #[key(input)]
+        topic: Text,
+        #[key(input, sum, skip_zero)]
+        pub(super) rounds: Number,
+        #[key(append)]
+        pub(super) notes: std::vec::Vec<Text>,
+        #[key(reduce = longest, default = Text::from("-"))]
+        longest_note: Text,
+        #[key(max)]
+        most: Number,
+        title: std::option::Option<Text>,
+        #[key(untracked)]
+        scratch: Number,
+        #[key(first, turn)]
+        opening: Text,
+    }
+
+    #[derive(Route)]
+    enum Go {
+        Deep(Text),
+        Done,
+    }
+
+    #[derive(serde::Serialize, Ask)]
+    #[ask(answer = core::primitive::bool, key = id, expires = 3d, default = true)]
+    struct Approve {
+        id: Number,
+    }
+
+    /// Searches.
+    #[tool(retry = 2, timeout = 3s, confirm = is_risky)]
+    async fn search(query: Text, limit: Number, cx: Context) -> Text {
+        drop(cx);
+        format!("{query}{limit}")
+    }
+
+    fn is_risky(query: &Text, _: &Number) -> core::primitive::bool {
+        query.is_empty()
+    }
+
+    pub(super) fn tools() -> ToolSet {
+        tools![search]
+    }
+
+    #[node(Essay, retry = 2, timeout = 3s)]
+    async fn plan(
+        topic: &core::primitive::str,
+        title: core::option::Option<&core::primitive::str>,
+    ) -> Each<Text> {
+        Each(vec![topic.into(), title.unwrap_or("none").into()])
+    }
+
+    #[node(Essay)]
+    async fn note(#[item] item: &core::primitive::str, cx: Context) -> (EssayNotes, EssayRounds) {
+        drop(cx);
+        (EssayNotes(vec![item.into()]), EssayRounds(1))
+    }
+
+    #[node(Essay, blocking)]
+    fn judge(#[key(EssayNotes)] notes: &[Text]) -> Go {
+        if notes.len() > 2 {
+            Go::Done
+        } else {
+            Go::Deep("more".into())
+        }
+    }
+
+    #[node(Essay, spawn)]
+    async fn deepen(#[item] more: &core::primitive::str, essay: &Essay) -> EssayNotes {
+        EssayNotes(vec![format!("{more}{}", essay.rounds)])
+    }
+
+    struct Writer(Number);
+
+    #[node(Essay, spawn)]
+    impl Writer {
+        async fn run(&self, rounds: &Number) -> EssayMost {
+            EssayMost(self.0 + rounds)
+        }
+    }
+
+    impl Clone for Writer {
+        fn clone(&self) -> Self {
+            Writer(self.0)
+        }
+    }
+
+    flow! {
+        pub(super) Inner(Essay) {
+            START -> last;
+            node last: Writer = Writer(1);
+            interrupt before last if |rounds: &Number, title: core::option::Option<&core::primitive::str>| *rounds > 1_000 && title.is_some();
+        }
+    }
+
+    flow! {
+        pub(super) Outer(Essay) {
+            node writer: Writer;
+            node inner: Inner {
+                in: |topic: &core::primitive::str| EssayInput { topic: topic.into(), rounds: 1 },
+                out: |last: Essay| EssayOpening(last.topic)
+            };
+            plan -> each note -> judge -> match { Deep => deepen, Done => END };
+            deepen -> writer -> inner;
+            with judge { retry: 3, timeout: 4s };
+        }
+    }
+
+    pub(super) fn launch() -> petalflow::Run<Outer> {
+        let input = EssayInput {
+            topic: "a".into(),
+            rounds: 0,
+        };
+        Outer::new().writer(Writer(7)).run(input)
+    }
+}
+
+#[tokio::test]
+async fn types_and_statics_of_the_user_are_not_used() {
+    let essay = shadows::launch().await.expect("the flow runs");
+    assert_eq!(essay.notes, ["a", "none", "more2"]);
+    assert_eq!(essay.rounds, 2);
+    assert_eq!(shadows::tools().len(), 1);
+    assert_eq!(shadows::Outer::topology().nodes.len(), 6);
+}

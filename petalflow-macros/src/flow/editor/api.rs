@@ -1,14 +1,12 @@
 //! The interface of a flow without bodies and internal bounds: for rust-analyzer and rustdoc.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens as _, quote};
+use quote::{ToTokens as _, format_ident, quote};
 
 use crate::editor::elsewhere;
 use crate::flow::check::is_method;
 use crate::flow::expand::{Cx, Generics, builder_doc, required, signatures};
 use crate::paths::derived;
-use crate::template::template;
-use crate::tokens::concat;
 
 /// The types and their methods.
 pub(super) fn code(cx: &Cx<'_>, docs: TokenStream) -> TokenStream {
@@ -22,9 +20,8 @@ pub(super) fn code(cx: &Cx<'_>, docs: TokenStream) -> TokenStream {
     } = cx;
     let state = elsewhere(state.to_token_stream());
     let own = elsewhere(name.to_token_stream());
-    let attrs = concat(attrs);
     let cfgs = cx.cfgs();
-    let [run, new, topology, mermaid, dot] = signatures(krate, &state);
+    let [run, new, topology, mermaid, dot] = signatures(krate, &state, &format_ident!("input"));
     let (builder, methods) = if cx.has_values() {
         builder(cx, &own, &state)
     } else {
@@ -37,7 +34,7 @@ pub(super) fn code(cx: &Cx<'_>, docs: TokenStream) -> TokenStream {
     };
     let alone = required(&cx.values()).is_empty();
     let run = alone.then(|| {
-        template! { [own, run]
+        quote! {
             #[doc(hidden)]
             impl __petalflow::Subflow for #own {
                 fn fresh() -> Self { loop {} }
@@ -47,11 +44,8 @@ pub(super) fn code(cx: &Cx<'_>, docs: TokenStream) -> TokenStream {
             }
         }
     });
-    template! { [
-        attrs, docs, vis, name, builder, cfgs, krate, own, state, run, new, topology, mermaid, dot,
-        methods
-    ]
-        #attrs
+    quote! {
+        #(#attrs)*
         #docs
         #[derive(::core::clone::Clone, ::core::fmt::Debug)]
         #vis struct #name;
@@ -65,12 +59,12 @@ pub(super) fn code(cx: &Cx<'_>, docs: TokenStream) -> TokenStream {
             }
             impl #krate::Flow for #own {
                 type State = #state;
-                fn name(&self) -> &str { loop {} }
+                fn name(&self) -> &::core::primitive::str { loop {} }
                 fn plan(&self) -> ::std::sync::Arc<__petalflow::ExecutionPlan> { loop {} }
                 fn require(&self, _: &mut #krate::node::Requirements<'_>) {}
                 fn step<'a>(
                     &'a self,
-                    _: u32,
+                    _: ::core::primitive::u32,
                     _: &'a mut #krate::__private::flow::Step<'_, #state>,
                 ) -> impl ::core::future::Future<Output = ::core::result::Result<(), #krate::BoxError>> + ::core::marker::Send + 'a {
                     async move { loop {} }
@@ -101,11 +95,8 @@ fn builder(cx: &Cx<'_>, own: &TokenStream, state: &TokenStream) -> (TokenStream,
     let params = elsewhere(generics.params);
     let arguments = elsewhere(generics.arguments);
     let none = Generics::none(&required);
-    let mut setters = TokenStream::new();
-    for value in &values {
-        if is_method(value.name) {
-            continue;
-        }
+    let setters = values.iter().filter(|value| !is_method(value.name));
+    let setters = setters.map(|value| {
         let name = value.name;
         let ty = elsewhere(value.ty.to_token_stream());
         let doc = value.doc();
@@ -115,20 +106,20 @@ fn builder(cx: &Cx<'_>, own: &TokenStream, state: &TokenStream) -> (TokenStream,
         } else {
             quote!(Self)
         };
-        setters.extend(template! { [doc, name, ty, result]
+        quote! {
             #[doc = #doc]
             pub fn #name(self, _: #ty) -> #result { loop {} }
-        });
-    }
+        }
+    });
     let doc = builder_doc(cx.name);
-    let item = template! { [cfgs, doc, vis, defined, params, krate, own]
+    let item = quote! {
         #cfgs
         #[doc = #doc]
         #[allow(warnings)]
         #[must_use = "nothing runs before `run`"]
         #vis struct #defined<#params>(#krate::Launch<#own>);
     };
-    let methods = template! { [own, builder, none, params, arguments, setters, state, krate]
+    let methods = quote! {
         impl #own {
             /// A launch of the flow, for node values, limits, managed values and middleware.
             pub fn new() -> #builder<#none> { loop {} }
@@ -138,7 +129,7 @@ fn builder(cx: &Cx<'_>, own: &TokenStream, state: &TokenStream) -> (TokenStream,
             fn flow(&self) -> &#own { loop {} }
         }
         impl<#params> #builder<#arguments> {
-            #setters
+            #(#setters)*
 
             __petalflow::forward_launch! { #own, #state }
 
@@ -146,7 +137,7 @@ fn builder(cx: &Cx<'_>, own: &TokenStream, state: &TokenStream) -> (TokenStream,
             pub fn run(self, input: impl #krate::state::InputOf<#state>) -> #krate::Run<#own> { loop {} }
 
             /// The threads of the flow in a store: `Launch::store` with all node values.
-            pub fn store<S>(self, store: &S) -> #krate::thread::Threads<#own> { loop {} }
+            pub fn store<ThreadStore>(self, store: &ThreadStore) -> #krate::thread::Threads<#own> { loop {} }
 
             /// The launch with all node values, for several runs.
             pub fn launch(self) -> #krate::Launch<#own> { loop {} }

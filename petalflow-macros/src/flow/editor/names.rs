@@ -1,13 +1,13 @@
 //! The names of the user, each once.
 
-use petalflow_graph::SortedMap;
+use std::collections::BTreeMap;
+
 use proc_macro2::{Ident, Punct, Spacing, TokenStream, TokenTree};
 use quote::{ToTokens as _, format_ident, quote};
 
 use super::scan::{Of, Part};
 use crate::editor::elsewhere;
 use crate::flow::expand::Cx;
-use crate::template::template;
 
 /// A constant that is never used. Its statements have the names.
 pub(super) fn code(cx: &Cx<'_>, parts: &[Part]) -> TokenStream {
@@ -18,29 +18,20 @@ pub(super) fn code(cx: &Cx<'_>, parts: &[Part]) -> TokenStream {
         cx,
         declared: &declared(parts),
     };
-    let mut variables = TokenStream::new();
-    for part in parts {
-        variables.extend(names.variable(part));
-    }
+    let variables = parts.iter().map(|part| names.variable(part));
     // What follows a struct would be completed as a struct. So the nodes are first.
-    let mut nodes = TokenStream::new();
-    let mut others = TokenStream::new();
-    for part in parts {
-        let code = names.part(part);
-        match part {
-            Part::Node(_) | Part::Word(..) => nodes.extend(code),
-            _ => others.extend(code),
-        }
-    }
-    template! { [cfgs, krate, state, variables, nodes, others]
+    let is_node = |part: &&Part| matches!(part, Part::Node(_) | Part::Word(..));
+    let (nodes, others): (Vec<_>, Vec<_>) = parts.iter().partition(is_node);
+    let parts = nodes.into_iter().chain(others);
+    let parts = parts.map(|part| names.part(part));
+    quote! {
         #cfgs
         #[allow(warnings)]
         const _: () = {
             use #krate::graph::{END, START};
             let _: #state;
-            #variables
-            #nodes
-            #others
+            #(#variables)*
+            #(#parts)*
         };
     }
 }
@@ -71,14 +62,10 @@ impl Names<'_> {
                 quote!(let _ = #node;)
             }
             Part::Word(word, keywords) => {
-                let mut variables = TokenStream::new();
-                for keyword in *keywords {
-                    let keyword = format_ident!("{keyword}");
-                    variables.extend(quote!(let #keyword = ();));
-                }
+                let keywords = keywords.iter().map(|keyword| format_ident!("{keyword}"));
                 let node = self.node(&word.to_token_stream());
-                template!([variables, node] {
-                    #variables
+                quote!({
+                    #(let #keywords = ();)*
                     let _ = #node;
                 })
             }
@@ -147,7 +134,7 @@ impl Names<'_> {
         let declared = single(node).and_then(|name| self.declared.get(&name.to_string()));
         let node = elsewhere(declared.unwrap_or(node).clone());
         let editor = quote!(#krate::__private::editor);
-        template! { [editor, node, state, route]
+        quote! {
             let _ = #editor::ArmsOf::<#node, #state> { #route: {}, ..#editor::any() };
             let _ = <<#node as #editor::Chooses<#state>>::Route>::#route;
         }
@@ -155,19 +142,16 @@ impl Names<'_> {
 }
 
 /// The types of the declared nodes by their names.
-type Declared = SortedMap<String, TokenStream>;
+type Declared = BTreeMap<String, TokenStream>;
 
 fn declared(parts: &[Part]) -> Declared {
-    let mut declared = Declared::new();
-    for part in parts {
-        match part {
-            Part::Alias { name, node: ty } | Part::Value { name, ty, .. } => {
-                declared.insert(name.to_string(), ty.clone());
-            }
-            _ => {}
+    let declared = parts.iter().filter_map(|part| match part {
+        Part::Alias { name, node: ty } | Part::Value { name, ty, .. } => {
+            Some((name.to_string(), ty.clone()))
         }
-    }
-    declared
+        _ => None,
+    });
+    declared.collect()
 }
 
 /// The path if it is one word.

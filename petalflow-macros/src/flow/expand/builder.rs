@@ -8,45 +8,30 @@ use syn::spanned::Spanned as _;
 use super::cx::{Cx, Value};
 use super::tokens::numbered;
 use crate::flow::check::is_method;
-use crate::paths::Name;
-use crate::template::template;
-use crate::tokens::{each, list};
 
-/// The field of the flow's type. The type is in a module in which the user's types have no names, so its values have a type that
-/// `__Holds` names outside of the module.
-pub(super) fn fields() -> TokenStream {
-    quote!(pub(super) values: <Self as __Holds>::Values)
+/// The field of the flow's type. The types of the user are in one struct, which `__private::Holds` names here.
+pub(super) fn fields(cx: &Cx<'_>) -> TokenStream {
+    let krate = cx.krate;
+    quote_spanned!(cx.name.span()=> { values: <Self as #krate::__private::Holds>::Value })
 }
 
-/// The type of the builder. It has one `const` parameter per required value: whether the value is set. It is in a module that is
-/// imported with `*`: if two builders have one name, rustc reports only the two flows.
-pub(super) fn item(cx: &Cx<'_>, reach: &TokenStream) -> TokenStream {
-    let name = cx.name;
+/// The type of the builder. It has one `const` parameter per required value: whether the value is set.
+pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
+    let Cx {
+        krate, vis, name, ..
+    } = cx;
+    let cfgs = cx.cfgs();
     let builder = builder(cx);
     let values = cx.values();
     let Generics { params, .. } = Generics::of(&required(&values));
     let doc = builder_doc(name);
-    template! { [name, doc, reach, builder, params]
-        #[doc(hidden)]
-        pub(super) trait __Holds {
-            type Values;
-        }
-        // With a lifetime, because rustc reports a bound that never holds. The error is reported at the user's type.
-        #[doc(hidden)]
-        pub(super) trait __Launches<'a> {
-            type Launch;
-        }
-        pub(super) mod builder {
-            use super::{#name, __Launches};
-            #[doc = #doc]
-            #[must_use = "nothing runs before `run`"]
-            #[allow(unreachable_pub, private_bounds, clippy::redundant_pub_crate)]
-            #reach struct #builder<#params>(
-                pub(in super::super) <#name as __Launches<'static>>::Launch,
-            )
-            where
-                for<'a> #name: __Launches<'a>;
-        }
+    quote! {
+        #cfgs
+        #[doc = #doc]
+        #[must_use = "nothing runs before `run`"]
+        #vis struct #builder<#params>(<#name as #krate::__private::flow::Launches<'static>>::Launch)
+        where
+            for<'a> #name: #krate::__private::flow::Launches<'a>;
     }
 }
 
@@ -59,15 +44,6 @@ pub(crate) fn builder_doc(flow: &Ident) -> String {
 
 fn builder(cx: &Cx<'_>) -> Ident {
     format_ident!("{}Builder", cx.name)
-}
-
-/// The paths of the flow's type and of the builder's type. The user's items cannot shadow them, and rustdoc shows their last
-/// segments.
-fn paths(cx: &Cx<'_>) -> (TokenStream, TokenStream) {
-    let module = cx.module();
-    let name = cx.name;
-    let builder = builder(cx);
-    (quote!(#module::#name), quote!(#module::builder::#builder))
 }
 
 impl Value<'_> {
@@ -95,7 +71,7 @@ impl Value<'_> {
     }
 
     /// The function that makes the default value.
-    fn make(&self) -> Name {
+    fn make(&self) -> Ident {
         numbered("__default_", self.index)
     }
 }
@@ -104,15 +80,14 @@ impl Value<'_> {
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let values = cx.values();
     let required = required(&values);
-    let (name, builder) = paths(cx);
     let Generics { params, arguments } = Generics::of(&required);
     let code = FlowCode {
         cx,
         params,
         arguments,
         exists: cx.exists(),
-        name,
-        builder,
+        name: cx.own(),
+        builder: builder(cx),
         values: &values,
         required: &required,
     };
@@ -137,59 +112,51 @@ pub(crate) struct Generics {
 
 impl Generics {
     pub(crate) fn of(required: &[&Value<'_>]) -> Self {
+        let given = required.iter().map(|value| value.given());
         Generics {
             params: params(required),
-            arguments: list(required, &|value| {
-                let given = value.given();
-                quote!({ #given })
-            }),
+            arguments: quote!(#({ #given }),*),
         }
     }
 
     /// The arguments before any value is set.
     pub(crate) fn none(required: &[&Value<'_>]) -> TokenStream {
-        list(required, &|_| quote!(false))
+        let none = required.iter().map(|_| false);
+        quote!(#(#none),*)
     }
 
     /// The arguments after this value is set.
     pub(crate) fn with(value: &Value<'_>, required: &[&Value<'_>]) -> TokenStream {
-        list(required, &|other| {
+        let arguments = required.iter().map(|other| {
             let given = other.given();
             if other.index == value.index {
                 quote!(true)
             } else {
                 quote!({ #given })
             }
-        })
+        });
+        quote!(#(#arguments),*)
     }
 }
 
 /// One parameter per value.
 fn params(values: &[&Value<'_>]) -> TokenStream {
-    list(values, &|value| {
-        let given = value.given();
-        quote!(const #given: bool)
-    })
+    let given = values.iter().map(|value| value.given());
+    quote!(#(const #given: ::core::primitive::bool),*)
 }
 
 /// The values without a default.
 pub(crate) fn required<'a>(values: &'a [Value<'a>]) -> Vec<&'a Value<'a>> {
-    let mut required = Vec::new();
-    for value in values {
-        if value.is_required() {
-            required.push(value);
-        }
-    }
-    required
+    values.iter().filter(|value| value.is_required()).collect()
 }
 
 /// The parts of the code of a flow with node values.
 struct FlowCode<'a> {
     cx: &'a Cx<'a>,
     /// The type of the flow.
-    name: TokenStream,
+    name: Ident,
     /// The type of the builder, without its arguments.
-    builder: TokenStream,
+    builder: Ident,
     /// The parameters of the builder, and the same as its arguments.
     params: TokenStream,
     arguments: TokenStream,
@@ -201,11 +168,9 @@ struct FlowCode<'a> {
 impl FlowCode<'_> {
     /// `a: value, b: value,`: the fields of the values, all with this value.
     fn fields(&self, value: &dyn Fn(&Value<'_>) -> TokenStream) -> TokenStream {
-        list(self.values, &|field| {
-            let name = field.name;
-            let value = value(field);
-            quote!(#name: #value)
-        })
+        let names = self.values.iter().map(|field| field.name);
+        let values = self.values.iter().map(value);
+        quote!(#(#names: #values,)*)
     }
 
     /// The type that stores the values, and the functions that make the defaults.
@@ -214,61 +179,46 @@ impl FlowCode<'_> {
             cx, name, exists, ..
         } = self;
         let krate = cx.krate;
-        let module = cx.module();
         let fields = self.fields(&|value| {
             let ty = value.ty;
             quote!(::core::option::Option<::std::sync::Arc<#ty>>)
         });
-        let defaults = each(self.values, &|value| match value.default {
-            Some(expr) => {
-                let make = value.make();
-                let ty = value.ty;
-                quote_spanned!(expr.span()=> fn #make() -> #ty { #expr })
-            }
-            None => TokenStream::new(),
+        let defaults = self.values.iter().filter_map(|value| {
+            let (make, ty, expr) = (value.make(), value.ty, value.default?);
+            Some(quote_spanned!(expr.span()=> fn #make() -> #ty { #expr }))
         });
-        template! { [fields, module, name, exists, krate, defaults]
+        quote! {
             // `<>`: see `no_generics`.
-            struct __Values <> {
+            pub struct __Values <> {
                 #fields
             }
-            impl #module::__Holds for #name {
-                type Values = __Values;
+            impl #krate::__private::Holds for #name {
+                type Value = __Values;
             }
-            impl #module::__Launches<'_> for #name #exists {
+            impl __petalflow::Launches<'_> for #name #exists {
                 type Launch = #krate::Launch<#name>;
             }
-            #defaults
+            #(#defaults)*
         }
     }
 
     /// The marker types, and for each of them the builders with that value.
     fn markers(&self) -> TokenStream {
         let (builder, exists) = (&self.builder, &self.exists);
-        let mut types = TokenStream::new();
-        for value in self.required {
+        let types = self.required.iter().map(|value| marker(value));
+        let given = self.required.iter().map(|value| {
+            let others = self.required.iter().filter(|other| other.index != value.index);
             let marker = marker(value);
-            types.extend(quote!(pub enum #marker {}));
-        }
-        let mut given = TokenStream::new();
-        for value in self.required {
-            let mut others = Vec::new();
-            for other in self.required {
-                if other.index != value.index {
-                    others.push(*other);
-                }
-            }
-            let marker = marker(value);
-            let params = params(&others);
+            let params = params(&others.copied().collect::<Vec<_>>());
             let arguments = Generics::with(value, self.required);
-            given.extend(quote!(impl<#params> __petalflow::HasValue<__values::#marker> for #builder<#arguments> #exists {}));
-        }
-        template! { [types, given]
+            quote!(impl<#params> __petalflow::HasValue<__values::#marker> for #builder<#arguments> #exists {})
+        });
+        quote! {
             #[allow(non_camel_case_types)]
             mod __values {
-                #types
+                #(pub enum #types {})*
             }
-            #given
+            #(#given)*
         }
     }
 
@@ -289,7 +239,7 @@ impl FlowCode<'_> {
         });
         let text = cx.name.to_string();
         let text_of_builder = self::builder(cx).to_string();
-        template! { [name, fields, text, params, builder, arguments, exists, text_of_builder]
+        quote! {
             #[automatically_derived]
             impl ::core::clone::Clone for #name {
                 fn clone(&self) -> Self {
@@ -298,8 +248,8 @@ impl FlowCode<'_> {
             }
             #[automatically_derived]
             impl ::core::fmt::Debug for #name {
-                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    f.debug_struct(#text).finish_non_exhaustive()
+                fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    __f.debug_struct(#text).finish_non_exhaustive()
                 }
             }
             #[automatically_derived]
@@ -310,8 +260,8 @@ impl FlowCode<'_> {
             }
             #[automatically_derived]
             impl<#params> ::core::fmt::Debug for #builder<#arguments> #exists {
-                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    f.debug_tuple(#text_of_builder).field(&self.0).finish()
+                fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    __f.debug_tuple(#text_of_builder).field(&self.0).finish()
                 }
             }
             #[automatically_derived]
@@ -336,7 +286,7 @@ impl FlowCode<'_> {
         let krate = cx.krate;
         let fields = self.fields(&|_| quote!(::core::option::Option::None));
         let none_given = Generics::none(self.required);
-        template! { [name, exists, builder, none_given, krate, fields]
+        quote! {
             #[allow(private_interfaces, private_bounds)]
             impl #name #exists {
                 /// A launch of the flow, for node values, limits, managed values and middleware.
@@ -360,38 +310,32 @@ impl FlowCode<'_> {
         } = self;
         let Cx { krate, state, .. } = cx;
         // `check` reports a name that is also another method of the builder.
-        let mut setters = TokenStream::new();
-        for value in self.values {
-            if is_method(value.name) {
-                continue;
-            }
-            setters.extend(setter(cx, value, self.required));
-        }
-        let mut bounds = TokenStream::new();
-        for value in self.required {
-            let marker = marker(value);
-            bounds.extend(quote!(Self: __petalflow::HasValue<__values::#marker>,));
-        }
+        let settable = self.values.iter().filter(|value| !is_method(value.name));
+        let setters = settable.map(|value| setter(cx, value, self.required));
+        let markers = self.required.iter().map(|value| marker(value));
+        let bounds = quote!(#(Self: __petalflow::HasValue<__values::#markers>,)*);
         let fill = self.fill();
-        template! { [params, builder, arguments, exists, setters, name, state, krate, bounds, fill]
+        quote! {
             #[allow(private_interfaces, private_bounds)]
             impl<#params> #builder<#arguments> #exists {
-                #setters
+                #(#setters)*
 
-                __petalflow::forward_launch! { #name, #state }
+                __petalflow::forward_launch! {
+                    [__supersteps, __nodes, __time, __token, __value, __provider, __make, __cache, __layer] #name, #state
+                }
 
                 /// Runs the flow from this input: the keys marked `input`, or the value alone if there is one such key.
-                pub fn run(self, input: impl #krate::state::InputOf<#state>) -> #krate::Run<#name> where #bounds {
-                    self.0.edit(#fill).run(input)
+                pub fn run(self, __input: impl #krate::state::InputOf<#state>) -> #krate::Run<#name> where #bounds {
+                    self.0.edit(#fill).run(__input)
                 }
 
                 /// The threads of the flow in a store: `Launch::store` with all node values.
-                pub fn store<S>(self, store: &S) -> #krate::thread::Threads<#name>
+                pub fn store<ThreadStore>(self, __store: &ThreadStore) -> #krate::thread::Threads<#name>
                 where
-                    #name: __petalflow::KeptBy<S>,
+                    #name: __petalflow::KeptBy<ThreadStore>,
                     #bounds
                 {
-                    __petalflow::KeptBy::threads(self.0.edit(#fill), store)
+                    __petalflow::KeptBy::threads(self.0.edit(#fill), __store)
                 }
 
                 /// The launch with all node values, for several runs.
@@ -404,20 +348,17 @@ impl FlowCode<'_> {
 
     /// A closure that sets the values that have a default and are not set.
     fn fill(&self) -> TokenStream {
-        let mut fill = TokenStream::new();
-        for value in self.values {
-            if value.is_required() {
-                continue;
-            }
+        let defaulted = self.values.iter().filter(|value| !value.is_required());
+        let fill = defaulted.map(|value| {
             let field = value.name;
             let make = value.make();
-            fill.extend(template! { [field, make]
-                if flow.values.#field.is_none() {
-                    flow.values.#field = ::core::option::Option::Some(::std::sync::Arc::new(#make()));
+            quote! {
+                if __flow.values.#field.is_none() {
+                    __flow.values.#field = ::core::option::Option::Some(::std::sync::Arc::new(#make()));
                 }
-            });
-        }
-        quote!(|flow| { let _ = &flow; #fill })
+            }
+        });
+        quote!(|__flow| { let _ = &__flow; #(#fill)* })
     }
 }
 
@@ -429,17 +370,14 @@ fn marker(value: &Value<'_>) -> Ident {
 /// A flow without required node values runs without a builder, and can be a sub-flow.
 fn without_builder(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
     let (Cx { krate, state, .. }, name) = (cx, cx.own());
-    let fields = list(values, &|value| {
-        let field = value.name;
-        let make = value.make();
-        quote!(#field: ::core::option::Option::Some(::std::sync::Arc::new(#make())))
-    });
+    let fields = values.iter().map(|value| value.name);
+    let makes = values.iter().map(Value::make);
     let exists = cx.exists();
-    template! { [name, fields, exists, krate, state]
+    quote! {
         #[automatically_derived]
         impl ::core::default::Default for #name {
             fn default() -> Self {
-                Self { values: __Values { #fields } }
+                Self { values: __Values { #(#fields: ::core::option::Option::Some(::std::sync::Arc::new(#makes())),)* } }
             }
         }
         #[automatically_derived]
@@ -451,8 +389,8 @@ fn without_builder(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
         impl #name #exists {
             /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
             #[allow(clippy::self_named_constructors)]
-            pub fn run(input: impl #krate::state::InputOf<#state>) -> #krate::Run<Self> {
-                Self::new().run(input)
+            pub fn run(__input: impl #krate::state::InputOf<#state>) -> #krate::Run<Self> {
+                Self::new().run(__input)
             }
         }
     }
@@ -463,7 +401,7 @@ fn run_is_rejected(cx: &Cx<'_>) -> TokenStream {
     let krate = cx.krate;
     let name = cx.own();
     let exists = cx.exists();
-    template! { [name, exists, krate]
+    quote! {
         #[allow(private_interfaces, private_bounds)]
         impl #name #exists {
             #[doc(hidden)]
@@ -476,7 +414,7 @@ fn run_is_rejected(cx: &Cx<'_>) -> TokenStream {
 
 fn setter(cx: &Cx<'_>, value: &Value<'_>, required: &[&Value<'_>]) -> TokenStream {
     let Value { name, ty, .. } = value;
-    let (_, builder) = paths(cx);
+    let builder = builder(cx);
     let result = if value.is_required() {
         let bits = Generics::with(value, required);
         quote!(#builder<#bits>)
@@ -484,10 +422,10 @@ fn setter(cx: &Cx<'_>, value: &Value<'_>, required: &[&Value<'_>]) -> TokenStrea
         quote!(Self)
     };
     let doc = value.doc();
-    template! { [doc, name, ty, result, builder]
+    quote! {
         #[doc = #doc]
-        pub fn #name(self, #name: #ty) -> #result {
-            #builder(self.0.edit(|flow| flow.values.#name = ::core::option::Option::Some(::std::sync::Arc::new(#name))))
+        pub fn #name(self, __value: #ty) -> #result {
+            #builder(self.0.edit(|__flow| __flow.values.#name = ::core::option::Option::Some(::std::sync::Arc::new(__value))))
         }
     }
 }

@@ -9,8 +9,6 @@ use syn::{Attribute, Expr, LitStr, Type, Visibility};
 use super::tokens::written;
 use crate::attributes;
 use crate::flow::model::{Kind, Model};
-use crate::paths::{Name, module_of};
-use crate::twice::What;
 
 /// The flow whose code is generated.
 pub(crate) struct Cx<'a> {
@@ -28,8 +26,6 @@ pub(crate) struct Cx<'a> {
     /// Part of the graph is missing because of a mistake. The checks that depend on node types are left out, because they
     /// would report consequences of that mistake.
     pub(crate) lost: bool,
-    /// What else has the name in the scope, which is reported. The flow's type is then only in its module.
-    pub(crate) before: Option<&'a What>,
 }
 
 impl Cx<'_> {
@@ -38,14 +34,11 @@ impl Cx<'_> {
         attributes::tokens(self.attrs, "cfg")
     }
 
-    /// The module that contains the flow's type.
-    pub(super) fn module(&self) -> Ident {
-        module_of(self.name)
-    }
-
-    /// An alias of the flow's type inside the generated code. The user's items cannot shadow it.
-    pub(super) fn own(&self) -> Name {
-        Name::new("__Flow", Span::call_site().located_at(self.name.span()))
+    /// The type of the flow in generated code. rustc reports what is wrong with an implementation at the name.
+    pub(super) fn own(&self) -> Ident {
+        let mut own = self.name.clone();
+        own.set_span(Span::call_site().located_at(self.name.span()));
+        own
     }
 
     pub(crate) fn has_values(&self) -> bool {
@@ -56,28 +49,26 @@ impl Cx<'_> {
     /// between threads. If it does not hold, the error is reported at the user's type only.
     pub(super) fn exists(&self) -> TokenStream {
         let Cx { krate, state, .. } = self;
-        let mut values = TokenStream::new();
-        for (index, value) in self.values().iter().enumerate() {
+        let values = self.values().into_iter().enumerate().map(|(index, value)| {
             let ty = written(value.index, value.ty.span());
-            values.extend(quote!(for<'__b> #ty: #krate::__private::SharedFor<'__b, #index>,));
-        }
-        quote!(where for<'__b> #state: #krate::__private::flow::StateFor<'__b>, #values)
+            quote!(for<'__b> #ty: #krate::__private::SharedFor<'__b, #index>,)
+        });
+        quote!(where for<'__b> #state: #krate::__private::flow::StateFor<'__b>, #(#values)*)
     }
 
     /// The node values.
     pub(crate) fn values(&self) -> Vec<Value<'_>> {
-        let mut values = Vec::new();
-        for (index, node) in self.model.nodes.iter().enumerate() {
-            if let Kind::Value(name, value) = &node.kind {
-                values.push(Value {
-                    index,
-                    name,
-                    ty: &value.ty,
-                    default: value.default.as_ref(),
-                });
-            }
-        }
-        values
+        let nodes = self.model.nodes.iter().enumerate();
+        let values = nodes.filter_map(|(index, node)| match &node.kind {
+            Kind::Value(name, value) => Some(Value {
+                index,
+                name,
+                ty: &value.ty,
+                default: value.default.as_ref(),
+            }),
+            _ => None,
+        });
+        values.collect()
     }
 }
 

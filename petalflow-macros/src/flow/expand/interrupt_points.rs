@@ -10,13 +10,12 @@ use super::tokens::{check_at, int, number, numbered};
 use crate::flow::ast::Guard;
 use crate::flow::model::InterruptPoint;
 use crate::node::model::{Param, Source};
-use crate::paths::{Name, local};
-use crate::template::template;
-use crate::tokens::list_at;
+use crate::paths::local;
 
 /// One row per interrupt, in the order of their statements.
 pub(super) fn rows(cx: &Cx<'_>) -> TokenStream {
-    list_at(&cx.model.interrupt_points, &|index, point| {
+    let points = cx.model.interrupt_points.iter().enumerate();
+    let rows = points.map(|(index, point)| {
         let node = int(point.node.as_u32());
         let after = point.after;
         let guarded = point.guard.is_some();
@@ -26,7 +25,8 @@ pub(super) fn rows(cx: &Cx<'_>) -> TokenStream {
             quote!(__petalflow::KeySet::NONE)
         };
         quote!(__petalflow::InterruptPointRow { node: #node, after: #after, guarded: #guarded, reads: #reads })
-    })
+    });
+    quote!(#(#rows),*)
 }
 
 /// The facts of the nodes, with the keys that guards read. `facts` are those without the guards.
@@ -35,25 +35,23 @@ pub(super) fn facts(cx: &Cx<'_>, facts: TokenStream) -> TokenStream {
     if guards.is_empty() {
         return facts;
     }
-    let mut reads = TokenStream::new();
-    for (index, point, guard) in &guards {
+    let reads = guards.iter().map(|(index, point, guard)| {
         let node = int(point.node.as_u32());
         let after = point.after;
         let keys = keys(*index, guard);
-        reads.extend(quote!((#node, #after, #keys),));
-    }
-    quote!(__petalflow::guarded(#facts, &[#reads]))
+        quote!((#node, #after, #keys),)
+    });
+    quote!(__petalflow::guarded(#facts, &[#(#reads)*]))
 }
 
 /// The keys that a guard reads.
 fn keys(index: usize, guard: &Guard) -> TokenStream {
-    let mut keys = TokenStream::new();
-    for (at, param) in &read(guard) {
-        let key = key_name(index, *at);
+    let keys = read(guard).into_iter().map(|(at, param)| {
+        let key = key_name(index, at);
         let cfgs = &param.cfgs;
-        keys.extend(quote!(#cfgs { keys = keys.union(#key); }));
-    }
-    quote!({ #[allow(unused_mut)] let mut keys = __petalflow::KeySet::NONE; #keys keys })
+        quote!(#cfgs { __keys = __keys.union(#key); })
+    });
+    quote!({ #[allow(unused_mut)] let mut __keys = __petalflow::KeySet::NONE; #(#keys)* __keys })
 }
 
 /// The functions of the guards, the keys that they read, and the checks of those reads.
@@ -72,7 +70,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
                 quote!(__petalflow::guard_read(__CHECKED, #node, #name, #after)),
             );
             let check = (!cx.lost).then(|| quote!(#cfgs #check));
-            code.extend(template! { [cfgs, name, key, check]
+            code.extend(quote! {
                 #cfgs
                 const #name: __petalflow::KeySet = #key;
                 #check
@@ -84,13 +82,9 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
 
 /// The parameters of a guard that read a key, with their indices.
 fn read(guard: &Guard) -> Vec<(usize, &Param)> {
-    let mut read = Vec::new();
-    for (index, param) in guard.params.iter().enumerate() {
-        if let Source::Key(_) | Source::KeyOf(..) = param.source {
-            read.push((index, param));
-        }
-    }
-    read
+    let params = guard.params.iter().enumerate();
+    let is_key = |param: &Param| matches!(param.source, Source::Key(_) | Source::KeyOf(..));
+    params.filter(|(_, param)| is_key(param)).collect()
 }
 
 /// The constant with the key of a parameter. With one constant, a type that is not a key is one error.
@@ -105,16 +99,13 @@ fn function(cx: &Cx<'_>, number: usize, guard: &Guard) -> TokenStream {
         body,
     } = guard;
     let (name, state, snapshot) = (name(number), cx.state, local("state"));
-    let mut bindings = TokenStream::new();
-    for param in params {
-        bindings.extend(binding(cx, param));
-    }
+    let bindings = params.iter().map(|param| binding(cx, param));
     // The body stays in a closure, because it can contain `return` and `?`.
     let stops = quote_spanned!(body.span()=> __petalflow::Guard::stops((|| #returns #body)()));
-    template! { [name, snapshot, state, bindings, stops]
+    quote! {
         #[allow(clippy::all, clippy::pedantic)]
-        fn #name(#snapshot: &#state) -> ::core::result::Result<bool, __petalflow::BoxError> {
-            #bindings
+        fn #name(#snapshot: &#state) -> ::core::result::Result<::core::primitive::bool, __petalflow::BoxError> {
+            #(#bindings)*
             #stops
         }
     }
@@ -127,20 +118,19 @@ pub(super) fn method(cx: &Cx<'_>) -> TokenStream {
         return TokenStream::new();
     }
     let state = cx.state;
-    let mut arms = TokenStream::new();
-    for (index, ..) in &guards {
+    let arms = guards.iter().map(|(index, ..)| {
         let guard = name(*index);
         let index = number(*index);
-        arms.extend(quote!(#index => #guard(state),));
-    }
-    template! { [state, arms]
+        quote!(#index => #guard(__state),)
+    });
+    quote! {
         fn guard(
             &self,
-            point: u32,
-            state: &#state,
-        ) -> ::core::result::Result<bool, __petalflow::BoxError> {
-            match point {
-                #arms
+            __point: ::core::primitive::u32,
+            __state: &#state,
+        ) -> ::core::result::Result<::core::primitive::bool, __petalflow::BoxError> {
+            match __point {
+                #(#arms)*
                 _ => __petalflow::no_guard(),
             }
         }
@@ -148,17 +138,13 @@ pub(super) fn method(cx: &Cx<'_>) -> TokenStream {
 }
 
 /// The name of the function of an interrupt's guard.
-fn name(index: usize) -> Name {
+fn name(index: usize) -> Ident {
     numbered("__guard_", index)
 }
 
 /// The interrupts with guards, with their indices.
 fn guards<'a>(cx: &Cx<'a>) -> Vec<(usize, &'a InterruptPoint, &'a Guard)> {
-    let mut guards = Vec::new();
-    for (index, point) in cx.model.interrupt_points.iter().enumerate() {
-        if let Some(guard) = &point.guard {
-            guards.push((index, point, guard));
-        }
-    }
-    guards
+    let points = cx.model.interrupt_points.iter().enumerate();
+    let guards = points.filter_map(|(index, point)| Some((index, point, point.guard.as_ref()?)));
+    guards.collect()
 }

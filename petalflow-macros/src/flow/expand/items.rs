@@ -11,7 +11,6 @@ use super::subflow;
 use super::tokens::{numbered, respan};
 use crate::flow::model::{Kind, Model};
 use crate::paths::route_hash;
-use crate::template::template;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let model = cx.model;
@@ -76,29 +75,26 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     if checks.is_empty() {
         return checks;
     }
-    let mut types = TokenStream::new();
-    for (index, takes) in takers.iter().enumerate() {
-        if *takes {
-            types.extend(taker(cx, model, index));
-        }
-    }
-    for (index, node) in model.nodes.iter().enumerate() {
-        if named[index]
-            && let Some(ty) = written(&node.kind)
-        {
-            let name = numbered("__Node_", index);
-            types.extend(template! { [name, ty]
-                #[allow(non_camel_case_types)]
-                enum #name {}
-                impl __petalflow::Named for #name { type Node = #ty; }
-            });
-        }
-    }
-    template! { [types, closures, checks]
+    let indices = 0..model.nodes.len();
+    let taking = indices.clone().filter(|index| takers[*index]);
+    let takers = taking.map(|index| taker(cx, model, index));
+    let names = indices.filter(|index| named[*index]).filter_map(|index| {
+        let (name, ty) = (
+            numbered("__Node_", index),
+            written(&model.nodes[index].kind)?,
+        );
+        Some(quote! {
+            #[allow(non_camel_case_types)]
+            enum #name {}
+            impl __petalflow::Named for #name { type Node = #ty; }
+        })
+    });
+    quote! {
         const _: () = {
             #[allow(unused_imports)]
             use __petalflow::{DeliversNothing as _, DeliversSomething as _, DeliversUnknown as _};
-            #types
+            #(#takers)*
+            #(#names)*
             #[allow(dead_code, unused, clippy::all, clippy::pedantic)]
             fn __items() {
                 #closures
@@ -147,7 +143,7 @@ fn taker(cx: &Cx<'_>, model: &Model, index: usize) -> TokenStream {
         .as_ref()
         .map(|item| quote!(impl __petalflow::AcceptsItem<#item> for #taker {}));
     let item = item.unwrap_or_else(|| quote!(()));
-    template! { [taker, state, item, takes]
+    quote! {
         #[allow(non_camel_case_types)]
         enum #taker {}
         impl __petalflow::Receiver<#state> for #taker { type Item = #item; }

@@ -16,8 +16,7 @@ mod tables;
 mod tokens;
 
 use proc_macro2::TokenStream;
-
-use crate::template::template;
+use quote::quote;
 
 pub(crate) use self::api::signatures;
 pub(crate) use self::builder::{Generics, builder_doc, required};
@@ -34,17 +33,12 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     let tables = tables::code(cx);
     let step = step::code(cx);
     let guards = interrupt_points::code(cx);
-    let own_name = api::own_name(cx);
-    let instead = api::instead(cx);
     let (reports, items) = if cx.lost {
         Default::default()
     } else {
         (reports::code(cx), items::code(cx))
     };
-    template! { [
-        item, cfgs, krate, own_name, nodes, tables, reports, items, step, guards, flow, inherent,
-        instead
-    ]
+    quote! {
         #item
         #cfgs
         #[allow(long_running_const_eval, unused_qualifications)]
@@ -53,7 +47,6 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
             // rustc suggests these names for `end` and `start`.
             #[allow(unused_imports)]
             use __petalflow::{END, START};
-            #own_name
             #nodes
             #tables
             #reports
@@ -62,7 +55,6 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
             #guards
             #flow
             #inherent
-            #instead
         };
     }
 }

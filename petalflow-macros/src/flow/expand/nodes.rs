@@ -1,6 +1,6 @@
 //! The constants of the nodes. Each path of the user occurs once, or with equal spans, so that a wrong path is one error.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
@@ -8,8 +8,6 @@ use super::cx::Cx;
 use super::subflow;
 use super::tokens::{CHUNK, number, numbered, written};
 use crate::flow::model::Kind;
-use crate::paths::Name;
-use crate::template::template;
 
 /// The aliases of the state and the nodes, and the table of their associated constants.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
@@ -18,7 +16,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let alias = alias(cx);
     let name = cx.own();
     // The alias has the span of the user's state, so that a type that is not a state is one error.
-    let mut code = template! { span=> [alias, state, name]
+    let mut code = quote_spanned! {span=>
         type #alias = <#state as __petalflow::IsState>::State;
         trait __Over { type State; }
         impl __Over for #name { type State = #state; }
@@ -34,35 +32,29 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             _ => {}
         }
     }
-    let mut chunks = TokenStream::new();
-    for start in (0..model.nodes.len()).step_by(CHUNK) {
-        let end = model.nodes.len().min(start + CHUNK);
-        let make = numbered("__SPECS_", start);
-        let count = number(end - start);
-        let mut specs = TokenStream::new();
-        for index in start..end {
-            let spec = spec(cx, index);
-            specs.extend(quote!(#spec,));
-        }
+    let specs: Vec<_> = (0..model.nodes.len())
+        .map(|index| spec(cx, index))
+        .collect();
+    let chunks = || {
+        (0..specs.len())
+            .step_by(CHUNK)
+            .map(|start| numbered("__SPECS_", start))
+    };
+    for (chunk, specs) in chunks().zip(specs.chunks(CHUNK)) {
+        let count = number(specs.len());
         code.extend(quote! {
-            const #make: [__petalflow::Spec; #count] = [#specs];
+            const #chunk: [__petalflow::Spec; #count] = [#(#specs),*];
         });
-        chunks.extend(quote!(&#make,));
     }
+    let chunks = chunks();
     let count = number(model.nodes.len());
-    let mut names = TokenStream::new();
-    let mut declared = TokenStream::new();
-    for (index, node) in model.nodes.iter().enumerate() {
-        let name = &node.name;
-        names.extend(quote!(#name,));
-        if !node.has_own_name() {
-            let index = number(index);
-            declared.extend(quote!(#index,));
-        }
-    }
-    code.extend(template! { [count, names, chunks, declared]
-        const __NAMES: &[&::core::primitive::str; #count] = &[#names];
-        const __SPECS: &[__petalflow::Spec; #count] = &__petalflow::concat_specs(&[#chunks], __NAMES, &[#declared]);
+    let names = model.nodes.iter().map(|node| &node.name);
+    let nodes = model.nodes.iter().enumerate();
+    let declared = nodes.filter(|(_, node)| !node.has_own_name());
+    let declared = declared.map(|(index, _)| number(index));
+    code.extend(quote! {
+        const __NAMES: &[&::core::primitive::str; #count] = &[#(#names),*];
+        const __SPECS: &[__petalflow::Spec; #count] = &__petalflow::concat_specs(&[#(&#chunks),*], __NAMES, &[#(#declared),*]);
     });
     code
 }
@@ -78,7 +70,7 @@ fn spec(cx: &Cx<'_>, index: usize) -> TokenStream {
 
 /// An alias for a path or type of several tokens, with the span of one of them. Without it, rustc underlines sometimes the first
 /// token and sometimes all of them, so that its errors are not equal.
-fn one_name(kind: &Kind, index: usize) -> Option<Name> {
+fn one_name(kind: &Kind, index: usize) -> Option<Ident> {
     let (tokens, span) = match kind {
         Kind::Function(path) => (path.to_token_stream(), path.segments.last()?.ident.span()),
         Kind::Value(_, value) => (value.ty.to_token_stream(), value.ty.span()),
@@ -95,8 +87,8 @@ pub(super) fn over(cx: &Cx<'_>) -> TokenStream {
 }
 
 /// The alias of the state.
-fn alias(cx: &Cx<'_>) -> Name {
-    Name::new("__State", cx.state.span())
+fn alias(cx: &Cx<'_>) -> Ident {
+    Ident::new("__State", cx.state.span())
 }
 
 /// `<write as NodeOver<Essay>>::item`. Every token has the span of the node: if it is not a node, all of these errors are equal, and
@@ -105,8 +97,8 @@ pub(super) fn node_over(
     cx: &Cx<'_>,
     index: usize,
     ty: &dyn ToTokens,
-    over: &'static str,
-    item: &'static str,
+    over: &str,
+    item: &str,
 ) -> TokenStream {
     let name = one_name(&cx.model.nodes[index].kind, index);
     let tokens = match name {
@@ -114,8 +106,8 @@ pub(super) fn node_over(
         None => ty.to_token_stream(),
     };
     let span = tokens.span();
-    let over = Name::new(over, span);
-    let item = Name::new(item, span);
+    let over = Ident::new(over, span);
+    let item = Ident::new(item, span);
     let state = alias(cx);
     quote_spanned!(span=> <#tokens as __petalflow::#over<#state>>::#item)
 }

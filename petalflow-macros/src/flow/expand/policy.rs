@@ -5,19 +5,18 @@ use quote::quote;
 
 use super::cx::Cx;
 use super::tokens::number;
+use crate::flow::model::Node;
 use crate::options;
 use crate::paths::option;
-use crate::tokens::list_at;
 
 const POLICY: [&str; 4] = ["retry", "timeout", "idle", "cache"];
 
 /// One row per node that has such options.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let krate = cx.krate;
-    list_at(&cx.model.nodes, &|index, node| {
-        if !POLICY.iter().any(|option| node.option(option).is_some()) {
-            return TokenStream::new();
-        }
+    let nodes = cx.model.nodes.iter().enumerate();
+    let is_set = |node: &Node| POLICY.iter().any(|option| node.option(option).is_some());
+    let rows = nodes.filter(|(_, node)| is_set(node)).map(|(index, node)| {
         let index = number(index);
         // `check` reports invalid values.
         let retry = node
@@ -34,17 +33,16 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         let idle = time("idle");
         let cache = time("cache");
         quote!((#index, #krate::policy::Policy { retry: #retry, timeout: #timeout, idle: #idle, cache: #cache }))
-    })
+    });
+    quote!(#(#rows),*)
 }
 
 /// One row per node with an `id`.
 pub(super) fn ids(cx: &Cx<'_>) -> TokenStream {
-    let mut ids = TokenStream::new();
-    for (index, node) in cx.model.nodes.iter().enumerate() {
-        if let Some(id) = node.id() {
-            let index = number(index);
-            ids.extend(quote!((#index, #id),));
-        }
-    }
-    ids
+    let nodes = cx.model.nodes.iter().enumerate();
+    let ids = nodes.filter_map(|(index, node)| {
+        let (index, id) = (number(index), node.id()?);
+        Some(quote!((#index, #id)))
+    });
+    quote!(#(#ids),*)
 }

@@ -1,14 +1,13 @@
 //! The parameters of closures in a flow.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
 use crate::node::model::{Param, Shape, Source};
-use crate::paths::{Name, local, name};
-use crate::template::template;
+use crate::paths::{local, name};
 
 /// The set of the key that a parameter reads. `None` for the whole state. The set is empty for an unknown key, because rustc
 /// reports it at [`binding`].
@@ -30,7 +29,7 @@ pub(super) fn key(cx: &Cx<'_>, param: &Param) -> Option<TokenStream> {
 /// are equal, and rustc reports one.
 fn key_of(cx: &Cx<'_>, key: &Type, item: &'static str) -> TokenStream {
     let state = cx.state;
-    let item = Name::new(item, key.span());
+    let item = Ident::new(item, key.span());
     quote_spanned!(key.span()=> <#key as __petalflow::KeyOf<#state>>::#item)
 }
 
@@ -52,7 +51,7 @@ pub(super) fn binding(cx: &Cx<'_>, param: &Param) -> TokenStream {
         }
         Source::KeyOf(key, shape) => {
             let get = key_of(cx, key, "get");
-            let state = Name::new("state", key.span().resolved_at(state.span()));
+            let state = Ident::new("state", key.span().resolved_at(state.span()));
             match shape {
                 Shape::Ref => quote_spanned!(key.span()=> #get(#state)),
                 Shape::Option => quote_spanned!(key.span()=> __petalflow::option(#get(#state))),
@@ -64,7 +63,7 @@ pub(super) fn binding(cx: &Cx<'_>, param: &Param) -> TokenStream {
     };
     if let Source::Key(Shape::Option) | Source::KeyOf(_, Shape::Option) = source {
         // In a `match` the inner reference is coerced. `Option<&String>` itself does not coerce to `Option<&str>`.
-        return template! { ident.span()=> [cfgs, ident, ty, value, one]
+        return quote_spanned! {ident.span()=>
             #cfgs
             let #ident: #ty = match #value {
                 ::core::option::Option::Some(#one) => ::core::option::Option::Some(#one),

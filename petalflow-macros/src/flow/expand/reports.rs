@@ -48,16 +48,11 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             check(&node.at, call);
             continue;
         }
-        let mut names = TokenStream::new();
-        let mut edges = TokenStream::new();
-        for arm in arms {
-            let (name, edge) = (&arm.route, number(arm.edge));
-            names.extend(quote!(#name,));
-            edges.extend(quote!(#edge,));
-        }
+        let names = arms.iter().map(|arm| &arm.route);
+        let edges = arms.iter().map(|arm| number(arm.edge));
         let at = node.leaves.as_ref().unwrap_or(&node.at);
         check(&node.at, quote!(__petalflow::routed(__CHECKED, #i, #first)));
-        let call = quote!(__petalflow::route(__CHECKED, #i, &[#names], &[#edges]));
+        let call = quote!(__petalflow::route(__CHECKED, #i, &[#(#names),*], &[#(#edges),*]));
         check(at, call);
         for arm in arms {
             let name = &arm.route;

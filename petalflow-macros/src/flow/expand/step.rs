@@ -1,25 +1,21 @@
 //! The dispatch from the index of a node to its code: a tree of lists of node types. The runtime has the functions over the lists.
 
-use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
 use super::nodes::node_over;
 use super::tokens::{number, numbered, respan};
 use crate::flow::model::Kind;
-use crate::paths::Name;
-use crate::template::template;
 
 /// The number of arms of the largest list of the runtime. A list below another one has this size.
 const LARGEST: usize = 32;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let mut code = TokenStream::new();
-    let mut arms = Vec::new();
-    for index in 0..cx.model.nodes.len() {
-        arms.push(arm(cx, index, &mut code));
-    }
+    let nodes = 0..cx.model.nodes.len();
+    let mut arms: Vec<_> = nodes.map(|index| arm(cx, index, &mut code)).collect();
     let mut level = Level {
         width: 1,
         below: quote!(()),
@@ -28,7 +24,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         let mut above = Vec::new();
         for (at, arms) in arms.chunks(LARGEST).enumerate() {
             let range = format_ident!("__Range{}_{at}", level.width);
-            let end = quote!(::core::option::Option<u32>);
+            let end = quote!(::core::option::Option<::core::primitive::u32>);
             code.extend(dispatch(
                 cx,
                 &range,
@@ -43,7 +39,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         arms = above;
         level = Level {
             width: level.width * LARGEST,
-            below: quote!(::core::option::Option<u32>),
+            below: quote!(::core::option::Option<::core::primitive::u32>),
         };
     }
     // The runtime has lists of these sizes.
@@ -52,7 +48,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         5..=16 => 16,
         _ => LARGEST,
     };
-    let all = Name::new("__All", Span::call_site());
+    let all = Ident::new("__All", Span::call_site());
     code.extend(dispatch(cx, &all, &arms, size, 0, &level, &quote!(())));
     let head = head(cx);
     let result = future();
@@ -60,13 +56,11 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let function = format_ident!("upto{size}");
     let name = cx.own();
     let state = cx.state;
-    code.extend(
-        template! { [head, result, exists, function, all, name, state]
-            fn __step<'a>(#head) -> #result #exists {
-                __petalflow::#function::<#all, #name, #state>(flow, node, step)
-            }
-        },
-    );
+    code.extend(quote! {
+        fn __step<'a>(#head) -> #result #exists {
+            __petalflow::#function::<#all, #name, #state>(__flow, __node, __task)
+        }
+    });
     code
 }
 
@@ -96,24 +90,23 @@ fn dispatch(
     let below = &level.below;
     let first = number(first);
     let no_arm = quote!(__petalflow::NoArm);
-    let mut types = TokenStream::new();
-    for index in 0..size {
+    let types = (0..size).map(|index| {
         let name = format_ident!("A{index}");
         let arm = arms.get(index).unwrap_or(&no_arm);
         // These tokens have the span of the node, see `node_over`.
         let span = arm.span();
         let name = respan(quote!(type #name =), span);
         let semi = respan(quote!(;), span);
-        types.extend(quote!(#name #arm #semi));
-    }
-    template! { [range, of, name, state, exists, width, first, below, end, types]
+        quote!(#name #arm #semi)
+    });
+    quote! {
         enum #range {}
         impl __petalflow::#of<#name, #state> for #range #exists {
-            const WIDTH: u32 = #width;
-            const FIRST: u32 = #first;
+            const WIDTH: ::core::primitive::u32 = #width;
+            const FIRST: ::core::primitive::u32 = #first;
             type Below = #below;
             type Rest = #end;
-            #types
+            #(#types)*
         }
     }
 }
@@ -121,12 +114,11 @@ fn dispatch(
 fn head(cx: &Cx<'_>) -> TokenStream {
     let name = cx.own();
     let state = cx.state;
-    let state = state.to_token_stream();
-    quote!(flow: &'a #name, node: u32, step: &'a mut __petalflow::Step<'_, #state>)
+    quote!(__flow: &'a #name, __node: ::core::primitive::u32, __task: &'a mut __petalflow::Step<'_, #state>)
 }
 
 fn future() -> TokenStream {
-    template! { []
+    quote! {
         impl ::core::future::Future<Output = ::core::result::Result<(), __petalflow::BoxError>>
         + ::core::marker::Send
         + 'a
@@ -141,10 +133,10 @@ fn arm(cx: &Cx<'_>, index: usize, code: &mut TokenStream) -> TokenStream {
         Kind::Value(name, value) => {
             let span = value.ty.span();
             let state = cx.state;
-            let flow = variable_at("flow", span);
-            let step = variable_at("step", span);
+            let flow = variable_at("__flow", span);
+            let step = variable_at("__task", span);
             // A value that is not a node is reported in the table of the nodes, and not here again.
-            template! { span=> [state, flow, name, step]
+            quote_spanned! {span=>
                 async move {
                     #[allow(unused_imports)]
                     use __petalflow::NoCall as _;
@@ -154,7 +146,7 @@ fn arm(cx: &Cx<'_>, index: usize, code: &mut TokenStream) -> TokenStream {
         }
         Kind::Subflow(_) => {
             let call = numbered("__call_", index);
-            quote!(#call(step))
+            quote!(#call(__task))
         }
     };
     let name = cx.own();
@@ -163,7 +155,7 @@ fn arm(cx: &Cx<'_>, index: usize, code: &mut TokenStream) -> TokenStream {
     let head = head(cx);
     let future = future();
     let exists = cx.exists();
-    code.extend(template! { [arm, name, state, exists, head, future, call]
+    code.extend(quote! {
         #[allow(non_camel_case_types)]
         enum #arm {}
         impl __petalflow::Arm<#name, #state, ()> for #arm #exists {
@@ -172,8 +164,8 @@ fn arm(cx: &Cx<'_>, index: usize, code: &mut TokenStream) -> TokenStream {
             fn call<'a>(#head) -> #future {
                 #call
             }
-            fn finish(output: Self::Output, _: &mut __petalflow::Step<'_, #state>) -> Self::Output {
-                output
+            fn finish(__output: Self::Output, _: &mut __petalflow::Step<'_, #state>) -> Self::Output {
+                __output
             }
         }
     });
@@ -181,6 +173,6 @@ fn arm(cx: &Cx<'_>, index: usize, code: &mut TokenStream) -> TokenStream {
 }
 
 /// A generated variable with a span of the user.
-fn variable_at(name: &'static str, span: Span) -> Name {
-    Name::new(name, Span::call_site().located_at(span))
+fn variable_at(name: &str, span: Span) -> Ident {
+    Ident::new(name, Span::call_site().located_at(span))
 }

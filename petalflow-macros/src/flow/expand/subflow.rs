@@ -1,7 +1,7 @@
 //! Sub-flows. The closures become functions, because constant evaluation needs the type that `out` returns.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Ident, TokenStream};
+use quote::{quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
@@ -10,8 +10,7 @@ use super::tokens::{check_at, numbered};
 use crate::flow::ast::Subflow;
 use crate::flow::model::Node;
 use crate::node::model::{self, Source};
-use crate::paths::{Name, local, name};
-use crate::template::template;
+use crate::paths::{local, name};
 use crate::types;
 
 /// The functions of a sub-flow.
@@ -28,27 +27,27 @@ pub(super) fn code(cx: &Cx<'_>, index: usize, node: &Node, subflow: &Subflow) ->
     let (ty, end, end_ty) = (&subflow.ty, &subflow.end.pat, &subflow.end.ty);
     let keep = subflow.keep;
     let child = ty.span();
-    let fresh_code = template! { child=> [fresh, end_ty, ty]
+    let fresh_code = quote_spanned! {child=>
         fn #fresh() -> impl __petalflow::Flow<State = #end_ty> {
             <#ty as __petalflow::Subflow>::fresh()
         }
     };
     let (snapshot, (params, bindings, item)) = (local("state"), reads(cx, subflow));
     let (body, out) = (&subflow.input, &subflow.output);
-    let input_code = template! { body.span()=> [input, snapshot, state, params, end_ty, bindings, body]
+    let input_code = quote_spanned! {body.span()=>
         #[allow(clippy::all, clippy::pedantic)]
         fn #input(#snapshot: &#state, #params) -> <#end_ty as __petalflow::State>::Input {
             #bindings
             ::core::convert::Into::into(#body)
         }
     };
-    let output_code = template! { out.span()=> [output, end, end_ty, state, out]
+    let output_code = quote_spanned! {out.span()=>
         #[allow(clippy::all, clippy::pedantic)]
         fn #output(#end: #end_ty) -> impl __petalflow::Output<#state> {
             #out
         }
     };
-    let item = item.map(|item| quote!(__petalflow::Scope::item::<#item>(scope)?));
+    let item = item.map(|item| quote!(__petalflow::Scope::item::<#item>(__scope)?));
     let text = &node.name;
     let once = if cx.lost {
         TokenStream::new()
@@ -58,27 +57,24 @@ pub(super) fn code(cx: &Cx<'_>, index: usize, node: &Node, subflow: &Subflow) ->
             quote!(__petalflow::once::<#state, _, _, _>(#text, &#output)),
         )
     };
-    template! { [
-        fresh_code, input_code, output_code, once, require, fresh, call, state, input, item,
-        output, keep
-    ]
+    quote! {
         #fresh_code
         #input_code
         #output_code
         #once
-        fn #require(requirements: &mut __petalflow::Requirements<'_>) {
-            __petalflow::require_subflow(#fresh, requirements);
+        fn #require(__requirements: &mut __petalflow::Requirements<'_>) {
+            __petalflow::require_subflow(#fresh, __requirements);
         }
         fn #call<'a>(
-            step: &'a mut __petalflow::Step<'_, #state>,
+            __task: &'a mut __petalflow::Step<'_, #state>,
         ) -> impl ::core::future::Future<Output = ::core::result::Result<(), __petalflow::BoxError>> + ::core::marker::Send + 'a
         where
             for<'__b> #state: __petalflow::StateFor<'__b>,
         {
             async move {
-                let (scope, state, effects) = step.parts();
-                let input = #input(state, #item);
-                __petalflow::subflow(#fresh(), scope, input, #output, effects, #keep).await
+                let (__scope, __state, __effects) = __task.parts();
+                let __input = #input(__state, #item);
+                __petalflow::subflow(#fresh(), __scope, __input, #output, __effects, #keep).await
             }
         }
     }
@@ -92,14 +88,15 @@ pub(super) fn spec(cx: &Cx<'_>, index: usize, subflow: &Subflow) -> TokenStream 
             output, require, ..
         },
     ) = (cx.state, Names::of(index));
-    let mut keys = Vec::new();
-    for param in &subflow.params {
-        if let Source::Key(_) = param.source {
-            keys.push(name(&param.ident));
-        }
-    }
+    let keys = subflow
+        .params
+        .iter()
+        .filter_map(|param| match param.source {
+            Source::Key(_) => Some(name(&param.ident)),
+            _ => None,
+        });
     let takes = if let Some(item) = item(subflow) {
-        template!([item] {
+        quote!({
             #[allow(unused_imports)]
             use __petalflow::NoItemCodec as _;
             ::core::option::Option::Some(__petalflow::ItemProbe::<#item>::CODEC)
@@ -112,10 +109,10 @@ pub(super) fn spec(cx: &Cx<'_>, index: usize, subflow: &Subflow) -> TokenStream 
 
 /// The names of these functions.
 struct Names {
-    fresh: Name,
-    input: Name,
-    output: Name,
-    require: Name,
+    fresh: Ident,
+    input: Ident,
+    output: Ident,
+    require: Ident,
 }
 
 impl Names {
@@ -142,9 +139,6 @@ fn reads(cx: &Cx<'_>, subflow: &Subflow) -> (TokenStream, TokenStream, Option<To
         .as_ref()
         .map(|item| quote!(#taken: &#item))
         .unwrap_or_default();
-    let mut bindings = TokenStream::new();
-    for param in &subflow.params {
-        bindings.extend(binding(cx, param));
-    }
-    (param, bindings, item)
+    let bindings = subflow.params.iter().map(|param| binding(cx, param));
+    (param, bindings.collect(), item)
 }

@@ -1,16 +1,14 @@
 //! The graph and its analysis as constants.
 
 use petalflow_graph::{Source, Target, Via, kind};
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote};
 
 use super::cx::Cx;
 use super::tokens::{check_at, int, ints, node_indices, number};
 use super::{interrupt_points, policy};
 use crate::flow::model::{Kind, Node};
-use crate::paths::{Name, option};
-use crate::template::template;
-use crate::tokens::list;
+use crate::paths::option;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let Cx {
@@ -18,20 +16,19 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     } = cx;
     let nodes = number(model.nodes.len());
     let flow = name.to_string();
-    let joins = list(&model.joins, &|join| sides(join).to_token_stream());
+    let joins = model.joins.iter().map(sides);
     let edges = edges(cx);
     let start = number(model.nodes.len() + model.joins.len());
     let end = number(model.nodes.len() + model.joins.len() + 1);
-    let mut node_flags = TokenStream::new();
-    for (index, node) in model.nodes.iter().enumerate() {
+    let nodes_by_index = model.nodes.iter().enumerate();
+    let node_flags = nodes_by_index.filter_map(|(index, node)| {
         let deferred = node.deferred;
         let subflow = matches!(node.kind, Kind::Subflow(_));
-        if !deferred && !subflow {
-            continue;
-        }
         let index = number(index);
-        node_flags.extend(quote!(__petalflow::NodeFlags { node: #index, deferred: #deferred, subflow: #subflow },));
-    }
+        (deferred || subflow).then(|| {
+            quote!(__petalflow::NodeFlags { node: #index, deferred: #deferred, subflow: #subflow })
+        })
+    });
     let policies = policy::code(cx);
     let ids = policy::ids(cx);
     let distinct = distinct_names(cx);
@@ -43,21 +40,18 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         checked(cx)
     };
     let vertices = vertices(cx);
-    template! { [
-        start, end, vertices, edges, flow, node_flags, joins, policies, interrupt_points, ids,
-        nodes, facts, state, distinct, checked
-    ]
+    quote! {
         #[allow(dead_code)]
-        const __START: u32 = #start;
+        const __START: ::core::primitive::u32 = #start;
         #[allow(dead_code)]
-        const __END: u32 = #end;
+        const __END: ::core::primitive::u32 = #end;
         #[doc = #vertices]
         const __EDGES: &[__petalflow::EdgeRow] = &[#edges];
         const __GRAPH: __petalflow::GraphTable = __petalflow::GraphTable {
             flow: #flow,
-            node_flags: &[#node_flags],
+            node_flags: &[#(#node_flags),*],
             edges: __EDGES,
-            joins: &[#joins],
+            joins: &[#(#joins),*],
             specs: __SPECS,
             policies: &[#policies],
             interrupt_points: &[#interrupt_points],
@@ -86,13 +80,11 @@ fn distinct_names(cx: &Cx<'_>) -> TokenStream {
 
 /// The indices of nodes and joins, for a reader of the expansion.
 fn vertices(cx: &Cx<'_>) -> String {
-    let mut vertices = Vec::new();
-    for node in &cx.model.nodes {
-        vertices.push(format!("{}: {}", vertices.len(), node.name));
-    }
-    for join in &cx.model.joins {
-        vertices.push(format!("{}: {}", vertices.len(), sides(join)));
-    }
+    let nodes = cx.model.nodes.iter().map(|node| node.name.clone());
+    let vertices = nodes.chain(cx.model.joins.iter().map(sides)).enumerate();
+    let vertices: Vec<_> = vertices
+        .map(|(index, name)| format!("{index}: {name}"))
+        .collect();
     vertices.join(", ")
 }
 
@@ -101,7 +93,7 @@ fn checked(cx: &Cx<'_>) -> TokenStream {
     let tables = analysis(cx);
     let nodes = number(cx.model.nodes.len());
     let both = number(cx.model.nodes.len() + cx.model.edges.len());
-    template! { [tables, nodes, both]
+    quote! {
         /// The analysis of the graph.
         const __TABLES: __petalflow::Tables<'static> = #tables;
         /// The facts and the verdicts that the checks below read.
@@ -121,14 +113,7 @@ fn checked(cx: &Cx<'_>) -> TokenStream {
 fn sides(join: &TokenStream) -> String {
     let paths = join.to_string();
     // The tokens of a join are the paths of its sides.
-    let mut text = String::new();
-    for side in paths.replace(" :: ", "::").split_whitespace() {
-        if !text.is_empty() {
-            text.push_str(" & ");
-        }
-        text.push_str(side);
-    }
-    text
+    paths.replace(" :: ", "::").replace(' ', " & ")
 }
 
 /// The rows of the edges. The vertices are the nodes, the joins, START and END, in this order.
@@ -145,7 +130,7 @@ fn edges(cx: &Cx<'_>) -> TokenStream {
         Target::Join(join) => vertex(nodes + join.index()),
         Target::End => quote!(__END),
     };
-    list(&cx.model.edges, &|edge| {
+    let edges = cx.model.edges.iter().map(|edge| {
         let from = from(edge.from);
         let to = to(edge.to);
         let row = quote!(__petalflow::EdgeRow);
@@ -156,12 +141,13 @@ fn edges(cx: &Cx<'_>) -> TokenStream {
             Via::RouteEach(route) => quote!(#row::route_each(#from, #to, #route)),
             Via::Catch => quote!(#row::catch(#from, #to)),
         }
-    })
+    });
+    quote!(#(#edges),*)
 }
 
 /// The kind of an edge, by the names of its constants.
 fn edge_kind(kind: u8) -> TokenStream {
-    let name = |name: &'static str| Name::new(name, Span::call_site());
+    let name = |name: &str| Ident::new(name, Span::call_site());
     let what = name(match kind & kind::WITHOUT_FLAGS {
         kind::EACH => "EACH",
         kind::ROUTE => "ROUTE",
@@ -174,43 +160,35 @@ fn edge_kind(kind: u8) -> TokenStream {
         (kind::LATE, "LATE"),
         (kind::BACK, "BACK"),
     ];
-    let mut flags = TokenStream::new();
-    for &(flag, constant) in &known {
-        if kind & flag == 0 {
-            continue;
-        }
-        let flag = name(constant);
-        flags.extend(quote!(| __petalflow::kind::#flag));
-    }
-    quote!(__petalflow::kind::#what #flags)
+    let flags = known.iter().filter(|(flag, _)| kind & flag != 0);
+    let flags = flags.map(|(_, constant)| name(constant));
+    quote!(__petalflow::kind::#what #(| __petalflow::kind::#flags)*)
 }
 
 fn analysis(cx: &Cx<'_>) -> TokenStream {
     let tables = cx.analysis.tables();
     let pairs = |pairs: petalflow_graph::PairsRef<'_>| {
         let offsets = ints(pairs.offsets);
-        let mut ranges = TokenStream::new();
-        for &(first, last) in pairs.ranges {
+        let ranges = pairs.ranges.iter().map(|&(first, last)| {
             let first = int(first);
             let last = int(last);
-            ranges.extend(quote!((#first, #last),));
-        }
-        quote!(__petalflow::PairsRef { offsets: &[#offsets], ranges: &[#ranges] })
+            quote!((#first, #last),)
+        });
+        quote!(__petalflow::PairsRef { offsets: &[#offsets], ranges: &[#(#ranges)*] })
     };
     let together = pairs(tables.together);
     let frontiers = option(tables.frontiers.map(|frontiers| {
         let offsets = ints(frontiers.offsets);
         let nodes = ints(frontiers.nodes);
         let lost = ints(frontiers.lost);
-        let mut transitions = TokenStream::new();
-        for transition in frontiers.transitions {
-            let from = int(transition.from);
+        let transitions = frontiers.transitions.iter().map(|transition| {
+let from = int(transition.from);
             let to = int(transition.to);
             let begin = int(transition.lost_begin);
             let end = int(transition.lost_end);
-            transitions.extend(quote!(__petalflow::Transition::new(#from, #to, #begin, #end),));
-        }
-        quote!(__petalflow::FrontiersRef { offsets: &[#offsets], nodes: &[#nodes], transitions: &[#transitions], lost: &[#lost] })
+quote!(__petalflow::Transition::new(#from, #to, #begin, #end),)
+});
+        quote!(__petalflow::FrontiersRef { offsets: &[#offsets], nodes: &[#nodes], transitions: &[#(#transitions)*], lost: &[#lost] })
     }));
     let any = |any: petalflow_graph::AnyRef<'_>| {
         let together = pairs(any.together);
@@ -224,16 +202,14 @@ fn analysis(cx: &Cx<'_>) -> TokenStream {
     });
     let any = option(tables.any.map(any));
     let delivered = option(delivered);
-    let mut endless = TokenStream::new();
-    for row in tables.endless {
+    let endless = tables.endless.iter().map(|row| {
         let part = int(row.part);
         let set = int(row.set);
         let report_at = int(row.report_at.as_u32());
         let node = int(row.node.as_u32());
         let arms = int(row.arms);
-        endless
-            .extend(quote!(__petalflow::EndlessRow::new(#part, #set, #report_at, #node, #arms),));
-    }
+        quote!(__petalflow::EndlessRow::new(#part, #set, #report_at, #node, #arms))
+    });
     let exact = tables.exact;
     // If all states are known and no node type can add states, the edges are not needed.
     let needs_paths =
@@ -242,19 +218,20 @@ fn analysis(cx: &Cx<'_>) -> TokenStream {
         if !needs_paths {
             return TokenStream::new();
         }
-        list(paths, &|edge| {
+        let edges = paths.iter().map(|edge| {
             let from = int(edge.from);
             let to = int(edge.to);
             let kind = edge_kind(edge.kind);
             let route = int(edge.route);
             quote!(__petalflow::PathEdge::new(#from, #to, #kind, #route))
-        })
+        });
+        quote!(#(#edges),*)
     };
     let forward = paths(tables.paths.forward);
     let backward = paths(tables.paths.backward);
     let nodes = int(tables.paths.nodes);
     let joins = int(tables.paths.joins);
-    template! { [exact, together, frontiers, nodes, joins, forward, backward, any, delivered, endless]
+    quote! {
         __petalflow::Tables {
             exact: #exact,
             together: #together,
@@ -262,7 +239,7 @@ fn analysis(cx: &Cx<'_>) -> TokenStream {
             paths: __petalflow::PathsRef { nodes: #nodes, joins: #joins, forward: &[#forward], backward: &[#backward] },
             any: #any,
             delivered: #delivered,
-            endless: &[#endless],
+            endless: &[#(#endless),*],
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::options::{self, Seen};
 pub(crate) fn stored_name(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<LitStr> {
     let mut name = None;
     let mut seen = Seen::new(&["id"]);
-    for attr in attributes::extract(attrs, &|attr| attr.path().is_ident("flow")) {
+    for attr in attributes::extract(attrs, |attr| attr.path().is_ident("flow")) {
         let Meta::List(list) = &attr.meta else {
             let message = "the options of a flow are written in parentheses: `#[flow(id = \"…\")]`";
             errors.rule(Rule::Option, &attr, message);

@@ -10,7 +10,6 @@ use syn::{Token, braced, parenthesized, token};
 use super::misplaced::{begins_condition, next_word, reject_attributes};
 use super::mixed_operators::{self, Operator, Position};
 use super::node_ref::node_ref;
-use crate::errors::error_at;
 use crate::flow::ast::{Arm, Group, Mistakes, RouteName};
 use crate::options::comma_separated;
 
@@ -40,7 +39,7 @@ pub(super) fn group(
     }
     let whole = Group::And(nodes);
     let text = messages::coded(Rule::MixedOperators, &text);
-    mistakes.lose(error_at(&whole, &text));
+    mistakes.lose(syn::Error::new_spanned(&whole, text));
     Ok(whole)
 }
 
@@ -195,7 +194,7 @@ fn route_name(input: ParseStream) -> syn::Result<RouteName> {
         let variant = &path[path.len() - 1];
         let tokens = quote!(#(#path)*);
         let text = format_args!("a route has only the name of its variant: write `{variant}`");
-        return Err(error_at(&tokens, &text));
+        return Err(syn::Error::new_spanned(&tokens, text));
     }
     if input.peek(token::Paren) || input.peek(token::Brace) {
         return Err(input.error(format_args!(

@@ -8,7 +8,6 @@ use syn::{Expr, Ident, Token, Type};
 
 use super::closure::params;
 use super::node_ref::node_ref;
-use crate::errors::error_at;
 use crate::flow::ast::{Guard, Interrupt, Mistakes};
 use crate::node::model::Source;
 
@@ -79,7 +78,7 @@ fn guard(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> syn::Resu
         other => {
             let text =
                 "a guard must be a closure that reads keys: `if |draft: &str| draft.len() > 400`";
-            return Err(error_at(&other, &text));
+            return Err(syn::Error::new_spanned(&other, text));
         }
     };
     if let Some(asynchronous) = &closure.asyncness {
@@ -92,7 +91,7 @@ fn guard(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> syn::Resu
     for param in &params {
         if let Source::Item(ty) = &param.source {
             let text = "a guard reads keys, and cannot take the item: only the node can";
-            return Err(error_at(ty, &text));
+            return Err(syn::Error::new_spanned(ty, text));
         }
     }
     Ok(Some(Guard {

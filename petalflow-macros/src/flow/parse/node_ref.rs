@@ -6,7 +6,6 @@ use syn::parse::ParseStream;
 use syn::{AngleBracketedGenericArguments, Ident, Path, PathArguments, Token, token};
 
 use super::misplaced::conditional;
-use crate::errors::error_at;
 use crate::flow::ast::NodeRef;
 
 /// A path that names a node.
@@ -25,7 +24,7 @@ pub(super) fn node_ref(input: ParseStream) -> syn::Result<NodeRef> {
         && let Some(arguments) = generic_arguments(&begin)
     {
         let text = "a node has no generic arguments; declare a node value to use them: `node name: Type<..> = value;`";
-        return Err(error_at(&arguments, &text));
+        return Err(syn::Error::new_spanned(&arguments, text));
     }
     let node = node?;
     if let Some(end) = misspelt_end(&node) {
@@ -33,7 +32,7 @@ pub(super) fn node_ref(input: ParseStream) -> syn::Result<NodeRef> {
         let text = format_args!(
             "`{key}` is not a node: write `{end}`; a node that has this name needs another one: `node other = {key};`"
         );
-        return Err(error_at(&node, &text));
+        return Err(syn::Error::new_spanned(&node, text));
     }
     if input.peek(token::Paren) {
         return Err(input.error(format_args!(

@@ -9,7 +9,7 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, ExprClosure, Pat, PatType, ReturnType, Token, Type, braced};
 
 use super::closure::{name_of, params};
-use crate::errors::{Errors, error_at};
+use crate::errors::Errors;
 use crate::flow::ast::{Mistakes, Subflow};
 use crate::options::comma_separated;
 
@@ -144,10 +144,10 @@ fn option(input: ParseStream) -> syn::Result<(Ident, Value)> {
             }
             None => Ok((name, Value::Closure(closure))),
         },
-        other if known => Err(error_at(
-            &other,
-            &format_args!("`{name}` must be a closure: `{name}: |..| ..`"),
-        )),
+        other if known => {
+            let text = format_args!("`{name}` must be a closure: `{name}: |..| ..`");
+            Err(syn::Error::new_spanned(other, text))
+        }
         _ => Ok((name, Value::Unknown)),
     }
 }
@@ -162,7 +162,7 @@ fn keep(input: ParseStream) -> syn::Result<()> {
     let value: Expr = input.parse()?;
     match &value {
         Expr::Path(path) if path.path.is_ident("thread") => Ok(()),
-        value => Err(error_at(value, &wrong)),
+        value => Err(syn::Error::new_spanned(value, wrong)),
     }
 }
 
@@ -209,6 +209,6 @@ fn body(closure: ExprClosure) -> TokenStream {
     let body = closure.body;
     match closure.output {
         ReturnType::Default => body.to_token_stream(),
-        ReturnType::Type(_, ty) => quote_spanned!(ty.span()=> { let it: #ty = #body; it }),
+        ReturnType::Type(_, ty) => quote_spanned!(ty.span()=> { let __it: #ty = #body; __it }),
     }
 }

@@ -12,8 +12,6 @@ use super::ast::{NodeArgs, NodeFn, NodeImpl};
 use super::model::{Node, Source};
 use crate::attributes;
 use crate::paths::{Runtime, local, name, no_generics, option};
-use crate::template::template;
-use crate::tokens::concat;
 use crate::types;
 
 /// The node of a function: `struct write {}` and its implementations.
@@ -29,7 +27,7 @@ pub(crate) fn function(
     let docs = attributes::tokens(attrs, "doc");
     let doc = format!("The node `{}`, as flows name it.", name(ident));
     let marker = marker(function);
-    let item = template! { [cfgs, docs, doc, marker]
+    let item = quote! {
         #cfgs
         #docs
         #[doc = ""]
@@ -72,10 +70,7 @@ pub(crate) fn function(
         let check = runtime.respan(&output.tokens(), check);
         once = Some(quote!(const _: () = #check;));
     }
-    template! { [
-        item, cfgs, state, written, from_run, item_check, member_check, node_impl, runtime, ident,
-        takes, once
-    ]
+    quote! {
         #item
         #cfgs
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
@@ -122,7 +117,7 @@ pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
     let ident = &function.sig.ident;
     let cfgs = attributes::tokens(&function.attrs, "cfg");
     let text = name(ident);
-    template! { [cfgs, runtime, ident, text]
+    quote! {
         #cfgs
         const _: () = {
             #[automatically_derived]
@@ -130,7 +125,7 @@ pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
             impl<__S: #runtime::State> #runtime::node::Node<__S> for #ident {
                 type Output = #runtime::__private::Broken;
                 type Item = ();
-                const NAME: &'static str = #text;
+                const NAME: &'static ::core::primitive::str = #text;
                 const READS: #runtime::state::KeySet = #runtime::state::KeySet::NONE;
                 async fn run(&self, _: &__S, _: &#runtime::node::Scope) -> Self::Output {
                     ::core::future::pending().await
@@ -181,7 +176,7 @@ pub(crate) fn value(
     let node_impl = cx.node_impl();
     let takes = cx.takes();
     let cfgs = attributes::tokens(&block.attrs, "cfg");
-    template! { [cfgs, node_impl, takes]
+    quote! {
         #cfgs
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
@@ -233,12 +228,11 @@ impl Cx<'_> {
             diagnostics,
             ..
         } = self;
-        let diagnostics = concat(diagnostics);
         let output = self.output();
         let (item, takes) = match self.item() {
             Some(item) => {
-                let takes = template! { [runtime, item]
-                    const TAKES_ITEM: bool = true;
+                let takes = quote! {
+                    const TAKES_ITEM: ::core::primitive::bool = true;
                     const ITEM_CODEC: ::core::option::Option<#runtime::node::ItemCodec> = {
                         #[allow(unused_imports)]
                         use #runtime::__private::NoItemCodec as _;
@@ -263,22 +257,19 @@ impl Cx<'_> {
         let of = runtime.respan(self.written, quote!(#runtime::node::Node<#state>));
         // The future's type has the span of the node's name: rustc reports there that it is not `Send`.
         let name = Span::call_site().located_at(node.call.span());
-        let future = template! { name=> []
+        let future = quote_spanned! {name=>
             impl ::core::future::Future<Output = Self::Output> + ::core::marker::Send + '__a
         };
-        template! { [
-            diagnostics, generics, of, ty, where_clause, output, item, text, runtime, reads,
-            reads_all, takes, policy, require, snapshot, state, scope, future, body
-        ]
+        quote! {
             #[automatically_derived]
             #[doc(hidden)]
-            #diagnostics
+            #(#diagnostics)*
             impl #generics #of for #ty #where_clause {
                 #output
                 type Item = #item;
-                const NAME: &'static str = #text;
+                const NAME: &'static ::core::primitive::str = #text;
                 const READS: #runtime::state::KeySet = #reads;
-                const READS_ALL: bool = #reads_all;
+                const READS_ALL: ::core::primitive::bool = #reads_all;
                 #takes
                 #policy
                 #require
@@ -306,7 +297,7 @@ impl Cx<'_> {
         if requires.is_empty() || !self.node.usable {
             return TokenStream::new();
         }
-        template! { [requirements, runtime, requires]
+        quote! {
             fn require(#requirements: &mut #runtime::node::Requirements<'_>) {
                 #requires
             }
@@ -326,7 +317,7 @@ impl Cx<'_> {
         if node.item().is_none() {
             return TokenStream::new();
         }
-        template! { [generics, runtime, state, ty, where_clause]
+        quote! {
             #[automatically_derived]
             #[doc(hidden)]
             impl #generics #runtime::node::AcceptsItem<<Self as #runtime::node::Node<#state>>::Item> for #ty #where_clause {}
@@ -396,10 +387,11 @@ impl Cx<'_> {
             ..
         } = self;
         let binder = self.binder();
-        let mut bindings = TokenStream::new();
-        for (index, param) in node.params.iter().enumerate() {
-            bindings.extend(binder.bind(index, param));
-        }
+        let bindings = node
+            .params
+            .iter()
+            .enumerate()
+            .map(|(index, param)| binder.bind(index, param));
         let call = self.call();
         let call = if node.is_async && !self.on_own_thread() {
             self.checked(call)
@@ -415,19 +407,20 @@ impl Cx<'_> {
             // An async block takes time to compile, and memory. Only a call that something fallible precedes needs one.
             return match (self.fallible(), node.is_async) {
                 (true, _) => {
-                    quote!(async move { #bindings ::core::result::Result::Ok(#awaited) })
+                    quote!(async move { #(#bindings)* ::core::result::Result::Ok(#awaited) })
                 }
-                (false, true) => quote!(#bindings #call),
+                (false, true) => quote!(#(#bindings)* #call),
                 (false, false) => {
-                    quote!(#runtime::__private::Lazy::new(move || { #bindings #call }))
+                    quote!(#runtime::__private::Lazy::new(move || { #(#bindings)* #call }))
                 }
             };
         }
         // The task cannot borrow the snapshot, so it gets clones.
-        let mut clones = TokenStream::new();
-        for (index, param) in node.params.iter().enumerate() {
-            clones.extend(binder.own(index, param));
-        }
+        let clones = node
+            .params
+            .iter()
+            .enumerate()
+            .map(|(index, param)| binder.own(index, param));
         let scope = local("scope");
         let this = self.method.then(|| {
             let this = local("this");
@@ -436,21 +429,21 @@ impl Cx<'_> {
         let (function, work) = if args.blocking.is_some() {
             (
                 quote!(blocking),
-                quote!(move || { #bindings ::core::result::Result::Ok(#call) }),
+                quote!(move || { #(#bindings)* ::core::result::Result::Ok(#call) }),
             )
         } else {
             (
                 quote!(spawn),
-                quote_spanned!(node.call.span()=> async move { #bindings ::core::result::Result::Ok(#awaited) }),
+                quote_spanned!(node.call.span()=> async move { #(#bindings)* ::core::result::Result::Ok(#awaited) }),
             )
         };
         let function = runtime.respan(&node.call, quote!(#runtime::__private::#function));
         let work = self.checked(work);
-        template! { [scope, this, clones, function, work]
+        quote! {
             async move {
                 let #scope = ::core::clone::Clone::clone(#scope);
                 #this
-                #clones
+                #(#clones)*
                 #function(#work).await
             }
         }
@@ -460,16 +453,13 @@ impl Cx<'_> {
     /// rustc does not also report that the future is not `Send`. Only for types that may not be: it costs a projection.
     fn checked(&self, future: TokenStream) -> TokenStream {
         let Cx { runtime, state, .. } = self;
-        let (mut doubtful_key, mut doubtful_value) = (false, false);
-        for param in &self.node.params {
-            match param.source {
-                Source::Item(_) | Source::State => {}
-                Source::Run => doubtful_value |= types::may_be_unshared(&param.ty),
-                Source::Key(_) | Source::KeyOf(..) => {
-                    doubtful_key |= types::may_be_unshared(&param.ty);
-                }
-            }
-        }
+        let params = self.node.params.iter();
+        let mut doubtful = params.filter(|param| types::may_be_unshared(&param.ty));
+        let doubtful_value = doubtful
+            .clone()
+            .any(|param| matches!(param.source, Source::Run));
+        let doubtful_key =
+            doubtful.any(|param| matches!(param.source, Source::Key(_) | Source::KeyOf(..)));
         let mut future = future;
         if self.doubtful_item().is_some() {
             future = quote!(#runtime::__private::checked::<__ITEM, _>(#future));
@@ -508,12 +498,12 @@ impl Cx<'_> {
         let node = self.node;
         let call = &node.call;
         let this = local("this");
-        let mut arguments = Vec::new();
-        for (index, param) in node.params.iter().enumerate() {
+        let params = node.params.iter().enumerate();
+        let arguments = params.map(|(index, param)| {
             let value = params::value(index);
             let cfgs = &param.cfgs;
-            arguments.push(quote!(#cfgs #value));
-        }
+            quote!(#cfgs #value)
+        });
         match (self.method, self.on_own_thread()) {
             (false, _) => quote!(#call(#(#arguments),*)),
             (true, on_own_thread) => {

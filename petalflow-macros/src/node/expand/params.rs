@@ -6,9 +6,7 @@ use syn::spanned::Spanned as _;
 use syn::{Index, Type};
 
 use super::super::model::{Param, Shape, Source};
-use crate::paths::{Name, Runtime, local, local_at, name, route_hash};
-use crate::template::template;
-use crate::tokens::each;
+use crate::paths::{Runtime, local, local_at, name, route_hash};
 
 /// Generates the code that binds parameters. That code reads the variables `state` (the snapshot) and `scope` (the run), and defines
 /// `value0`, `value1` and so on.
@@ -25,7 +23,7 @@ pub(crate) struct Binder<'a> {
 }
 
 /// The variable that holds the value of the parameter of this index.
-pub(crate) fn value(index: usize) -> Name {
+pub(crate) fn value(index: usize) -> Ident {
     local_at("value", index)
 }
 
@@ -70,7 +68,7 @@ impl Binder<'_> {
             quote!(#runtime::state::KeySet::NONE)
         } else {
             // A type that is not a state is reported at its name, not here.
-            template!([runtime, state, named] {
+            quote!({
                 #[allow(unused_imports)]
                 use #runtime::__private::NoNames as _;
                 #runtime::state::KeyMeta::hashed(#runtime::__private::Names::<#state>::KEYS, &[#named])
@@ -86,49 +84,48 @@ impl Binder<'_> {
     /// Statements that add the values that the run must have to the variable `requirements`.
     pub(crate) fn requires(&self, params: &[Param]) -> TokenStream {
         let requirements = local("requirements");
-        each(params, &|param| {
-            if !matches!(param.source, Source::Run) {
-                return TokenStream::new();
-            }
+        let params = params
+            .iter()
+            .filter(|param| matches!(param.source, Source::Run));
+        let requires = params.map(|param| {
             let require = self.extractor(param, "require");
             let cfgs = &param.cfgs;
             quote!(#cfgs #require(#requirements);)
-        })
+        });
+        requires.collect()
     }
 
     /// Constants with the functions of `Extract` for each value from the run. With one item for both functions, a type that
     /// cannot be taken is one error.
     pub(crate) fn takes(&self, params: &[Param]) -> TokenStream {
         let runtime = self.runtime;
-        each(params, &|param| {
-            if !self.declared(param) {
-                return TokenStream::new();
-            }
+        let declared = params.iter().filter(|param| self.declared(param));
+        let takes = declared.map(|param| {
             let name = take(param);
             let ty = &param.ty;
             let cfgs = &param.cfgs;
             let extracted = extract(runtime, ty, "extract");
             let required = extract(runtime, ty, "require");
-            template! { [cfgs, name, runtime, ty, extracted, required]
+            quote! {
                 #cfgs
                 const #name: (
                     fn(&#runtime::node::Scope) -> ::core::result::Result<#ty, #runtime::BoxError>,
                     fn(&mut #runtime::node::Requirements<'_>),
                 ) = (#extracted, #required);
             }
-        })
+        });
+        takes.collect()
     }
 
     /// Statements that depend on these constants.
     pub(crate) fn taken(&self, params: &[Param]) -> TokenStream {
-        each(params, &|param| {
-            if !self.declared(param) {
-                return TokenStream::new();
-            }
+        let declared = params.iter().filter(|param| self.declared(param));
+        let taken = declared.map(|param| {
             let name = take(param);
             let cfgs = &param.cfgs;
             quote!(#cfgs let _ = #name;)
-        })
+        });
+        taken.collect()
     }
 
     /// Whether [`takes`](Self::takes) declares the parameter.
@@ -138,7 +135,7 @@ impl Binder<'_> {
     }
 
     /// A function of `Extract` for a parameter: `extract` or `require`.
-    fn extractor(&self, param: &Param, function: &'static str) -> TokenStream {
+    fn extractor(&self, param: &Param, function: &str) -> TokenStream {
         if !self.declared(param) {
             return extract(self.runtime, &param.ty, function);
         }
@@ -160,7 +157,7 @@ impl Binder<'_> {
         let snapshot = local("state");
         let scope = local("scope");
         let owned = self.owned.then(|| local_at("owned", index));
-        let place = || match owned {
+        let place = || match &owned {
             Some(owned) => owned.to_token_stream(),
             None => self.place(param),
         };
@@ -174,7 +171,7 @@ impl Binder<'_> {
                 let one = local("one");
                 let get = runtime.respan(ident, quote!(<_ as #runtime::__private::Optional>::get));
                 // In a `match` the inner reference is coerced.
-                template! { ident.span()=> [get, place, one]
+                quote_spanned! {ident.span()=>
                     match #get(&#place) {
                         ::core::option::Option::Some(#one) => ::core::option::Option::Some(#one),
                         ::core::option::Option::None => ::core::option::Option::None,
@@ -259,8 +256,8 @@ fn take(param: &Param) -> Ident {
 }
 
 /// A function of `Extract`.
-fn extract(runtime: &Runtime, ty: &Type, function: &'static str) -> TokenStream {
-    let function = Name::new(function, Span::call_site());
+fn extract(runtime: &Runtime, ty: &Type, function: &str) -> TokenStream {
+    let function = Ident::new(function, Span::call_site());
     of(
         runtime,
         ty,

@@ -4,10 +4,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote};
 use syn::spanned::Spanned as _;
 
-use crate::paths::{Name, Runtime};
+use crate::paths::Runtime;
 use crate::state::model::{Key, State};
-use crate::template::template;
-use crate::tokens::each_at;
 use crate::types;
 
 /// The state whose code is generated.
@@ -20,40 +18,25 @@ pub(super) struct Cx<'a> {
 
 impl<'a> Cx<'a> {
     pub(super) fn new(state: &'a State, runtime: &'a Runtime) -> Self {
-        let mut checks = Vec::new();
-        for key in &state.keys {
-            // Types are nested for them, and rustc limits the depth.
-            if checks.len() < 32 && key.is_complete() && types::may_be_unshared(&key.ty) {
-                checks.push(constant(key));
-            }
-        }
+        let keys = state.keys.iter();
+        let doubtful = keys.filter(|key| key.is_complete() && types::may_be_unshared(&key.ty));
         Cx {
             state,
             runtime,
-            checks,
+            // Types are nested for them, and rustc limits the depth.
+            checks: doubtful.take(32).map(constant).collect(),
         }
     }
 
     /// The keys for which this holds.
-    pub(super) fn keys(&self, is: &dyn Fn(&Key) -> bool) -> Vec<&'a Key> {
-        let mut keys = Vec::new();
-        for key in &self.state.keys {
-            if is(key) {
-                keys.push(key);
-            }
-        }
-        keys
+    pub(super) fn keys(&self, is: impl Fn(&Key) -> bool) -> Vec<&'a Key> {
+        self.state.keys.iter().filter(|key| is(key)).collect()
     }
 
     /// The keys of the input, with their indices.
     pub(super) fn inputs(&self) -> Vec<(usize, &'a Key)> {
-        let mut inputs = Vec::new();
-        for (index, key) in self.state.keys.iter().enumerate() {
-            if key.flags.input.is_some() {
-                inputs.push((index, key));
-            }
-        }
-        inputs
+        let keys = self.state.keys.iter().enumerate();
+        keys.filter(|(_, key)| key.flags.input.is_some()).collect()
     }
 
     /// The type of a key, with the span of the field's type.
@@ -78,7 +61,7 @@ impl<'a> Cx<'a> {
         for check in &self.checks {
             ty = quote!(<#ty as #runtime::__private::Checked<#check>>::Type);
         }
-        template! { [runtime, update, ty]
+        quote! {
             impl #runtime::__private::Holds for #update {
                 type Value = #ty;
             }
@@ -105,41 +88,37 @@ impl<'a> Cx<'a> {
 
     /// A constant in an implementation with this bound. In such an implementation with an error, rustc cannot compute the size
     /// of a `&str`, so there is an error in the constant too.
-    pub(super) fn constant(
-        &self,
-        name: &'static str,
-        ty: TokenStream,
-        value: TokenStream,
-    ) -> TokenStream {
-        let name = Name::new(name, Span::call_site());
+    pub(super) fn constant(&self, name: &str, ty: TokenStream, value: TokenStream) -> TokenStream {
+        let name = Ident::new(name, Span::call_site());
         if self.checks.is_empty() {
             return quote!(const #name: #ty = #value;);
         }
         let checked = self.checked(ty.clone());
-        quote!(const #name: #ty = { let value: #checked = #value; value };)
+        quote!(const #name: #ty = { let __value: #checked = #value; __value };)
     }
 }
 
 /// A `where` clause: the type of each key has a trait. rustc accepts it even if it does not hold, see
 /// `petalflow::__private::DebugFor`.
-pub(super) fn where_each(cx: &Cx, keys: &[&Key], name: &'static str) -> TokenStream {
+pub(super) fn where_each(cx: &Cx, keys: &[&Key], name: &str) -> TokenStream {
     let bounds = bounds(cx, keys, name);
     quote!(where #bounds)
 }
 
 /// The bounds of [`where_each`].
-pub(super) fn bounds(cx: &Cx, keys: &[&Key], name: &'static str) -> TokenStream {
+pub(super) fn bounds(cx: &Cx, keys: &[&Key], name: &str) -> TokenStream {
     let runtime = cx.runtime;
-    let name = Name::new(name, Span::call_site());
-    each_at(keys, &|index, key| {
+    let name = Ident::new(name, Span::call_site());
+    let bounds = keys.iter().enumerate().map(|(index, key)| {
         let ty = cx.ty(key);
         quote!(for<'__a> #ty: #runtime::__private::#name<'__a, #index>,)
-    })
+    });
+    bounds.collect()
 }
 
 /// The field of the update that has the set of written keys.
-pub(super) fn marks() -> Name {
-    Name::new("__petalflow_marks", Span::call_site())
+pub(super) fn marks() -> Ident {
+    Ident::new("__petalflow_marks", Span::call_site())
 }
 
 /// The name of this constant, which rustc prints.

@@ -6,28 +6,25 @@ use quote::{ToTokens as _, quote};
 use super::cx::{Cx, marks, shown, where_each};
 use crate::paths::{local, local_at, no_generics};
 use crate::state::model::{Initial, Key, State};
-use crate::template::template;
-use crate::tokens::list;
 
 /// `EssayInput`.
 pub(super) fn input(cx: &Cx) -> TokenStream {
     let State {
         ident, vis, input, ..
     } = cx.state;
-    let mut fields = TokenStream::new();
-    for (_, key) in &cx.inputs() {
+    let fields = cx.inputs().into_iter().map(|(_, key)| {
         let Key {
             field, ty, docs, ..
         } = key;
-        fields.extend(quote!(#docs #vis #field: #ty,));
-    }
+        quote!(#docs #vis #field: #ty,)
+    });
     let doc = format!("The input of a run over [`{ident}`]: the keys marked `input`.");
     let generics = no_generics(ident);
-    template! { [doc, vis, input, generics, fields]
+    quote! {
         #[doc = #doc]
         #[allow(non_camel_case_types, dead_code, private_interfaces, missing_debug_implementations)]
         #vis struct #input #generics {
-            #fields
+            #(#fields)*
         }
     }
 }
@@ -45,7 +42,7 @@ pub(super) fn newtype(cx: &Cx, key: &Key) -> TokenStream {
     let doc = format!("The key `{name}` of [`{}`].", cx.state.ident);
     let blank = (!docs.is_empty()).then(|| quote!(#[doc = ""]));
     let generics = no_generics(&cx.state.ident);
-    template! { [doc, blank, docs, vis, newtype, generics, ty]
+    quote! {
         #[doc = #doc]
         #blank
         #docs
@@ -64,21 +61,20 @@ pub(super) fn update(cx: &Cx) -> TokenStream {
         ..
     } = cx.state;
     let runtime = cx.runtime;
-    let mut fields = TokenStream::new();
-    for key in keys {
+    let fields = keys.iter().map(|key| {
         let field = &key.field;
         let ty = cx.ty(key);
-        fields.extend(quote!(#field: #runtime::state::Writes<#ty>,));
-    }
+        quote!(#field: #runtime::state::Writes<#ty>,)
+    });
     let doc = format!("The writes of one node to [`{ident}`].");
     let marks = marks();
     // One word per 64 keys.
     let words = cx.state.keys.len().div_ceil(64).max(1);
-    template! { [doc, vis, update, fields, marks, runtime, words]
+    quote! {
         #[doc = #doc]
         #[allow(non_camel_case_types, missing_debug_implementations)]
         #vis struct #update {
-            #fields
+            #(#fields)*
             #[doc(hidden)]
             #marks: #runtime::__private::Marks<#words>,
         }
@@ -89,19 +85,19 @@ pub(super) fn update(cx: &Cx) -> TokenStream {
 pub(super) fn input_impls(cx: &Cx) -> TokenStream {
     let State { input, .. } = cx.state;
     let runtime = cx.runtime;
-    let inputs = cx.keys(&|key| key.flags.input.is_some());
+    let inputs = cx.keys(|key| key.flags.input.is_some());
     let text = input.to_string();
     let from = from(cx, &inputs);
     let needing =
-        cx.keys(&|key| key.flags.input.is_some() && !matches!(key.initial, Initial::Expr(_)));
+        cx.keys(|key| key.flags.input.is_some() && !matches!(key.initial, Initial::Expr(_)));
     let where_default = where_each(cx, &needing, "DefaultFor");
     let where_clone = where_each(cx, &inputs, "CloneFor");
     let where_debug = where_each(cx, &inputs, "DebugFor");
-    let defaults = list(&cx.inputs(), &|(index, key)| {
+    let defaults = cx.inputs().into_iter().map(|(index, key)| {
         let field = &key.field;
         match key.initial {
             Initial::Expr(_) => {
-                let default = local_at("__default_", *index);
+                let default = local_at("default_", index);
                 quote!(#field: #default())
             }
             Initial::Implicit | Initial::Default => {
@@ -109,37 +105,30 @@ pub(super) fn input_impls(cx: &Cx) -> TokenStream {
             }
         }
     });
-    let mut clones = TokenStream::new();
-    for key in &inputs {
-        let field = &key.field;
-        clones.extend(quote!(#field: ::core::clone::Clone::clone(&self.#field),));
-    }
-    let shown = list(&inputs, &|key| shown(key));
+    let fields = inputs.iter().map(|key| &key.field);
+    let shown = inputs.iter().map(|key| shown(key));
     let f = local("f");
-    template! { [
-        from, input, where_default, defaults, where_clone, clones, where_debug, f, runtime, text,
-        shown
-    ]
+    quote! {
         #from
         #[automatically_derived]
         #[doc(hidden)]
         impl ::core::default::Default for #input #where_default {
             fn default() -> Self {
-                #input { #defaults }
+                #input { #(#defaults),* }
             }
         }
         #[automatically_derived]
         #[doc(hidden)]
         impl ::core::clone::Clone for #input #where_clone {
             fn clone(&self) -> Self {
-                #input { #clones }
+                #input { #(#fields: ::core::clone::Clone::clone(&self.#fields),)* }
             }
         }
         #[automatically_derived]
         #[doc(hidden)]
         impl ::core::fmt::Debug for #input #where_debug {
             fn fmt(&self, #f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                #runtime::__private::debug_struct(#f, #text, &[#shown])
+                #runtime::__private::debug_struct(#f, #text, &[#(#shown),*])
             }
         }
     }
@@ -149,7 +138,7 @@ pub(super) fn input_impls(cx: &Cx) -> TokenStream {
 fn from(cx: &Cx, inputs: &[&Key]) -> TokenStream {
     let input = &cx.state.input;
     match inputs {
-        [] => template! { [input]
+        [] => quote! {
             #[automatically_derived]
             impl ::core::convert::From<()> for #input {
                 fn from((): ()) -> Self {
@@ -162,16 +151,13 @@ fn from(cx: &Cx, inputs: &[&Key]) -> TokenStream {
             let ty = &key.ty;
             let value = local("value");
             // See `no_generics`. Here the type is in angle brackets even if it is not generic.
-            let mut bare = true;
-            for token in ty.to_token_stream() {
-                bare &= token.to_string() != "<";
-            }
-            let generics = if bare {
+            let tokens = ty.to_token_stream();
+            let generics = if tokens.into_iter().all(|token| token.to_string() != "<") {
                 cx.runtime.respan(ty, quote!(<>))
             } else {
                 no_generics(&cx.state.ident)
             };
-            template! { [generics, ty, input, value, field]
+            quote! {
                 #[automatically_derived]
                 impl #generics ::core::convert::From<#ty> for #input {
                     fn from(#value: #ty) -> Self {

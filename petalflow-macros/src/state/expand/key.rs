@@ -4,9 +4,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 
 use super::cx::{Cx, constant, marks};
-use crate::paths::{Name, local, local_at, no_generics, with_lifetimes};
+use crate::paths::{local, local_at, no_generics, with_lifetimes};
 use crate::state::model::{BuiltIn, Initial, Key, Reducer, State};
-use crate::template::template;
 use crate::types;
 
 /// Everything that is emitted for one key in the state's `const` block.
@@ -26,7 +25,7 @@ fn conditional_impls(cx: &Cx, key: &Key) -> TokenStream {
     let text = newtype.to_string();
     let other = local("other");
     let f = local("f");
-    template! { [newtype, ty, runtime, f, text, other]
+    quote! {
         #[automatically_derived]
         #[doc(hidden)]
         impl ::core::clone::Clone for #newtype where for<'__a> #ty: #runtime::__private::CloneFor<'__a> {
@@ -44,7 +43,7 @@ fn conditional_impls(cx: &Cx, key: &Key) -> TokenStream {
         #[automatically_derived]
         #[doc(hidden)]
         impl ::core::cmp::PartialEq for #newtype where for<'__a> #ty: #runtime::__private::PartialEqFor<'__a> {
-            fn eq(&self, #other: &Self) -> bool {
+            fn eq(&self, #other: &Self) -> ::core::primitive::bool {
                 #runtime::__private::PartialEqFor::same(&self.0, &#other.0)
             }
         }
@@ -67,7 +66,11 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let runtime = cx.runtime;
     let held = cx.ty(key);
     let written = with_lifetimes(ty).unwrap_or_else(|| ty.to_token_stream());
-    let name_constant = cx.constant("NAME", quote!(&'static str), quote!(#name));
+    let name_constant = cx.constant(
+        "NAME",
+        quote!(&'static ::core::primitive::str),
+        quote!(#name),
+    );
     let bound = cx.where_checked();
     let exclusive = key.exclusive();
     let generics = no_generics(ident);
@@ -77,19 +80,16 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let marks = marks();
     let skip = key.flags.skip_zero.as_ref().map(|_| {
         let zero = zero(cx, key);
-        template! { [overwrite, zero, value]
+        quote! {
             if !#overwrite && #zero(&#value) {
                 return ::core::result::Result::Ok(());
             }
         }
     });
-    template! { [
-        newtype, value, held, overwrite, to, update, runtime, skip, marks, field, index, name,
-        exclusive, generics, written, bound, ident, name_constant
-    ]
+    quote! {
         impl #newtype {
             #[doc(hidden)]
-            fn __push(#value: #held, #overwrite: bool, #to: &mut #update) -> ::core::result::Result<(), #runtime::state::WriteError> {
+            fn __push(#value: #held, #overwrite: ::core::primitive::bool, #to: &mut #update) -> ::core::result::Result<(), #runtime::state::WriteError> {
                 #skip
                 #to.#marks.push(&mut #to.#field, #value, #overwrite, #index, #name, #exclusive)
             }
@@ -103,7 +103,7 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
             type State = #ident;
             type Value = #held;
             #name_constant
-            const INDEX: usize = #index;
+            const INDEX: ::core::primitive::usize = #index;
             fn new(#value: #held) -> Self {
                 #newtype(#value)
             }
@@ -113,7 +113,7 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
             fn get(#value: &#ident) -> &#held {
                 &#value.#field
             }
-            fn push(#value: #held, #overwrite: bool, #to: &mut #update) -> ::core::result::Result<(), #runtime::state::WriteError> {
+            fn push(#value: #held, #overwrite: ::core::primitive::bool, #to: &mut #update) -> ::core::result::Result<(), #runtime::state::WriteError> {
                 #newtype::__push(#value, #overwrite, #to)
             }
         }
@@ -166,7 +166,7 @@ fn output_impl(
     let runtime = cx.runtime;
     let ident = &cx.state.ident;
     let effects = local("effects");
-    template! { [runtime, ident, ty, index, must, effects, apply]
+    quote! {
         #[automatically_derived]
         #[doc(hidden)]
         impl #runtime::node::Output<#ident> for #ty {
@@ -200,7 +200,7 @@ pub(super) fn type_check(cx: &Cx, key: &Key) -> TokenStream {
         quote!(#of::borrows(#name, #written))
     } else {
         let serde = |name| {
-            let name = Name::new(name, Span::call_site());
+            let name = Ident::new(name, Span::call_site());
             if volatile {
                 quote!(true)
             } else {
@@ -209,13 +209,13 @@ pub(super) fn type_check(cx: &Cx, key: &Key) -> TokenStream {
         };
         let serialize = serde("SERIALIZE");
         let deserialize = serde("DESERIALIZE");
-        template!([of, name, written, runtime, serialize, deserialize] #of::check(#name, #written, #runtime::__private::KeyTraits {
+        quote!(#of::check(#name, #written, #runtime::__private::KeyTraits {
             shared: #of::SHARED, clone: #of::CLONE, serialize: #serialize, deserialize: #deserialize
         }))
     };
     let call = runtime.respan(ty, call);
     let constant = constant(key);
-    template! { [constant, runtime, held, call]
+    quote! {
         #[allow(non_upper_case_globals)]
         const #constant: ::core::primitive::usize = {
             #[allow(unused_imports)]
@@ -232,7 +232,7 @@ fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let ty = cx.ty(key);
     let default = key.has_default().then(|| {
         let runtime = cx.runtime;
-        let default = local_at("__default_", index);
+        let default = local_at("default_", index);
         let value = match &key.initial {
             Initial::Expr(value) => value.to_token_stream(),
             // These functions have bounds with their own messages.
@@ -249,14 +249,14 @@ fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
                 quote!(<#ty as #runtime::__private::NeedsDefault>::initial()),
             ),
         };
-        template! { [default, ty, value]
+        quote! {
             fn #default() -> #ty {
                 #value
             }
         }
     });
     let function = fold(cx, key).map(|fold| {
-        let name = local_at("__fold_", index);
+        let name = local_at("fold_", index);
         let current = local("current");
         let written = local("written");
         let fold = match &key.reducer {
@@ -264,7 +264,7 @@ fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
             Reducer::Custom(_) => quote!(const { let #name: fn(&mut #ty, #ty) = #fold; #name }),
             _ => fold,
         };
-        template! { [name, current, ty, written, fold]
+        quote! {
             fn #name(#current: &mut #ty, #written: #ty) {
                 (#fold)(#current, #written);
             }
@@ -294,7 +294,7 @@ pub(super) fn folding(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let runtime = cx.runtime;
     match key.reducer {
         Reducer::Replace => quote!(#runtime::state::reduce::replace),
-        Reducer::Custom(_) | Reducer::BuiltIn(_) => local_at("__fold_", index).into_token_stream(),
+        Reducer::Custom(_) | Reducer::BuiltIn(_) => local_at("fold_", index).into_token_stream(),
     }
 }
 

@@ -8,48 +8,40 @@ mod state;
 mod update;
 
 use proc_macro2::TokenStream;
+use quote::quote;
 
 use self::cx::Cx;
 use super::model::State;
 use crate::paths::Runtime;
-use crate::template::template;
 
 /// The generated items, without the struct itself.
 pub(crate) fn state(state: &State, runtime: &Runtime) -> TokenStream {
     let cx = Cx::new(state, runtime);
     let input = items::input(&cx);
-    let mut newtypes = TokenStream::new();
-    for key in &state.keys {
-        newtypes.extend(items::newtype(&cx, key));
-    }
+    let newtypes = state.keys.iter().map(|key| items::newtype(&cx, key));
     let update = items::update(&cx);
     let input_impls = items::input_impls(&cx);
     let input_data = data::input(&cx);
-    let mut keys = TokenStream::new();
-    for (index, key) in state.keys.iter().enumerate() {
-        keys.extend(key::impls(&cx, index, key));
-    }
-    let mut checks = TokenStream::new();
-    for key in &state.keys {
-        checks.extend(key::type_check(&cx, key));
-    }
+    let keys = state
+        .keys
+        .iter()
+        .enumerate()
+        .map(|(index, key)| key::impls(&cx, index, key));
+    let checks = state.keys.iter().map(|key| key::type_check(&cx, key));
     let checked = cx.all_checked();
     let update_impls = update::impls(&cx);
     let state_impl = state::state_impl(&cx);
-    template! { [
-        input, newtypes, update, checks, checked, input_impls, input_data, keys, update_impls,
-        state_impl
-    ]
+    quote! {
         #input
-        #newtypes
+        #(#newtypes)*
         #update
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
-            #checks
+            #(#checks)*
             #checked
             #input_impls
             #input_data
-            #keys
+            #(#keys)*
             #update_impls
             #state_impl
         };

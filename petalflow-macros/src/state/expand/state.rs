@@ -6,10 +6,8 @@ use quote::quote;
 use super::cx::{Cx, marks};
 use super::key::{folding, zero};
 use super::update::per_written;
-use crate::paths::{Name, local, local_at, name, option};
+use crate::paths::{local, local_at, name, option};
 use crate::state::model::{BuiltIn, Key, Reducer, State};
-use crate::template::template;
-use crate::tokens::{each, list, list_at};
 use crate::types;
 
 pub(super) fn state_impl(cx: &Cx) -> TokenStream {
@@ -27,32 +25,26 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
         quote!(Durable)
     };
     let text = name(ident);
-    let metas = list(keys, &|key| meta(cx, key));
+    let metas = keys.iter().map(|key| meta(cx, key));
     let value = local("input");
     let to = local("update");
     let reset = local("keys");
-    let start = start(cx, value);
-    let mut pushes = TokenStream::new();
-    for (_, key) in &cx.inputs() {
+    let start = start(cx, &value);
+    let pushes = cx.inputs().into_iter().map(|(_, key)| {
         let (newtype, field) = (&key.newtype, &key.field);
-        pushes.extend(
-            // A new update accepts one write of each key.
-            quote!(let _ = #newtype::__push(#value.#field, false, &mut #to);),
-        );
-    }
-    let mut resets = TokenStream::new();
-    for (index, key) in keys.iter().enumerate() {
-        if !key.has_default() {
-            continue;
-        }
+        // A new update accepts one write of each key.
+        quote!(let _ = #newtype::__push(#value.#field, false, &mut #to);)
+    });
+    let resettable = keys.iter().enumerate().filter(|(_, key)| key.has_default());
+    let resets = resettable.map(|(index, key)| {
         let field = &key.field;
-        let default = local_at("__default_", index);
-        resets.extend(template! { [runtime, reset, index, field, default]
+        let default = local_at("default_", index);
+        quote! {
             if #runtime::state::KeySet::contains(&#reset, #index) {
                 self.#field = #default();
             }
-        });
-    }
+        }
+    });
     let commit = commit(cx);
     let validate = validate(cx);
     let codec = codec(cx);
@@ -60,16 +52,17 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
     // follows from the key.
     let bound = cx.where_checked();
     let storage = cx.checked(quote!(#runtime::state::#storage));
-    let name = cx.constant("NAME", quote!(&'static str), quote!(#text));
+    let name = cx.constant(
+        "NAME",
+        quote!(&'static ::core::primitive::str),
+        quote!(#text),
+    );
     let keys = cx.constant(
         "KEYS",
         quote!(&'static [#runtime::state::KeyMeta]),
-        quote!(&[#metas]),
+        quote!(&[#(#metas),*]),
     );
-    template! { [
-        runtime, ident, bound, input, update, storage, name, keys, value, start, to, pushes, reset,
-        resets, commit, validate, codec
-    ]
+    quote! {
         #[automatically_derived]
         #[doc(hidden)]
         impl #runtime::State for #ident #bound {
@@ -86,12 +79,12 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
             fn input(#value: #input) -> #update {
                 #[allow(unused_mut)]
                 let mut #to = <#update as ::core::default::Default>::default();
-                #pushes
+                #(#pushes)*
                 #to
             }
             #[allow(unused_variables)]
             fn reset(&mut self, #reset: #runtime::state::KeySet) {
-                #resets
+                #(#resets)*
             }
             #commit
             #validate
@@ -105,7 +98,7 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
     }
 }
 
-fn start(cx: &Cx, input: Name) -> TokenStream {
+fn start(cx: &Cx, input: &Ident) -> TokenStream {
     let State {
         ident,
         keys,
@@ -117,19 +110,20 @@ fn start(cx: &Cx, input: Name) -> TokenStream {
         return quote!(::core::unreachable!());
     }
     let state = local("state");
-    let fields = list_at(keys, &|index, key| {
+    let fields = keys.iter().enumerate().map(|(index, key)| {
         let field = &key.field;
-        let default = local_at("__default_", index);
+        let default = local_at("default_", index);
         if key.moves_input() {
             quote!(#field: #input.#field)
         } else {
             quote!(#field: #default())
         }
     });
-    let folds = each(&cx.inputs(), &|&(index, key)| {
-        if key.moves_input() {
-            return TokenStream::new();
-        }
+    let folded = cx
+        .inputs()
+        .into_iter()
+        .filter(|(_, key)| !key.moves_input());
+    let folds = folded.map(|(index, key)| {
         let field = &key.field;
         let fold = folding(cx, index, key);
         let fold = quote!(#fold(&mut #state.#field, #input.#field););
@@ -140,10 +134,10 @@ fn start(cx: &Cx, input: Name) -> TokenStream {
             fold
         }
     });
-    template! { [state, ident, fields, folds, runtime]
+    quote! {
         #[allow(unused_mut)]
-        let mut #state = #ident { #fields };
-        #folds
+        let mut #state = #ident { #(#fields),* };
+        #(#folds)*
         (#state, const { #runtime::state::KeyMeta::set(<#ident as #runtime::State>::KEYS, #runtime::state::KeyFlag::Assigned) })
     }
 }
@@ -157,7 +151,7 @@ fn commit(cx: &Cx) -> TokenStream {
     let overwritten = local("overwritten");
     let written = local("written");
     let known = local("known");
-    let statements = per_written(cx, &|index, key| {
+    let statements = per_written(cx, |index, key| {
         let field = &key.field;
         let fold = folding(cx, index, key);
         let writes = quote!(&mut #to.#field, &mut self.#field, #runtime::state::KeySet::contains(&#overwritten, #index));
@@ -166,13 +160,13 @@ fn commit(cx: &Cx) -> TokenStream {
         } else {
             quote!(#runtime::state::Writes::fold_into(#writes, #fold))
         };
-        template! { [folded, runtime, known, index]
+        quote! {
             if #folded {
                 #runtime::state::KeySet::insert(#known, #index);
             }
         }
     });
-    template! { [to, update, overwritten, runtime, known, written, marks, statements]
+    quote! {
         #[allow(unused_variables)]
         fn commit(&mut self, #to: &mut #update, #overwritten: #runtime::state::KeySet, #known: &mut #runtime::state::KeySet) {
             let #written = #to.#marks.take();
@@ -184,15 +178,14 @@ fn commit(cx: &Cx) -> TokenStream {
 /// Only `messages` rejects writes.
 fn validate(cx: &Cx) -> TokenStream {
     let (runtime, update) = (cx.runtime, &cx.state.update);
-    let keys = cx.keys(&|key| matches!(key.reducer, Reducer::BuiltIn(BuiltIn::Messages)));
+    let keys = cx.keys(|key| matches!(key.reducer, Reducer::BuiltIn(BuiltIn::Messages)));
     if keys.is_empty() {
         return TokenStream::new();
     }
     let updates = local("updates");
     let one = local("update");
     let all = local("all");
-    let mut checks = TokenStream::new();
-    for key in &keys {
+    let checks = keys.iter().map(|key| {
         let ty = cx.ty(key);
         let field = &key.field;
         let name = &key.name;
@@ -205,15 +198,15 @@ fn validate(cx: &Cx) -> TokenStream {
         } else {
             quote!(::core::iter::Iterator::map(#all.iter(), |#one| &#one.#field))
         };
-        checks.extend(quote!(#validate(&self.#field, #name, &mut #writes)?;));
-    }
+        quote!(#validate(&self.#field, #name, &mut #writes)?;)
+    });
     // The iterator can be used once.
     let collected = (keys.len() > 1)
         .then(|| quote!(let #all: ::std::vec::Vec<_> = ::core::iter::Iterator::collect(#updates);));
-    template! { [updates, update, runtime, collected, checks]
+    quote! {
         fn validate<'__a>(&'__a self, #updates: &mut dyn ::core::iter::Iterator<Item = &'__a #update>) -> ::core::result::Result<(), #runtime::state::WriteError> {
             #collected
-            #checks
+            #(#checks)*
             ::core::result::Result::Ok(())
         }
     }
@@ -240,20 +233,14 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
         (flags.skip_zero.is_some(), "SkipZero"),
         (!key.has_default(), "Required"),
     ];
-    let mut flags = TokenStream::new();
-    for &(is_set, name) in &known {
-        if !is_set {
-            continue;
-        }
-        let name = Name::new(name, Span::call_site());
-        flags.extend(quote!(.with(#runtime::state::KeyFlag::#name)));
-    }
+    let flags = known.iter().filter(|(is_set, _)| *is_set);
+    let flags = flags.map(|(_, name)| Ident::new(name, Span::call_site()));
     let id = key.id.as_ref().map(|id| quote!(.stored_as(#id)));
     let ty = (!cx.state.volatile).then(|| {
         let ty = types::written(&key.ty);
         quote!(.of_type(#ty))
     });
-    quote!(#runtime::state::KeyMeta::new(#name, #runtime::state::Reducer::#reducer) #flags #id #ty)
+    quote!(#runtime::state::KeyMeta::new(#name, #runtime::state::Reducer::#reducer) #(.with(#runtime::state::KeyFlag::#flags))* #id #ty)
 }
 
 /// How the keys are stored.
@@ -277,15 +264,15 @@ fn codec(cx: &Cx) -> TokenStream {
     let values = local("values");
     let coder = |key: &Key| coder(cx, key);
     let arms = |arm: &dyn Fn(usize, &Key) -> TokenStream| {
-        let mut arms = TokenStream::new();
-        for (index, key) in keys.iter().enumerate() {
-            if key.flags.untracked.is_some() {
-                continue;
-            }
+        let stored = keys
+            .iter()
+            .enumerate()
+            .filter(|(_, key)| key.flags.untracked.is_none());
+        let arms = stored.map(|(index, key)| {
             let body = arm(index, key);
-            arms.extend(quote!(#index => #body,));
-        }
-        quote!(match #key { #arms _ => ::core::result::Result::Ok(()) })
+            quote!(#index => #body,)
+        });
+        quote!(match #key { #(#arms)* _ => ::core::result::Result::Ok(()) })
     };
     let save = arms(&|_, key| {
         let coder = coder(key);
@@ -301,9 +288,9 @@ fn codec(cx: &Cx) -> TokenStream {
     let load_writes = arms(&|_, key| {
         let coder = coder(key);
         let newtype = &key.newtype;
-        template!([coder, bytes, newtype, update] {
-            for (overwrite, value) in #coder::load_writes(#bytes)? {
-                let _ = #newtype::__push(value, overwrite, #update);
+        quote!({
+            for (__overwrite, __value) in #coder::load_writes(#bytes)? {
+                let _ = #newtype::__push(__value, __overwrite, #update);
             }
             ::core::result::Result::Ok(())
         })
@@ -311,19 +298,17 @@ fn codec(cx: &Cx) -> TokenStream {
     let load_value = arms(&|_, key| {
         let coder = coder(key);
         let newtype = &key.newtype;
-        template!([newtype, coder, bytes, update] {
+        quote!({
             let _ = #newtype::__push(#coder::load(#bytes)?, true, #update);
             ::core::result::Result::Ok(())
         })
     });
-    let fields = list_at(keys, &|index, key| loaded_field(cx, values, index, key));
+    let fields = keys.iter().enumerate();
+    let fields = fields.map(|(index, key)| loaded_field(cx, &values, index, key));
     let version = option(
         (cx.state.migration.as_ref()).map(|(version, migrate)| quote!((#version, #migrate))),
     );
-    template! { [
-        runtime, state, key, out, save, update, save_writes, bytes, load_writes, load_value,
-        values, ident, fields, version
-    ]
+    quote! {
         #[allow(unused_variables)]
         fn codec() -> ::core::option::Option<#runtime::__private::StateCodec<Self>> {
             #[allow(unused_imports)]
@@ -333,7 +318,7 @@ fn codec(cx: &Cx) -> TokenStream {
                 save_writes: |#update, #key, #out| #save_writes,
                 load_writes: |#update, #key, #bytes| #load_writes,
                 load_value: |#update, #key, #bytes| #load_value,
-                load: |#values| ::core::result::Result::Ok(#ident { #fields }),
+                load: |#values| ::core::result::Result::Ok(#ident { #(#fields),* }),
                 version: #version,
             })
         }
@@ -341,13 +326,13 @@ fn codec(cx: &Cx) -> TokenStream {
 }
 
 /// A field of a state that is loaded from these values.
-fn loaded_field(cx: &Cx, values: Name, index: usize, key: &Key) -> TokenStream {
+fn loaded_field(cx: &Cx, values: &Ident, index: usize, key: &Key) -> TokenStream {
     let runtime = cx.runtime;
     let field = &key.field;
     let name = &key.name;
     let stored = local("stored");
     let missing = if key.has_default() {
-        let default = local_at("__default_", index);
+        let default = local_at("default_", index);
         quote!(#default())
     } else {
         quote!(return ::core::result::Result::Err(#runtime::__private::CodecError::Missing(#name)))
@@ -356,7 +341,7 @@ fn loaded_field(cx: &Cx, values: Name, index: usize, key: &Key) -> TokenStream {
         return quote!(#field: #missing);
     }
     let coder = coder(cx, key);
-    template! { [field, values, index, stored, coder, missing]
+    quote! {
         #field: match #values.get(#index) {
             ::core::option::Option::Some(#stored) => #coder::load(#stored)?,
             ::core::option::Option::None => #missing,

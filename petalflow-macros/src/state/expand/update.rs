@@ -7,8 +7,6 @@ use quote::quote;
 use super::cx::{Cx, marks, shown, where_each};
 use crate::paths::local;
 use crate::state::model::{Key, State};
-use crate::template::template;
-use crate::tokens::list;
 
 pub(super) fn impls(cx: &Cx) -> TokenStream {
     let State {
@@ -21,22 +19,12 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
     let marks = marks();
     let f = local("f");
     let written = local("written");
-    let where_debug = where_each(cx, &cx.keys(&|_| true), "DebugFor");
+    let where_debug = where_each(cx, &cx.keys(|_| true), "DebugFor");
     let bound = cx.where_checked();
     let text = update.to_string();
-    let mut defaults = TokenStream::new();
-    for key in keys {
-        let field = &key.field;
-        defaults.extend(quote!(#field: ::core::default::Default::default(),));
-    }
-    let mut clones = TokenStream::new();
-    for key in keys {
-        let field = &key.field;
-        clones.extend(quote!(#field: #runtime::__private::CloneWrites(&self.#field).cloned(),));
-    }
-    let shown = list(keys, &shown);
-    let mut getters = TokenStream::new();
-    for key in keys {
+    let fields: Vec<_> = keys.iter().map(|key| &key.field).collect();
+    let shown = keys.iter().map(shown);
+    let getters = keys.iter().map(|key| {
         let (
             Key {
                 field, vis, name, ..
@@ -44,30 +32,27 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
             ty,
         ) = (key, cx.ty(key));
         let doc = format!("The writes to the key `{name}`.");
-        getters.extend(template! { [doc, vis, field, runtime, ty]
+        quote! {
             #[doc = #doc]
             #[allow(dead_code)]
             #vis fn #field(&self) -> &#runtime::state::Writes<#ty> {
                 &self.#field
             }
-        });
-    }
-    let clear = per_written(cx, &|_, key| {
+        }
+    });
+    let clear = per_written(cx, |_, key| {
         let field = &key.field;
         quote!(#runtime::state::Writes::clear(&mut self.#field);)
     });
-    template! { [
-        update, getters, defaults, marks, runtime, clones, where_debug, f, text, shown, ident,
-        bound, written, clear
-    ]
+    quote! {
         #[automatically_derived]
         impl #update {
-            #getters
+            #(#getters)*
         }
         #[automatically_derived]
         impl ::core::default::Default for #update {
             fn default() -> Self {
-                #update { #defaults #marks: ::core::default::Default::default() }
+                #update { #(#fields: ::core::default::Default::default(),)* #marks: ::core::default::Default::default() }
             }
         }
         #[automatically_derived]
@@ -75,14 +60,14 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
             fn clone(&self) -> Self {
                 #[allow(unused_imports)]
                 use #runtime::__private::NotClone as _;
-                #update { #clones #marks: self.#marks }
+                #update { #(#fields: #runtime::__private::CloneWrites(&self.#fields).cloned(),)* #marks: self.#marks }
             }
         }
         #[automatically_derived]
         #[doc(hidden)]
         impl ::core::fmt::Debug for #update #where_debug {
             fn fmt(&self, #f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                #runtime::__private::debug_update(#f, #text, self.#marks.written(), &[#shown])
+                #runtime::__private::debug_update(#f, #text, self.#marks.written(), &[#(#shown),*])
             }
         }
         #[automatically_derived]
@@ -103,26 +88,25 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
 }
 
 /// Statements for each written key, in blocks. The variable `written` has the set of written keys.
-pub(super) fn per_written(cx: &Cx, statement: &dyn Fn(usize, &Key) -> TokenStream) -> TokenStream {
+pub(super) fn per_written(cx: &Cx, statement: impl Fn(usize, &Key) -> TokenStream) -> TokenStream {
     let runtime = cx.runtime;
     let written = local("written");
-    let mut blocks = TokenStream::new();
-    for (block, keys) in cx.state.keys.chunks(KeySet::BLOCK).enumerate() {
-        let mut statements = TokenStream::new();
-        for (at, key) in keys.iter().enumerate() {
-            let index = block * KeySet::BLOCK + at;
+    let blocks = cx.state.keys.chunks(KeySet::BLOCK).enumerate();
+    let blocks = blocks.map(|(block, keys)| {
+        let indices = block * KeySet::BLOCK..;
+        let statements = indices.zip(keys).map(|(index, key)| {
             let statement = statement(index, key);
-            statements.extend(template! { [runtime, written, index, statement]
+            quote! {
                 if #runtime::state::KeySet::contains(&#written, #index) {
                     #statement
                 }
-            });
-        }
-        blocks.extend(template! { [runtime, written, block, statements]
-            if #runtime::state::KeySet::any_in_block(&#written, #block) {
-                #statements
             }
         });
-    }
-    blocks
+        quote! {
+            if #runtime::state::KeySet::any_in_block(&#written, #block) {
+                #(#statements)*
+            }
+        }
+    });
+    blocks.collect()
 }

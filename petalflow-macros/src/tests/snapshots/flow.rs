@@ -1,18 +1,5 @@
-#[cfg(not(doc))]
-#[allow(non_snake_case)]
-mod writeessay_at_line {
-    #[cfg(not(doc))]
-    #[allow(unreachable_pub, missing_docs, clippy::redundant_pub_crate)]
-    #[derive(
-        ::core::clone::Clone,
-        ::core::marker::Copy,
-        ::core::fmt::Debug,
-        ::core::default::Default
-    )]
-    pub struct WriteEssay;
-}
-#[cfg(not(doc))]
 /// Writes until the critic accepts the draft.
+#[cfg(not(doc))]
 /**
 State: [`Essay`]
 
@@ -27,21 +14,24 @@ graph TD
     critique -.->|Publish| END
     critique -.->|Revise| write
 ```*/
-#[doc(inline)]
-#[allow(unused_imports)]
-pub use writeessay_at_line::WriteEssay as WriteEssay;
+#[derive(
+    ::core::clone::Clone,
+    ::core::marker::Copy,
+    ::core::fmt::Debug,
+    ::core::default::Default
+)]
+pub struct WriteEssay;
 #[cfg(not(doc))]
 #[allow(long_running_const_eval, unused_qualifications)]
 const _: () = {
     use petalflow::__private::flow as __petalflow;
     #[allow(unused_imports)]
     use __petalflow::{END, START};
-    type __Flow = writeessay_at_line::WriteEssay;
     type __State = <Essay as __petalflow::IsState>::State;
     trait __Over {
         type State;
     }
-    impl __Over for __Flow {
+    impl __Over for WriteEssay {
         type State = Essay;
     }
     const __SPECS_0: [__petalflow::Spec; 2] = [
@@ -55,9 +45,9 @@ const _: () = {
         &[],
     );
     #[allow(dead_code)]
-    const __START: u32 = 2;
+    const __START: ::core::primitive::u32 = 2;
     #[allow(dead_code)]
-    const __END: u32 = 3;
+    const __END: ::core::primitive::u32 = 3;
     ///0: write, 1: critique
     const __EDGES: &[__petalflow::EdgeRow] = &[
         __petalflow::EdgeRow::plain(__START, 0),
@@ -193,7 +183,7 @@ const _: () = {
                 _,
             >>::fits(
                 (&&&__petalflow::probe::<
-                    <__Flow as __Over>::State,
+                    <WriteEssay as __Over>::State,
                     __petalflow::FromNode<<__Node_1 as __petalflow::Named>::Node>,
                     <__Node_0 as __petalflow::Named>::Node,
                     __petalflow::kinds::Route<18195357587831266473u64>,
@@ -203,12 +193,12 @@ const _: () = {
         }
     };
     enum __All {}
-    impl __petalflow::Upto4<__Flow, Essay> for __All
+    impl __petalflow::Upto4<WriteEssay, Essay> for __All
     where
         for<'__b> Essay: petalflow::__private::flow::StateFor<'__b>,
     {
-        const WIDTH: u32 = 1;
-        const FIRST: u32 = 0;
+        const WIDTH: ::core::primitive::u32 = 1;
+        const FIRST: ::core::primitive::u32 = 0;
         type Below = ();
         type Rest = ();
         type A0 = <write as __petalflow::NodeOver<__State>>::Arm;
@@ -217,47 +207,47 @@ const _: () = {
         type A3 = __petalflow::NoArm;
     }
     fn __step<'a>(
-        flow: &'a __Flow,
-        node: u32,
-        step: &'a mut __petalflow::Step<'_, Essay>,
+        __flow: &'a WriteEssay,
+        __node: ::core::primitive::u32,
+        __task: &'a mut __petalflow::Step<'_, Essay>,
     ) -> impl ::core::future::Future<
         Output = ::core::result::Result<(), __petalflow::BoxError>,
     > + ::core::marker::Send + 'a
     where
         for<'__b> Essay: petalflow::__private::flow::StateFor<'__b>,
     {
-        __petalflow::upto4::<__All, __Flow, Essay>(flow, node, step)
+        __petalflow::upto4::<__All, WriteEssay, Essay>(__flow, __node, __task)
     }
     #[automatically_derived]
-    impl petalflow::Flow for __Flow
+    impl petalflow::Flow for WriteEssay
     where
         for<'__b> Essay: petalflow::__private::flow::StateFor<'__b>,
     {
         type State = Essay;
-        fn name(&self) -> &str {
+        fn name(&self) -> &::core::primitive::str {
             __GRAPH.flow
         }
         fn plan(&self) -> ::std::sync::Arc<__petalflow::ExecutionPlan> {
-            static PLAN: ::std::sync::OnceLock<
+            static __PLAN: ::std::sync::OnceLock<
                 ::std::sync::Arc<__petalflow::ExecutionPlan>,
             > = ::std::sync::OnceLock::new();
-            __GRAPH.plan(&PLAN)
+            __GRAPH.plan(&__PLAN)
         }
-        fn require(&self, requirements: &mut petalflow::node::Requirements<'_>) {
-            __GRAPH.require(requirements);
+        fn require(&self, __requirements: &mut petalflow::node::Requirements<'_>) {
+            __GRAPH.require(__requirements);
         }
         fn step<'a>(
             &'a self,
-            node: u32,
-            step: &'a mut petalflow::__private::flow::Step<'_, Essay>,
+            __node: ::core::primitive::u32,
+            __task: &'a mut petalflow::__private::flow::Step<'_, Essay>,
         ) -> impl ::core::future::Future<
             Output = ::core::result::Result<(), petalflow::BoxError>,
         > + ::core::marker::Send + 'a {
-            __step(self, node, step)
+            __step(self, __node, __task)
         }
     }
     #[automatically_derived]
-    impl __petalflow::Subflow for __Flow
+    impl __petalflow::Subflow for WriteEssay
     where
         for<'__b> Essay: petalflow::__private::flow::StateFor<'__b>,
     {
@@ -265,24 +255,24 @@ const _: () = {
             Self
         }
     }
-    impl __Flow
+    impl WriteEssay
     where
         for<'__b> Essay: petalflow::__private::flow::StateFor<'__b>,
     {
         /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
         #[allow(clippy::self_named_constructors)]
         pub fn run(
-            input: impl petalflow::state::InputOf<Essay>,
+            __input: impl petalflow::state::InputOf<Essay>,
         ) -> petalflow::Run<Self> {
-            Self::new().run(input)
+            Self::new().run(__input)
         }
         /// A launch of the flow, for limits, managed values and middleware.
         pub fn new() -> petalflow::Launch<Self> {
-            static FLOW: ::std::sync::OnceLock<::std::sync::Arc<__Flow>> = ::std::sync::OnceLock::new();
-            __petalflow::launch(&FLOW, Self)
+            static __FLOW: ::std::sync::OnceLock<::std::sync::Arc<WriteEssay>> = ::std::sync::OnceLock::new();
+            __petalflow::launch(&__FLOW, Self)
         }
     }
-    impl __Flow {
+    impl WriteEssay {
         /// The graph as data: its nodes, their roles, and its edges.
         #[must_use]
         pub fn topology() -> petalflow::graph::Topology {

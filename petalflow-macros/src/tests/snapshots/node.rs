@@ -19,7 +19,7 @@ const _: () = {
     impl ::petalflow::node::Node<__PetalflowState> for write {
         type Output = <EssayDraft as ::petalflow::__private::Itself>::Type;
         type Item = ();
-        const NAME: &'static str = "write";
+        const NAME: &'static ::core::primitive::str = "write";
         const READS: ::petalflow::state::KeySet = {
             #[allow(unused_imports)]
             use ::petalflow::__private::NoNames as _;
@@ -28,17 +28,17 @@ const _: () = {
                 &[5912253781582851172u64],
             )
         };
-        const READS_ALL: bool = false;
+        const READS_ALL: ::core::primitive::bool = false;
         #[allow(unused_variables)]
         fn run<'__a>(
             &'__a self,
-            state: &'__a __PetalflowState,
-            scope: &'__a ::petalflow::node::Scope,
+            __state: &'__a __PetalflowState,
+            __scope: &'__a ::petalflow::node::Scope,
         ) -> impl ::core::future::Future<
             Output = Self::Output,
         > + ::core::marker::Send + '__a {
-            let value0: &str = &(*state).topic;
-            write(value0)
+            let __value0: &str = &(*__state).topic;
+            write(__value0)
         }
     }
     #[automatically_derived]

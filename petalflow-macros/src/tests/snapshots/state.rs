@@ -45,8 +45,8 @@ const _: () = {
     };
     #[automatically_derived]
     impl ::core::convert::From<String> for EssayInput {
-        fn from(value: String) -> Self {
-            EssayInput { topic: value }
+        fn from(__value: String) -> Self {
+            EssayInput { topic: __value }
         }
     }
     #[automatically_derived]
@@ -88,15 +88,15 @@ const _: () = {
             0usize,
         >,
     {
-        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             ::petalflow::__private::debug_struct(
-                f,
+                __f,
                 "EssayInput",
                 &[("topic", &self.topic)],
             )
         }
     }
-    const __INPUTS: &[&str] = &["topic"];
+    const __INPUTS: &[&::core::primitive::str] = &["topic"];
     #[allow(non_camel_case_types, dead_code)]
     struct __Slots {
         topic: ::core::option::Option<
@@ -114,15 +114,15 @@ const _: () = {
         #[allow(unused_variables)]
         fn read<__A: ::petalflow::__private::MapAccess<'de>>(
             &mut self,
-            key: usize,
-            map: &mut __A,
-        ) -> ::core::result::Result<bool, __A::Error> {
-            match key {
+            __key: ::core::primitive::usize,
+            __map: &mut __A,
+        ) -> ::core::result::Result<::core::primitive::bool, __A::Error> {
+            match __key {
                 0usize => {
                     <<EssayTopic as ::petalflow::__private::Holds>::Value as ::petalflow::__private::DataFor<
                         '_,
                         0usize,
-                    >>::read(&mut self.topic, map)
+                    >>::read(&mut self.topic, __map)
                 }
                 _ => ::core::unreachable!(),
             }
@@ -138,23 +138,23 @@ const _: () = {
         >,
     {
         fn deserialize<__D: ::petalflow::__private::Deserializer<'de>>(
-            deserializer: __D,
+            __deserializer: __D,
         ) -> ::core::result::Result<Self, __D::Error> {
             #[allow(unused_mut)]
-            let mut slots = __Slots {
+            let mut __slots = __Slots {
                 topic: ::core::option::Option::None,
             };
             ::petalflow::__private::read_input(
-                deserializer,
+                __deserializer,
                 "EssayInput",
                 __INPUTS,
-                &mut slots,
+                &mut __slots,
             )?;
             ::core::result::Result::Ok(EssayInput {
                 topic: <<EssayTopic as ::petalflow::__private::Holds>::Value as ::petalflow::__private::DataFor<
                     '_,
                     0usize,
-                >>::required(slots.topic, "topic")?,
+                >>::required(__slots.topic, "topic")?,
             })
         }
     }
@@ -178,8 +178,8 @@ const _: () = {
             '__a,
         >,
     {
-        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::petalflow::__private::debug_newtype(f, "EssayTopic", &self.0)
+        fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::petalflow::__private::debug_newtype(__f, "EssayTopic", &self.0)
         }
     }
     #[automatically_derived]
@@ -190,8 +190,8 @@ const _: () = {
             '__a,
         >,
     {
-        fn eq(&self, other: &Self) -> bool {
-            ::petalflow::__private::PartialEqFor::same(&self.0, &other.0)
+        fn eq(&self, __other: &Self) -> ::core::primitive::bool {
+            ::petalflow::__private::PartialEqFor::same(&self.0, &__other.0)
         }
     }
     #[automatically_derived]
@@ -205,13 +205,13 @@ const _: () = {
     impl EssayTopic {
         #[doc(hidden)]
         fn __push(
-            value: <EssayTopic as ::petalflow::__private::Holds>::Value,
-            overwrite: bool,
-            update: &mut EssayUpdate,
+            __value: <EssayTopic as ::petalflow::__private::Holds>::Value,
+            __overwrite: ::core::primitive::bool,
+            __update: &mut EssayUpdate,
         ) -> ::core::result::Result<(), ::petalflow::state::WriteError> {
-            update
+            __update
                 .__petalflow_marks
-                .push(&mut update.topic, value, overwrite, 0usize, "topic", true)
+                .push(&mut __update.topic, __value, __overwrite, 0usize, "topic", true)
         }
     }
     impl ::petalflow::__private::Holds for EssayTopic {
@@ -222,23 +222,25 @@ const _: () = {
     impl ::petalflow::node::Key for EssayTopic {
         type State = Essay;
         type Value = <EssayTopic as ::petalflow::__private::Holds>::Value;
-        const NAME: &'static str = "topic";
-        const INDEX: usize = 0usize;
-        fn new(value: <EssayTopic as ::petalflow::__private::Holds>::Value) -> Self {
-            EssayTopic(value)
+        const NAME: &'static ::core::primitive::str = "topic";
+        const INDEX: ::core::primitive::usize = 0usize;
+        fn new(__value: <EssayTopic as ::petalflow::__private::Holds>::Value) -> Self {
+            EssayTopic(__value)
         }
         fn into_value(self) -> <EssayTopic as ::petalflow::__private::Holds>::Value {
             self.0
         }
-        fn get(value: &Essay) -> &<EssayTopic as ::petalflow::__private::Holds>::Value {
-            &value.topic
+        fn get(
+            __value: &Essay,
+        ) -> &<EssayTopic as ::petalflow::__private::Holds>::Value {
+            &__value.topic
         }
         fn push(
-            value: <EssayTopic as ::petalflow::__private::Holds>::Value,
-            overwrite: bool,
-            update: &mut EssayUpdate,
+            __value: <EssayTopic as ::petalflow::__private::Holds>::Value,
+            __overwrite: ::core::primitive::bool,
+            __update: &mut EssayUpdate,
         ) -> ::core::result::Result<(), ::petalflow::state::WriteError> {
-            EssayTopic::__push(value, overwrite, update)
+            EssayTopic::__push(__value, __overwrite, __update)
         }
     }
     #[automatically_derived]
@@ -253,12 +255,12 @@ const _: () = {
         type Routing = ();
         fn apply(
             self,
-            effects: &mut ::petalflow::node::Effects<Essay>,
+            __effects: &mut ::petalflow::node::Effects<Essay>,
         ) -> ::core::result::Result<(), ::petalflow::BoxError> {
-            effects
+            __effects
                 .update
                 .__petalflow_marks
-                .write(&mut effects.update.topic, self.0, &(0usize, "topic", true))
+                .write(&mut __effects.update.topic, self.0, &(0usize, "topic", true))
         }
     }
     #[automatically_derived]
@@ -305,9 +307,9 @@ const _: () = {
             0usize,
         >,
     {
-        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
             ::petalflow::__private::debug_update(
-                f,
+                __f,
                 "EssayUpdate",
                 self.__petalflow_marks.written(),
                 &[("topic", &self.topic)],
@@ -324,9 +326,9 @@ const _: () = {
             self.__petalflow_marks.overwritten()
         }
         fn clear(&mut self) {
-            let written = self.__petalflow_marks.take();
-            if ::petalflow::state::KeySet::any_in_block(&written, 0usize) {
-                if ::petalflow::state::KeySet::contains(&written, 0usize) {
+            let __written = self.__petalflow_marks.take();
+            if ::petalflow::state::KeySet::any_in_block(&__written, 0usize) {
+                if ::petalflow::state::KeySet::contains(&__written, 0usize) {
                     ::petalflow::state::Writes::clear(&mut self.topic);
                 }
             }
@@ -338,7 +340,7 @@ const _: () = {
         type Input = EssayInput;
         type Update = EssayUpdate;
         type Storage = ::petalflow::state::Durable;
-        const NAME: &'static str = "Essay";
+        const NAME: &'static ::core::primitive::str = "Essay";
         const KEYS: &'static [::petalflow::state::KeyMeta] = &[
             ::petalflow::state::KeyMeta::new(
                     "topic",
@@ -351,11 +353,11 @@ const _: () = {
                 .of_type("String"),
         ];
         #[allow(unused_variables)]
-        fn start(input: EssayInput) -> (Self, ::petalflow::state::KeySet) {
+        fn start(__input: EssayInput) -> (Self, ::petalflow::state::KeySet) {
             #[allow(unused_mut)]
-            let mut state = Essay { topic: input.topic };
+            let mut __state = Essay { topic: __input.topic };
             (
-                state,
+                __state,
                 const {
                     ::petalflow::state::KeyMeta::set(
                         <Essay as ::petalflow::State>::KEYS,
@@ -365,31 +367,31 @@ const _: () = {
             )
         }
         #[allow(unused_variables)]
-        fn input(input: EssayInput) -> EssayUpdate {
+        fn input(__input: EssayInput) -> EssayUpdate {
             #[allow(unused_mut)]
-            let mut update = <EssayUpdate as ::core::default::Default>::default();
-            let _ = EssayTopic::__push(input.topic, false, &mut update);
-            update
+            let mut __update = <EssayUpdate as ::core::default::Default>::default();
+            let _ = EssayTopic::__push(__input.topic, false, &mut __update);
+            __update
         }
         #[allow(unused_variables)]
-        fn reset(&mut self, keys: ::petalflow::state::KeySet) {}
+        fn reset(&mut self, __keys: ::petalflow::state::KeySet) {}
         #[allow(unused_variables)]
         fn commit(
             &mut self,
-            update: &mut EssayUpdate,
-            overwritten: ::petalflow::state::KeySet,
-            known: &mut ::petalflow::state::KeySet,
+            __update: &mut EssayUpdate,
+            __overwritten: ::petalflow::state::KeySet,
+            __known: &mut ::petalflow::state::KeySet,
         ) {
-            let written = update.__petalflow_marks.take();
-            if ::petalflow::state::KeySet::any_in_block(&written, 0usize) {
-                if ::petalflow::state::KeySet::contains(&written, 0usize) {
+            let __written = __update.__petalflow_marks.take();
+            if ::petalflow::state::KeySet::any_in_block(&__written, 0usize) {
+                if ::petalflow::state::KeySet::contains(&__written, 0usize) {
                     if ::petalflow::state::Writes::fold_into(
-                        &mut update.topic,
+                        &mut __update.topic,
                         &mut self.topic,
-                        ::petalflow::state::KeySet::contains(&overwritten, 0usize),
+                        ::petalflow::state::KeySet::contains(&__overwritten, 0usize),
                         ::petalflow::state::reduce::replace,
                     ) {
-                        ::petalflow::state::KeySet::insert(known, 0usize);
+                        ::petalflow::state::KeySet::insert(__known, 0usize);
                     }
                 }
             }
@@ -399,52 +401,52 @@ const _: () = {
             #[allow(unused_imports)]
             use ::petalflow::__private::NoCoder as _;
             ::core::option::Option::Some(::petalflow::__private::StateCodec {
-                save: |state, key, out| match key {
+                save: |__state, __key, __out| match __key {
                     0usize => {
                         ::petalflow::__private::Coder::<
                             <EssayTopic as ::petalflow::__private::Holds>::Value,
-                        >::save(&state.topic, out)
+                        >::save(&__state.topic, __out)
                     }
                     _ => ::core::result::Result::Ok(()),
                 },
-                save_writes: |update, key, out| match key {
+                save_writes: |__update, __key, __out| match __key {
                     0usize => {
                         ::petalflow::__private::Coder::<
                             <EssayTopic as ::petalflow::__private::Holds>::Value,
-                        >::save_writes(&update.topic, out)
+                        >::save_writes(&__update.topic, __out)
                     }
                     _ => ::core::result::Result::Ok(()),
                 },
-                load_writes: |update, key, bytes| match key {
+                load_writes: |__update, __key, __bytes| match __key {
                     0usize => {
-                        for (overwrite, value) in ::petalflow::__private::Coder::<
+                        for (__overwrite, __value) in ::petalflow::__private::Coder::<
                             <EssayTopic as ::petalflow::__private::Holds>::Value,
-                        >::load_writes(bytes)? {
-                            let _ = EssayTopic::__push(value, overwrite, update);
+                        >::load_writes(__bytes)? {
+                            let _ = EssayTopic::__push(__value, __overwrite, __update);
                         }
                         ::core::result::Result::Ok(())
                     }
                     _ => ::core::result::Result::Ok(()),
                 },
-                load_value: |update, key, bytes| match key {
+                load_value: |__update, __key, __bytes| match __key {
                     0usize => {
                         let _ = EssayTopic::__push(
                             ::petalflow::__private::Coder::<
                                 <EssayTopic as ::petalflow::__private::Holds>::Value,
-                            >::load(bytes)?,
+                            >::load(__bytes)?,
                             true,
-                            update,
+                            __update,
                         );
                         ::core::result::Result::Ok(())
                     }
                     _ => ::core::result::Result::Ok(()),
                 },
-                load: |values| ::core::result::Result::Ok(Essay {
-                    topic: match values.get(0usize) {
-                        ::core::option::Option::Some(stored) => {
+                load: |__values| ::core::result::Result::Ok(Essay {
+                    topic: match __values.get(0usize) {
+                        ::core::option::Option::Some(__stored) => {
                             ::petalflow::__private::Coder::<
                                 <EssayTopic as ::petalflow::__private::Holds>::Value,
-                            >::load(stored)?
+                            >::load(__stored)?
                         }
                         ::core::option::Option::None => {
                             return ::core::result::Result::Err(

@@ -10,10 +10,11 @@ use crate::thread::Threads;
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __forward_launch {
-    ($flow:ty, $state:ty) => {
+    // The parameters have names that no static or constant of the user has.
+    ([$supersteps:ident, $nodes:ident, $timeout:ident, $token:ident, $value:ident, $provider:ident, $make:ident, $cache:ident, $middleware:ident] $flow:ty, $state:ty) => {
         /// The most supersteps a run may make; see [`Launch::limit`]($crate::Launch::limit).
-        pub fn limit(self, supersteps: u64) -> Self {
-            Self(self.0.limit(supersteps))
+        pub fn limit(self, $supersteps: ::core::primitive::u64) -> Self {
+            Self(self.0.limit($supersteps))
         }
 
         /// The most nodes in flight at once; see [`Launch::max_concurrency`]($crate::Launch::max_concurrency).
@@ -21,50 +22,47 @@ macro_rules! __forward_launch {
         /// # Panics
         ///
         /// If it is 0.
-        pub fn max_concurrency(self, nodes: usize) -> Self {
-            Self(self.0.max_concurrency(nodes))
+        pub fn max_concurrency(self, $nodes: ::core::primitive::usize) -> Self {
+            Self(self.0.max_concurrency($nodes))
         }
 
         /// The longest a run may take.
-        pub fn timeout(self, timeout: ::core::time::Duration) -> Self {
-            Self(self.0.timeout(timeout))
+        pub fn timeout(self, $timeout: ::core::time::Duration) -> Self {
+            Self(self.0.timeout($timeout))
         }
 
         /// The longest any one superstep may take.
-        pub fn superstep_timeout(self, timeout: ::core::time::Duration) -> Self {
-            Self(self.0.superstep_timeout(timeout))
+        pub fn superstep_timeout(self, $timeout: ::core::time::Duration) -> Self {
+            Self(self.0.superstep_timeout($timeout))
         }
 
         /// Lets the token stop the runs.
-        pub fn cancel_with(self, token: impl ::core::convert::Into<$crate::run::RunToken>) -> Self {
-            Self(self.0.cancel_with(token))
+        pub fn cancel_with(self, $token: impl ::core::convert::Into<$crate::run::RunToken>) -> Self {
+            Self(self.0.cancel_with($token))
         }
 
         /// Lends a value to the nodes; see [`Launch::manage`]($crate::Launch::manage).
-        pub fn manage<T: $crate::state::ThreadSafe>(self, value: T) -> Self {
-            Self(self.0.manage(value))
+        pub fn manage<T: $crate::state::ThreadSafe>(self, $value: T) -> Self {
+            Self(self.0.manage($value))
         }
 
         /// Lends a value that is shared already.
-        pub fn manage_shared<T: $crate::state::ThreadSafe>(
-            self,
-            value: ::std::sync::Arc<T>,
-        ) -> Self {
-            Self(self.0.manage_shared(value))
+        pub fn manage_shared<T: $crate::state::ThreadSafe>(self, $value: ::std::sync::Arc<T>) -> Self {
+            Self(self.0.manage_shared($value))
         }
 
         /// Lends a value that is computed when a node takes it; see [`Launch::manage_with`]($crate::Launch::manage_with).
         pub fn manage_with<T: $crate::state::ThreadSafe>(
             self,
-            provider: $crate::node::ManagedProvider<T>,
+            $provider: $crate::node::ManagedProvider<T>,
         ) -> Self {
-            Self(self.0.manage_with(provider))
+            Self(self.0.manage_with($provider))
         }
 
         /// Says how to make a managed value for a thread's run; see [`Launch::manage_for_thread`]($crate::Launch::manage_for_thread).
         pub fn manage_for_thread<T, R, E>(
             self,
-            make: impl ::core::ops::Fn($crate::node::RestoreContext) -> R
+            $make: impl ::core::ops::Fn($crate::node::RestoreContext) -> R
             + ::core::marker::Send
             + ::core::marker::Sync
             + 'static,
@@ -76,34 +74,40 @@ macro_rules! __forward_launch {
                 + 'static,
             E: ::core::convert::Into<$crate::BoxError>,
         {
-            Self(self.0.manage_for_thread(make))
+            Self(self.0.manage_for_thread($make))
         }
 
         /// Keeps results of nodes; see [`Launch::cache`]($crate::Launch::cache).
-        pub fn cache(self, cache: &(impl $crate::cache::Cache + ::core::clone::Clone)) -> Self {
-            Self(self.0.cache(cache))
+        pub fn cache(self, $cache: &(impl $crate::cache::Cache + ::core::clone::Clone)) -> Self {
+            Self(self.0.cache($cache))
         }
 
         /// Puts code around every node; see [`Launch::middleware`]($crate::Launch::middleware).
-        pub fn middleware(self, middleware: impl $crate::Middleware<$state>) -> Self {
-            Self(self.0.middleware(middleware))
+        pub fn middleware(self, $middleware: impl $crate::Middleware<$state>) -> Self {
+            Self(self.0.middleware($middleware))
         }
 
         /// Puts code around the whole run; see [`Launch::run_middleware`]($crate::Launch::run_middleware).
         pub fn run_middleware(
             self,
-            middleware: impl $crate::__private::flow::RunMiddleware<$state>,
+            $middleware: impl $crate::__private::flow::RunMiddleware<$state>,
         ) -> Self {
-            Self(self.0.run_middleware(middleware))
+            Self(self.0.run_middleware($middleware))
         }
 
         /// Keeps the run going when a node fails; see [`Launch::continue_on_error`]($crate::Launch::continue_on_error).
         pub fn continue_on_error<
-            K: $crate::node::Key<State = $state, Value: $crate::error::FailureLog>,
+            FailureKey: $crate::node::Key<State = $state, Value: $crate::error::FailureLog>,
         >(
             self,
         ) -> Self {
-            Self(self.0.continue_on_error::<K>())
+            Self(self.0.continue_on_error::<FailureKey>())
+        }
+    };
+    // For documentation.
+    ($flow:ty, $state:ty) => {
+        $crate::__private::flow::forward_launch! {
+            [supersteps, nodes, timeout, token, value, provider, make, cache, middleware] $flow, $state
         }
     };
 }
@@ -117,6 +121,12 @@ pub use crate::__forward_launch as forward_launch;
     note = "give it with `.{Value}(..)` before this"
 )]
 pub trait HasValue<Value> {}
+
+/// The launch of a flow with node values, for the field of its builder. With a lifetime, because rustc reports a bound without
+/// parameters that does not hold, as for a type that is not a state. That error is reported at the user's type.
+pub trait Launches<'a> {
+    type Launch;
+}
 
 /// A store can contain the threads of the flow. The store is a parameter, because rustc reports a bound without parameters
 /// that does not hold, as for a state that cannot be stored. `Flow` is not a supertrait for the same reason.

@@ -37,7 +37,7 @@ pub use crate::policy::node_policy::NodePolicy;
 pub use crate::state::{KeySet, State};
 pub use crate::subflow::subflow;
 
-pub use builder::{HasValue, KeptBy, RunsAtOnce, forward_launch};
+pub use builder::{HasValue, KeptBy, Launches, RunsAtOnce, forward_launch};
 pub use check::{Checked, Items, arm, edge, items, node, route, routed};
 pub use dispatch::{
     Arm, FunctionArm, NoArm, RangeArm, Upto4, Upto16, Upto32, upto4, upto16, upto32,

@@ -1,4 +1,4 @@
-//! A flow that has the name of a key's type: one error, at the flow's name.
+//! A flow that has the name of a key's type. The first error names the mistake.
 
 use petalflow::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A flow and a node are both types: one error, at the flow.
+//! A flow and a node are both types. The first error names the mistake.
 use petalflow::prelude::*;
 
 #[state]

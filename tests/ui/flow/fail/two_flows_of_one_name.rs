@@ -1,4 +1,4 @@
-//! A flow that was copied and not renamed: one error, at the second.
+//! A flow that was copied and not renamed. The first error names the mistake.
 use petalflow::prelude::*;
 
 #[state]
@@ -32,7 +32,4 @@ flow! {
     }
 }
 
-fn main() {
-    let _ = Write::run("petals".to_string());
-    let _ = (Write::new(), Write::mermaid(), Write);
-}
+fn main() {}

@@ -1,4 +1,4 @@
-//! A node that was copied and not renamed.
+//! A node that was copied and not renamed. The first error names the mistake.
 use petalflow::prelude::*;
 
 #[state]

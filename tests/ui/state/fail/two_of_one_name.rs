@@ -1,38 +1,14 @@
+//! A state that was copied and not renamed. The first error names the mistake.
 use petalflow::prelude::*;
 
 #[state]
-pub struct Essay {
-    #[key(input)]
-    pub topic: String,
-    pub draft: String,
-    #[key(append)]
-    pub notes: Vec<String>,
-    #[key(sum)]
-    pub rounds: u32,
-    pub subtitle: Option<String>,
+struct Essay {
+    topic: String,
 }
 
 #[state]
-pub struct Essay {
-    #[key(input)]
-    pub topic: String,
-    pub draft: String,
-    #[key(append)]
-    pub notes: Vec<String>,
-    #[key(sum)]
-    pub rounds: u32,
-    pub subtitle: Option<String>,
-}
-
-#[node(Essay)]
-async fn write(topic: &str) -> EssayDraft {
-    EssayDraft(topic.into())
-}
-
-flow! {
-    Write(Essay) {
-        START -> write;
-    }
+struct Essay {
+    topic: String,
 }
 
 fn main() {}
