@@ -8,6 +8,7 @@
 mod generated;
 mod hygiene;
 mod language;
+mod shadows;
 mod subflow;
 mod values;
 
