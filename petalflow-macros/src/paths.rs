@@ -170,12 +170,12 @@ pub(crate) fn option(value: Option<TokenStream>) -> TokenStream {
 /// A local variable that code of the user cannot access. A pattern also names statics, constants and unit structs, which are not
 /// hygienic, so the name is one that no item of the user has.
 pub(crate) fn local(name: &str) -> Ident {
-    format_ident!("__{name}", span = Span::mixed_site())
+    format_ident!("__petalflow_{name}", span = Span::mixed_site())
 }
 
 /// The local variable, or the function in a `const _`, for an index.
 pub(crate) fn local_at(name: &str, index: usize) -> Ident {
-    format_ident!("__{name}{index}", span = Span::mixed_site())
+    format_ident!("__petalflow_{name}{index}", span = Span::mixed_site())
 }
 
 /// The number of a route: FNV-1a over its name. `#[derive(Route)]` and `flow!` use it to refer to the payload of a variant in the

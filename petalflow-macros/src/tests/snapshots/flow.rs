@@ -262,9 +262,9 @@ const _: () = {
         /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
         #[allow(clippy::self_named_constructors)]
         pub fn run(
-            __input: impl petalflow::state::InputOf<Essay>,
+            __petalflow_input: impl petalflow::state::InputOf<Essay>,
         ) -> petalflow::Run<Self> {
-            Self::new().run(__input)
+            Self::new().run(__petalflow_input)
         }
         /// A launch of the flow, for limits, managed values and middleware.
         pub fn new() -> petalflow::Launch<Self> {

@@ -45,8 +45,10 @@ const _: () = {
     };
     #[automatically_derived]
     impl ::core::convert::From<String> for EssayInput {
-        fn from(__value: String) -> Self {
-            EssayInput { topic: __value }
+        fn from(__petalflow_value: String) -> Self {
+            EssayInput {
+                topic: __petalflow_value,
+            }
         }
     }
     #[automatically_derived]
@@ -88,9 +90,12 @@ const _: () = {
             0usize,
         >,
     {
-        fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        fn fmt(
+            &self,
+            __petalflow_f: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
             ::petalflow::__private::debug_struct(
-                __f,
+                __petalflow_f,
                 "EssayInput",
                 &[("topic", &self.topic)],
             )
@@ -114,15 +119,15 @@ const _: () = {
         #[allow(unused_variables)]
         fn read<__A: ::petalflow::__private::MapAccess<'de>>(
             &mut self,
-            __key: ::core::primitive::usize,
-            __map: &mut __A,
+            __petalflow_key: ::core::primitive::usize,
+            __petalflow_map: &mut __A,
         ) -> ::core::result::Result<::core::primitive::bool, __A::Error> {
-            match __key {
+            match __petalflow_key {
                 0usize => {
                     <<EssayTopic as ::petalflow::__private::Holds>::Value as ::petalflow::__private::DataFor<
                         '_,
                         0usize,
-                    >>::read(&mut self.topic, __map)
+                    >>::read(&mut self.topic, __petalflow_map)
                 }
                 _ => ::core::unreachable!(),
             }
@@ -138,23 +143,23 @@ const _: () = {
         >,
     {
         fn deserialize<__D: ::petalflow::__private::Deserializer<'de>>(
-            __deserializer: __D,
+            __petalflow_deserializer: __D,
         ) -> ::core::result::Result<Self, __D::Error> {
             #[allow(unused_mut)]
-            let mut __slots = __Slots {
+            let mut __petalflow_slots = __Slots {
                 topic: ::core::option::Option::None,
             };
             ::petalflow::__private::read_input(
-                __deserializer,
+                __petalflow_deserializer,
                 "EssayInput",
                 __INPUTS,
-                &mut __slots,
+                &mut __petalflow_slots,
             )?;
             ::core::result::Result::Ok(EssayInput {
                 topic: <<EssayTopic as ::petalflow::__private::Holds>::Value as ::petalflow::__private::DataFor<
                     '_,
                     0usize,
-                >>::required(__slots.topic, "topic")?,
+                >>::required(__petalflow_slots.topic, "topic")?,
             })
         }
     }
@@ -178,8 +183,11 @@ const _: () = {
             '__a,
         >,
     {
-        fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-            ::petalflow::__private::debug_newtype(__f, "EssayTopic", &self.0)
+        fn fmt(
+            &self,
+            __petalflow_f: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            ::petalflow::__private::debug_newtype(__petalflow_f, "EssayTopic", &self.0)
         }
     }
     #[automatically_derived]
@@ -190,8 +198,8 @@ const _: () = {
             '__a,
         >,
     {
-        fn eq(&self, __other: &Self) -> ::core::primitive::bool {
-            ::petalflow::__private::PartialEqFor::same(&self.0, &__other.0)
+        fn eq(&self, __petalflow_other: &Self) -> ::core::primitive::bool {
+            ::petalflow::__private::PartialEqFor::same(&self.0, &__petalflow_other.0)
         }
     }
     #[automatically_derived]
@@ -205,13 +213,20 @@ const _: () = {
     impl EssayTopic {
         #[doc(hidden)]
         fn __push(
-            __value: <EssayTopic as ::petalflow::__private::Holds>::Value,
-            __overwrite: ::core::primitive::bool,
-            __update: &mut EssayUpdate,
+            __petalflow_value: <EssayTopic as ::petalflow::__private::Holds>::Value,
+            __petalflow_overwrite: ::core::primitive::bool,
+            __petalflow_update: &mut EssayUpdate,
         ) -> ::core::result::Result<(), ::petalflow::state::WriteError> {
-            __update
+            __petalflow_update
                 .__petalflow_marks
-                .push(&mut __update.topic, __value, __overwrite, 0usize, "topic", true)
+                .push(
+                    &mut __petalflow_update.topic,
+                    __petalflow_value,
+                    __petalflow_overwrite,
+                    0usize,
+                    "topic",
+                    true,
+                )
         }
     }
     impl ::petalflow::__private::Holds for EssayTopic {
@@ -224,23 +239,29 @@ const _: () = {
         type Value = <EssayTopic as ::petalflow::__private::Holds>::Value;
         const NAME: &'static ::core::primitive::str = "topic";
         const INDEX: ::core::primitive::usize = 0usize;
-        fn new(__value: <EssayTopic as ::petalflow::__private::Holds>::Value) -> Self {
-            EssayTopic(__value)
+        fn new(
+            __petalflow_value: <EssayTopic as ::petalflow::__private::Holds>::Value,
+        ) -> Self {
+            EssayTopic(__petalflow_value)
         }
         fn into_value(self) -> <EssayTopic as ::petalflow::__private::Holds>::Value {
             self.0
         }
         fn get(
-            __value: &Essay,
+            __petalflow_value: &Essay,
         ) -> &<EssayTopic as ::petalflow::__private::Holds>::Value {
-            &__value.topic
+            &__petalflow_value.topic
         }
         fn push(
-            __value: <EssayTopic as ::petalflow::__private::Holds>::Value,
-            __overwrite: ::core::primitive::bool,
-            __update: &mut EssayUpdate,
+            __petalflow_value: <EssayTopic as ::petalflow::__private::Holds>::Value,
+            __petalflow_overwrite: ::core::primitive::bool,
+            __petalflow_update: &mut EssayUpdate,
         ) -> ::core::result::Result<(), ::petalflow::state::WriteError> {
-            EssayTopic::__push(__value, __overwrite, __update)
+            EssayTopic::__push(
+                __petalflow_value,
+                __petalflow_overwrite,
+                __petalflow_update,
+            )
         }
     }
     #[automatically_derived]
@@ -255,12 +276,16 @@ const _: () = {
         type Routing = ();
         fn apply(
             self,
-            __effects: &mut ::petalflow::node::Effects<Essay>,
+            __petalflow_effects: &mut ::petalflow::node::Effects<Essay>,
         ) -> ::core::result::Result<(), ::petalflow::BoxError> {
-            __effects
+            __petalflow_effects
                 .update
                 .__petalflow_marks
-                .write(&mut __effects.update.topic, self.0, &(0usize, "topic", true))
+                .write(
+                    &mut __petalflow_effects.update.topic,
+                    self.0,
+                    &(0usize, "topic", true),
+                )
         }
     }
     #[automatically_derived]
@@ -307,9 +332,12 @@ const _: () = {
             0usize,
         >,
     {
-        fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        fn fmt(
+            &self,
+            __petalflow_f: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
             ::petalflow::__private::debug_update(
-                __f,
+                __petalflow_f,
                 "EssayUpdate",
                 self.__petalflow_marks.written(),
                 &[("topic", &self.topic)],
@@ -326,9 +354,9 @@ const _: () = {
             self.__petalflow_marks.overwritten()
         }
         fn clear(&mut self) {
-            let __written = self.__petalflow_marks.take();
-            if ::petalflow::state::KeySet::any_in_block(&__written, 0usize) {
-                if ::petalflow::state::KeySet::contains(&__written, 0usize) {
+            let __petalflow_written = self.__petalflow_marks.take();
+            if ::petalflow::state::KeySet::any_in_block(&__petalflow_written, 0usize) {
+                if ::petalflow::state::KeySet::contains(&__petalflow_written, 0usize) {
                     ::petalflow::state::Writes::clear(&mut self.topic);
                 }
             }
@@ -353,11 +381,13 @@ const _: () = {
                 .of_type("String"),
         ];
         #[allow(unused_variables)]
-        fn start(__input: EssayInput) -> (Self, ::petalflow::state::KeySet) {
+        fn start(__petalflow_input: EssayInput) -> (Self, ::petalflow::state::KeySet) {
             #[allow(unused_mut)]
-            let mut __state = Essay { topic: __input.topic };
+            let mut __petalflow_state = Essay {
+                topic: __petalflow_input.topic,
+            };
             (
-                __state,
+                __petalflow_state,
                 const {
                     ::petalflow::state::KeyMeta::set(
                         <Essay as ::petalflow::State>::KEYS,
@@ -367,31 +397,38 @@ const _: () = {
             )
         }
         #[allow(unused_variables)]
-        fn input(__input: EssayInput) -> EssayUpdate {
+        fn input(__petalflow_input: EssayInput) -> EssayUpdate {
             #[allow(unused_mut)]
-            let mut __update = <EssayUpdate as ::core::default::Default>::default();
-            let _ = EssayTopic::__push(__input.topic, false, &mut __update);
-            __update
+            let mut __petalflow_update = <EssayUpdate as ::core::default::Default>::default();
+            let _ = EssayTopic::__push(
+                __petalflow_input.topic,
+                false,
+                &mut __petalflow_update,
+            );
+            __petalflow_update
         }
         #[allow(unused_variables)]
-        fn reset(&mut self, __keys: ::petalflow::state::KeySet) {}
+        fn reset(&mut self, __petalflow_keys: ::petalflow::state::KeySet) {}
         #[allow(unused_variables)]
         fn commit(
             &mut self,
-            __update: &mut EssayUpdate,
-            __overwritten: ::petalflow::state::KeySet,
-            __known: &mut ::petalflow::state::KeySet,
+            __petalflow_update: &mut EssayUpdate,
+            __petalflow_overwritten: ::petalflow::state::KeySet,
+            __petalflow_known: &mut ::petalflow::state::KeySet,
         ) {
-            let __written = __update.__petalflow_marks.take();
-            if ::petalflow::state::KeySet::any_in_block(&__written, 0usize) {
-                if ::petalflow::state::KeySet::contains(&__written, 0usize) {
+            let __petalflow_written = __petalflow_update.__petalflow_marks.take();
+            if ::petalflow::state::KeySet::any_in_block(&__petalflow_written, 0usize) {
+                if ::petalflow::state::KeySet::contains(&__petalflow_written, 0usize) {
                     if ::petalflow::state::Writes::fold_into(
-                        &mut __update.topic,
+                        &mut __petalflow_update.topic,
                         &mut self.topic,
-                        ::petalflow::state::KeySet::contains(&__overwritten, 0usize),
+                        ::petalflow::state::KeySet::contains(
+                            &__petalflow_overwritten,
+                            0usize,
+                        ),
                         ::petalflow::state::reduce::replace,
                     ) {
-                        ::petalflow::state::KeySet::insert(__known, 0usize);
+                        ::petalflow::state::KeySet::insert(__petalflow_known, 0usize);
                     }
                 }
             }
@@ -401,52 +438,56 @@ const _: () = {
             #[allow(unused_imports)]
             use ::petalflow::__private::NoCoder as _;
             ::core::option::Option::Some(::petalflow::__private::StateCodec {
-                save: |__state, __key, __out| match __key {
+                save: |__petalflow_state, __petalflow_key, __petalflow_out| match __petalflow_key {
                     0usize => {
                         ::petalflow::__private::Coder::<
                             <EssayTopic as ::petalflow::__private::Holds>::Value,
-                        >::save(&__state.topic, __out)
+                        >::save(&__petalflow_state.topic, __petalflow_out)
                     }
                     _ => ::core::result::Result::Ok(()),
                 },
-                save_writes: |__update, __key, __out| match __key {
+                save_writes: |__petalflow_update, __petalflow_key, __petalflow_out| match __petalflow_key {
                     0usize => {
                         ::petalflow::__private::Coder::<
                             <EssayTopic as ::petalflow::__private::Holds>::Value,
-                        >::save_writes(&__update.topic, __out)
+                        >::save_writes(&__petalflow_update.topic, __petalflow_out)
                     }
                     _ => ::core::result::Result::Ok(()),
                 },
-                load_writes: |__update, __key, __bytes| match __key {
+                load_writes: |__petalflow_update, __petalflow_key, __petalflow_bytes| match __petalflow_key {
                     0usize => {
                         for (__overwrite, __value) in ::petalflow::__private::Coder::<
                             <EssayTopic as ::petalflow::__private::Holds>::Value,
-                        >::load_writes(__bytes)? {
-                            let _ = EssayTopic::__push(__value, __overwrite, __update);
+                        >::load_writes(__petalflow_bytes)? {
+                            let _ = EssayTopic::__push(
+                                __value,
+                                __overwrite,
+                                __petalflow_update,
+                            );
                         }
                         ::core::result::Result::Ok(())
                     }
                     _ => ::core::result::Result::Ok(()),
                 },
-                load_value: |__update, __key, __bytes| match __key {
+                load_value: |__petalflow_update, __petalflow_key, __petalflow_bytes| match __petalflow_key {
                     0usize => {
                         let _ = EssayTopic::__push(
                             ::petalflow::__private::Coder::<
                                 <EssayTopic as ::petalflow::__private::Holds>::Value,
-                            >::load(__bytes)?,
+                            >::load(__petalflow_bytes)?,
                             true,
-                            __update,
+                            __petalflow_update,
                         );
                         ::core::result::Result::Ok(())
                     }
                     _ => ::core::result::Result::Ok(()),
                 },
-                load: |__values| ::core::result::Result::Ok(Essay {
-                    topic: match __values.get(0usize) {
-                        ::core::option::Option::Some(__stored) => {
+                load: |__petalflow_values| ::core::result::Result::Ok(Essay {
+                    topic: match __petalflow_values.get(0usize) {
+                        ::core::option::Option::Some(__petalflow_stored) => {
                             ::petalflow::__private::Coder::<
                                 <EssayTopic as ::petalflow::__private::Holds>::Value,
-                            >::load(__stored)?
+                            >::load(__petalflow_stored)?
                         }
                         ::core::option::Option::None => {
                             return ::core::result::Result::Err(
