@@ -135,6 +135,51 @@ fn packages_say_who_names_them() {
     report(&errors);
 }
 
+/// Each name has one path: a package re-exports names of internal packages only, and those one by one. What is hidden is
+/// for generated code.
+#[test]
+fn packages_re_export_names_of_internal_packages_only() {
+    let packages = workspace::packages()
+        .iter()
+        .filter(|package| package.published);
+    let ours: Vec<(String, bool)> = packages
+        .map(|package| {
+            let is_internal = rules::INTERNAL_PACKAGES.contains(&&*package.name);
+            (package.name.replace('-', "_"), is_internal)
+        })
+        .collect();
+    let mut errors = Vec::new();
+    for file in workspace::rust_files() {
+        let is_library = file.components().any(|part| part.as_os_str() == "src");
+        if !is_library || file.to_string_lossy().contains("__private") {
+            continue;
+        }
+        let text = std::fs::read_to_string(workspace::root().join(file)).expect("it is readable");
+        let (mut block, mut previous) = ("", "");
+        for (index, line) in text.lines().enumerate() {
+            if !line.starts_with([' ', '}']) {
+                block = line;
+            }
+            let is_hidden = previous.trim() == "#[doc(hidden)]" || block == "pub mod __private {";
+            let path = line.trim().strip_prefix("pub use ").unwrap_or_default();
+            let end = path.find([':', ';', ' ']).unwrap_or(path.len());
+            let found = ours.iter().find(|(name, _)| *name == path[..end]);
+            if let Some((name, is_internal)) = found.filter(|_| !is_hidden) {
+                let is_whole = !path[end..].starts_with("::") || path.ends_with("::*;");
+                if !is_internal || is_whole {
+                    errors.push(format!(
+                        "{}:{}: `{name}` is re-exported: users name a public package themselves, and names of an internal one are listed",
+                        file.display(),
+                        index + 1
+                    ));
+                }
+            }
+            previous = line;
+        }
+    }
+    report(&errors);
+}
+
 /// `cargo test --workspace` runs all tests.
 #[test]
 fn tests_need_no_features() {

@@ -53,6 +53,7 @@ mod clock;
 mod config;
 mod decision;
 pub mod document;
+pub mod expression;
 mod failure;
 mod kind;
 pub mod kinds;
@@ -80,9 +81,6 @@ pub use decision::RouteDecision;
 pub use failure::NodeFailure;
 pub use kind::NodeKind;
 pub use loader::{LoadError, Services, load, load_source, settings_schemas};
-/// The expression language of conditions.
-#[doc(inline)]
-pub use petalflow_expression as expr;
 pub use template::MissingVariable;
 pub use trace::Trace;
 pub use var_key::{VarError, VarKey};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::routed::with_decision_variable;
-use crate::expr::Expression;
+use crate::expression::Expression;
 use crate::kinds::{Call, Decide, EnvelopeNode};
 use crate::values::truthy;
 use crate::{Changes, ConfigError, NodeKind, RouteDecision};
@@ -66,7 +66,7 @@ fn yes() -> bool {
 pub struct ConditionConfig {
     /// The name, which is the target.
     pub name: String,
-    /// The [expression](crate::expr). An [empty or false](crate::expr) value does not choose the target.
+    /// The [expression](crate::expression). An [empty or false](crate::expression) value does not choose the target.
     pub expression: String,
     /// The reason, as text for a person. The default is the name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -91,7 +91,7 @@ pub enum EvaluationOrder {
     All,
 }
 
-/// A node that chooses targets by [expressions](crate::expr) over variables. The name `input` is the variable of that name,
+/// A node that chooses targets by [expressions](crate::expression) over variables. The name `input` is the variable of that name,
 /// or else the object of all variables. The decision is a [`RouteDecision`] in the variable `<node>_decision`.
 ///
 /// ```
