@@ -210,9 +210,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
     (
         "petalflow-graph",
         &[
-            "sorted",
-            "collections",
-            "lists",
+            "bits",
             "components",
             "idx",
             "graph",

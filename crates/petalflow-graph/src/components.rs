@@ -2,8 +2,7 @@
 //!
 //! A graph is given by its adjacency lists: `next[v]` has the vertices to which `v` has an edge.
 
-use crate::collections::SortedMap;
-use crate::sorted::{contains, sort};
+use std::collections::{BTreeMap, VecDeque};
 
 /// The strongly connected components, each ascending, sorted by their first vertex.
 ///
@@ -46,12 +45,12 @@ pub(crate) fn components(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
                 for &vertex in &component {
                     is_open[vertex] = false;
                 }
-                sort(&mut component);
+                component.sort_unstable();
                 components.push(component);
             }
         }
     }
-    sort(&mut components);
+    components.sort_unstable();
     components
 }
 
@@ -64,18 +63,15 @@ pub(crate) fn sinks(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
             component_of[vertex] = i;
         }
     }
-    let mut sinks = Vec::new();
-    'components: for (i, component) in components.iter().enumerate() {
-        for vertex in component {
-            for to in &next[*vertex] {
-                if component_of[*to] != i {
-                    continue 'components;
-                }
-            }
-        }
-        sinks.push(component.clone());
-    }
-    sinks
+    let leads_out = |i: usize, component: &Vec<usize>| {
+        let mut targets = component.iter().flat_map(|&vertex| &next[vertex]);
+        targets.any(|&to| component_of[to] != i)
+    };
+    let components = components.into_iter().enumerate();
+    components
+        .filter(|(i, component)| !leads_out(*i, component))
+        .map(|(_, component)| component)
+        .collect()
 }
 
 /// A shortest cycle through `first`, which is a vertex of the ascending component. `first` alone if there is no cycle.
@@ -98,13 +94,11 @@ pub(crate) fn cycle_through_reversed(
 
 /// The vertices of a shortest cycle against the direction of the search: `first` is the last of them.
 fn search_cycle(component: &[usize], next: &[Vec<usize>], first: usize) -> Vec<usize> {
-    let mut found_from = SortedMap::new();
-    let mut queue = vec![first];
-    let mut head = 0;
-    while let Some(&at) = queue.get(head) {
-        head += 1;
+    let mut found_from = BTreeMap::new();
+    let mut queue = VecDeque::from([first]);
+    while let Some(at) = queue.pop_front() {
         for &to in &next[at] {
-            if !contains(component, &to) {
+            if component.binary_search(&to).is_err() {
                 continue;
             }
             if to == first {
@@ -114,10 +108,10 @@ fn search_cycle(component: &[usize], next: &[Vec<usize>], first: usize) -> Vec<u
                 }
                 return cycle;
             }
-            if !found_from.contains_key(&to) {
-                found_from.insert(to, at);
-                queue.push(to);
-            }
+            found_from.entry(to).or_insert_with(|| {
+                queue.push_back(to);
+                at
+            });
         }
     }
     vec![first]

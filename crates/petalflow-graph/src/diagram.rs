@@ -1,11 +1,10 @@
 //! Graphs as diagrams: Mermaid and Graphviz.
 
 use std::borrow::Cow;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write;
 
 use crate::graph::{Edge, Graph, Node, Source, Target, Via, When};
-use crate::idx::{JoinIdx, NodeIdx};
-use crate::sorted::{insert, sort};
 
 /// The graph as a Mermaid flowchart. The lines are sorted, so that the same graph gives the same text.
 ///
@@ -20,25 +19,22 @@ use crate::sorted::{insert, sort};
 /// ```
 pub fn mermaid(graph: &Graph) -> String {
     let mut text = String::from("graph TD\n    START([START])\n    END([END])\n");
-    let ids = ids(graph);
-    for (index, node) in graph.nodes.iter().enumerate() {
-        let (open, close) = match shape(graph, index) {
+    let ids = Ids::of(graph);
+    let shapes = shapes(graph);
+    for ((node, id), shape) in graph.nodes.iter().zip(&ids.0).zip(shapes) {
+        let (open, close) = match shape {
             Shape::Subflow => ("[[", "]]"),
             Shape::Branching => ("{", "}"),
             Shape::Standard => ("[", "]"),
         };
-        let _ = writeln!(
-            text,
-            "    {}{open}{}{close}",
-            ids[index],
-            mermaid_label(&marked(node))
-        );
+        let label = mermaid_label(&marked(node));
+        let _ = writeln!(text, "    {id}{open}{label}{close}");
     }
-    for join in JoinIdx::all(graph.joins as usize) {
-        let _ = writeln!(text, "    {}((&))", join_id(&ids, join));
+    for id in ids.joins(graph) {
+        let _ = writeln!(text, "    {id}((&))");
     }
     for edge in &edges(graph) {
-        let (from, to) = ends(&ids, edge);
+        let (from, to) = ids.ends(graph, edge);
         let arrow = match label(&edge.via) {
             None => "-->".to_owned(),
             Some(label) => format!(
@@ -55,29 +51,22 @@ pub fn mermaid(graph: &Graph) -> String {
 /// The graph in the DOT language of Graphviz. The lines are sorted.
 pub fn dot(graph: &Graph) -> String {
     let mut text = String::from("digraph flow {\n    START [shape=oval];\n    END [shape=oval];\n");
-    let ids = ids(graph);
-    for (index, node) in graph.nodes.iter().enumerate() {
-        let shape = match shape(graph, index) {
+    let ids = Ids::of(graph);
+    let shapes = shapes(graph);
+    for ((node, id), shape) in graph.nodes.iter().zip(&ids.0).zip(shapes) {
+        let shape = match shape {
             Shape::Subflow => "box, peripheries=2",
             Shape::Branching => "diamond",
             Shape::Standard => "box",
         };
-        let _ = writeln!(
-            text,
-            "    {} [shape={shape}, label={}];",
-            dot_quoted(&ids[index]),
-            dot_quoted(&marked(node))
-        );
+        let (id, label) = (dot_quoted(id), dot_quoted(&marked(node)));
+        let _ = writeln!(text, "    {id} [shape={shape}, label={label}];");
     }
-    for join in JoinIdx::all(graph.joins as usize) {
-        let _ = writeln!(
-            text,
-            "    {} [shape=circle, label=\"&\"];",
-            dot_quoted(&join_id(&ids, join))
-        );
+    for id in ids.joins(graph) {
+        let _ = writeln!(text, "    {} [shape=circle, label=\"&\"];", dot_quoted(id));
     }
     for edge in &edges(graph) {
-        let (from, to) = ends(&ids, edge);
+        let (from, to) = ids.ends(graph, edge);
         let style = match label(&edge.via) {
             None => String::new(),
             Some(label) if edge.via == Via::Each => format!(" [label={}]", dot_quoted(&label)),
@@ -86,8 +75,8 @@ pub fn dot(graph: &Graph) -> String {
         let _ = writeln!(
             text,
             "    {} -> {}{style};",
-            dot_quoted(&from),
-            dot_quoted(&to)
+            dot_quoted(from),
+            dot_quoted(to)
         );
     }
     text.push_str("}\n");
@@ -110,56 +99,38 @@ enum Shape {
     Standard,
 }
 
-fn shape(graph: &Graph, index: usize) -> Shape {
-    let routed = |edge: &Edge| {
-        edge.from == Source::Node(NodeIdx::from_usize(index)) && edge.via.route().is_some()
-    };
-    if graph.nodes[index].subflow {
-        Shape::Subflow
-    } else if graph.edges.iter().any(routed) {
-        Shape::Branching
-    } else {
-        Shape::Standard
-    }
+fn shapes(graph: &Graph) -> impl Iterator<Item = Shape> {
+    let routed = graph.edges.iter().filter(|edge| edge.via.route().is_some());
+    let routed: BTreeSet<Source> = routed.map(|edge| edge.from).collect();
+    graph.node_indices().map(move |node| {
+        if graph.node(node).subflow {
+            Shape::Subflow
+        } else if routed.contains(&Source::Node(node)) {
+            Shape::Branching
+        } else {
+            Shape::Standard
+        }
+    })
 }
 
 /// The edges without repetitions, from START first, then in the order of the nodes. A node without an edge leads to END.
 pub(crate) fn edges(graph: &Graph) -> Vec<Edge> {
     let mut edges = graph.edges.to_vec();
-    let mut leads = vec![false; graph.nodes.len()];
-    for edge in &edges {
-        if let (Source::Node(node), false) = (edge.from, edge.via == Via::Catch) {
-            leads[node.index()] = true;
-        }
-    }
-    for node in graph.node_indices() {
-        if !leads[node.index()] {
-            edges.push(Edge {
-                from: Source::Node(node),
+    let leading = graph.edges.iter().filter(|edge| edge.via != Via::Catch);
+    let leading: BTreeSet<Source> = leading.map(|edge| edge.from).collect();
+    let nodes = graph.node_indices().map(Source::Node);
+    edges.extend(
+        nodes
+            .filter(|node| !leading.contains(node))
+            .map(|from| Edge {
+                from,
                 via: Via::Plain,
                 to: Target::End,
-            });
-        }
-    }
-    let mut keys = Vec::with_capacity(edges.len());
-    for (index, edge) in edges.iter().enumerate() {
-        let via = match edge.via {
-            Via::Plain => 0,
-            Via::Each => 1,
-            Via::Route(_) => 2,
-            Via::RouteEach(_) => 3,
-            Via::Catch => 4,
-        };
-        keys.push((edge.from, via, label(&edge.via), edge.to, index));
-    }
-    sort(&mut keys);
-    let mut sorted: Vec<Edge> = Vec::with_capacity(edges.len());
-    for (_, _, _, _, index) in &keys {
-        if sorted.last() != Some(&edges[*index]) {
-            sorted.push(edges[*index].clone());
-        }
-    }
-    sorted
+            }),
+    );
+    edges.sort_unstable();
+    edges.dedup();
+    edges
 }
 
 pub(crate) fn label(via: &Via) -> Option<String> {
@@ -172,39 +143,45 @@ pub(crate) fn label(via: &Via) -> Option<String> {
     }
 }
 
-fn ends(ids: &[String], edge: &Edge) -> (String, String) {
-    let from = match edge.from {
-        Source::Start => "START".into(),
-        Source::Node(node) => ids[node.index()].clone(),
-        Source::Join(join) => join_id(ids, join),
-    };
-    let to = match edge.to {
-        Target::Node(node) => ids[node.index()].clone(),
-        Target::Join(join) => join_id(ids, join),
-        Target::End => "END".into(),
-    };
-    (from, to)
-}
+/// An identifier per source, by [`Graph::vertex`]: the name of a node, with underscores for characters that Mermaid does not allow.
+struct Ids(Vec<String>);
 
-/// An identifier per node: its name, with underscores for characters that Mermaid does not allow.
-fn ids(graph: &Graph) -> Vec<String> {
-    let mut taken = vec!["END".to_owned(), "START".to_owned()];
-    let mut ids = Vec::with_capacity(graph.nodes.len());
-    for node in &*graph.nodes {
-        let mut id = String::new();
-        for c in node.name.chars() {
-            let is_allowed = c.is_ascii_alphanumeric() || c == '_';
-            id.push(if is_allowed { c } else { '_' });
+impl Ids {
+    fn of(graph: &Graph) -> Self {
+        let mut taken = HashSet::from(["END".to_owned(), "START".to_owned()]);
+        let mut ids = Vec::with_capacity(graph.vertices());
+        for node in graph.nodes() {
+            let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let mut id: String = (node.name.chars())
+                .map(|c| if allowed(c) { c } else { '_' })
+                .collect();
+            if id.is_empty() || RESERVED.iter().any(|word| id.eq_ignore_ascii_case(word)) {
+                id.push('_');
+            }
+            while !taken.insert(id.clone()) {
+                id.push('_');
+            }
+            ids.push(id);
         }
-        if id.is_empty() || RESERVED.iter().any(|word| id.eq_ignore_ascii_case(word)) {
-            id.push('_');
+        for join in 0..graph.joins {
+            let mut id = format!("join{join}");
+            while taken.contains(&id) {
+                id.push('_');
+            }
+            ids.push(id);
         }
-        while !insert(&mut taken, id.clone()) {
-            id.push('_');
-        }
-        ids.push(id);
+        ids.push("START".to_owned());
+        Ids(ids)
     }
-    ids
+
+    fn joins(&self, graph: &Graph) -> &[String] {
+        &self.0[graph.nodes.len()..graph.vertex(Source::Start)]
+    }
+
+    fn ends(&self, graph: &Graph, edge: &Edge) -> (&str, &str) {
+        let id = |source| &*self.0[graph.vertex(source)];
+        (id(edge.from), edge.to.source().map_or("END", id))
+    }
 }
 
 /// The keywords of Mermaid, in upper or lower case.
@@ -223,14 +200,6 @@ const RESERVED: [&str; 13] = [
     "call",
     "href",
 ];
-
-fn join_id(ids: &[String], join: JoinIdx) -> String {
-    let mut id = format!("join{}", join.index());
-    while ids.contains(&id) {
-        id.push('_');
-    }
-    id
-}
 
 /// A label, quoted if Mermaid would parse it as something else.
 fn mermaid_label(label: &str) -> String {

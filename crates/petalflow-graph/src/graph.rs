@@ -1,6 +1,7 @@
 //! The model of a graph: nodes, edges and joins, without tokens or functions.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use crate::idx::{JoinIdx, NodeIdx};
 
@@ -139,7 +140,7 @@ pub enum Target {
 /// let publish = Edge { from: critique, via: Via::Route("Publish".into()), to: Target::End };
 /// assert!(matches!(&publish.via, Via::Route(route) if route == "Publish"));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Via {
     /// Its source has run.
     Plain,
@@ -163,7 +164,7 @@ pub enum Via {
 /// let caught = Edge { from: Source::Node(fetch), via: Via::Catch, to: Target::Node(recover) };
 /// assert_ne!(caught.via, Via::Plain);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Edge {
     /// Its source.
     pub from: Source,
@@ -179,6 +180,15 @@ impl Target {
         match self {
             Target::Node(node) => Some(node),
             Target::Join(_) | Target::End => None,
+        }
+    }
+
+    /// The source of the edges that follow, unless the path ends.
+    pub(crate) const fn source(self) -> Option<Source> {
+        match self {
+            Target::Node(node) => Some(Source::Node(node)),
+            Target::Join(join) => Some(Source::Join(join)),
+            Target::End => None,
         }
     }
 }
@@ -245,17 +255,25 @@ impl Graph {
 
     /// The sides of a join: the first edge from each source.
     pub fn sides(&self, join: JoinIdx) -> Vec<&Edge> {
-        let mut sides: Vec<&Edge> = Vec::new();
-        for edge in self
-            .edges()
-            .iter()
-            .filter(|edge| edge.to == Target::Join(join))
-        {
-            if !sides.iter().any(|side| side.from == edge.from) {
-                sides.push(edge);
-            }
+        let mut known = BTreeSet::new();
+        let edges = self.edges().iter();
+        edges
+            .filter(|edge| edge.to == Target::Join(join) && known.insert(edge.from))
+            .collect()
+    }
+
+    /// The number of a source: first the nodes, then the joins, then START.
+    pub(crate) fn vertex(&self, source: Source) -> usize {
+        match source {
+            Source::Node(node) => node.index(),
+            Source::Join(join) => self.nodes.len() + join.index(),
+            Source::Start => self.nodes.len() + self.joins as usize,
         }
-        sides
+    }
+
+    /// How many sources there are.
+    pub(crate) fn vertices(&self) -> usize {
+        self.vertex(Source::Start) + 1
     }
 
     /// The index of the node of this name.

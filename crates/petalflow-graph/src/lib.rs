@@ -7,7 +7,7 @@
 //! | --- | --- |
 //! | `graph`, `idx`, `facts`, `keys` | the model: nodes, edges, joins, and the properties of nodes and keys |
 //! | `rule`, `diagnostic`, `messages` | the rules by code, and the errors that report violations |
-//! | `lists`, `sorted`, `collections` | vectors and functions on them, with little code for each type |
+//! | `bits`, `components`, `edges` | sets as bits, algorithms on directed graphs, the edges by their ends |
 //! | `tables` | the analysis of a graph as constants |
 //! | `node_rules` | the rules that depend on the types of the nodes |
 //! | `analyses` | the possible runs of a graph; with the feature `analysis` |
@@ -20,8 +20,7 @@
 
 #[cfg(feature = "analysis")]
 mod analyses;
-#[cfg(feature = "analysis")]
-mod collections;
+mod bits;
 #[cfg(feature = "analysis")]
 mod components;
 mod diagnostic;
@@ -34,7 +33,6 @@ mod graph;
 mod graph_rules;
 mod idx;
 mod keys;
-mod lists;
 pub mod messages;
 mod node_rules;
 #[cfg(feature = "analysis")]
@@ -44,7 +42,6 @@ mod similar;
 #[cfg(test)]
 mod simulation;
 mod skips;
-mod sorted;
 mod tables;
 #[cfg(test)]
 mod testing;
@@ -55,9 +52,6 @@ mod topology;
 pub use analyses::{
     Analysis, Any, Exploration, Frontiers, PairTable, Pairs, Paths, Routes, Stuck, explore,
 };
-#[cfg(feature = "analysis")]
-#[doc(hidden)]
-pub use collections::{SortedMap, SortedSet};
 pub use diagnostic::{Diagnostic, Location};
 pub use diagram::{dot, mermaid};
 #[doc(hidden)]

@@ -1,9 +1,11 @@
 //! Joins that do not wait for sides that nothing can reach any more.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::bits::BitSet;
 use crate::graph::{Graph, Source, Target};
 use crate::idx::{JoinIdx, NodeIdx};
-use crate::lists::lists;
-use crate::sorted::{insert, search};
 
 /// A join of a [merge](crate::Node::merge), with the nodes that can reach its sides.
 ///
@@ -36,46 +38,41 @@ use crate::sorted::{insert, search};
 #[derive(Clone, Debug)]
 pub struct SkippableJoin {
     join: JoinIdx,
-    /// For each side, the nodes that can reach it, as bits.
-    reached_from: Vec<Vec<u64>>,
+    /// For each side, the nodes and joins that can reach it, by [`Graph::vertex`].
+    reached_from: Vec<Arc<BitSet>>,
     merge: NodeIdx,
 }
 
 impl SkippableJoin {
     /// The joins of all merges of a graph.
     pub fn all(graph: &Graph) -> Vec<Self> {
-        if !has_merge(graph) {
+        let merges = merges(graph);
+        if merges.iter().all(Option::is_none) {
             return Vec::new();
         }
-        let into = Into::of(graph);
-        let merges = merges(graph);
-        let mut found: Vec<Self> = Vec::new();
-        for join in JoinIdx::all(merges.len()) {
-            if let Some(merge) = merges[join.index()] {
-                let mut reached_from = Vec::new();
-                for side in &into.joins[join.index()] {
-                    reached_from.push(into.reach(*side, join, merge, &found));
+        let before = Before::of(graph);
+        let mut known: BTreeMap<Source, Arc<BitSet>> = BTreeMap::new();
+        let mut skippable = Vec::new();
+        for (join, merge) in JoinIdx::all(merges.len()).zip(merges) {
+            let Some(merge) = merge else { continue };
+            let vertex = graph.vertex(Source::Join(join));
+            let reached_from = before.sides[join.index()].iter().map(|&side| {
+                let reached = known.entry(side);
+                let reached = reached.or_insert_with(|| Arc::new(before.reach(graph, side, None)));
+                // Without a cycle through the join, nothing that reaches the side comes after the join.
+                if reached.contains(vertex) {
+                    Arc::new(before.reach(graph, side, Some(join)))
+                } else {
+                    Arc::clone(reached)
                 }
-                found.push(SkippableJoin {
-                    join,
-                    reached_from,
-                    merge,
-                });
-            }
+            });
+            skippable.push(SkippableJoin {
+                join,
+                reached_from: reached_from.collect(),
+                merge,
+            });
         }
-        found
-    }
-
-    /// The nodes that can reach a side of this join, if none of them comes after the merge: for a search that would find the same
-    /// nodes again.
-    fn found_before(known: &[Self], join: JoinIdx, merge: NodeIdx) -> Option<&Self> {
-        let index = search(known.len(), &|at| known[at].join.cmp(&join)).ok()?;
-        for nodes in &known[index].reached_from {
-            if has(nodes, merge) {
-                return None;
-            }
-        }
-        Some(&known[index])
+        skippable
     }
 
     /// The join that fires next without its missing sides, if there is one.
@@ -87,117 +84,72 @@ impl SkippableJoin {
         arrived: impl Fn(JoinIdx) -> Option<&'a [bool]>,
         active: impl Iterator<Item = NodeIdx> + Clone,
     ) -> Option<JoinIdx> {
-        let mut ready: Vec<(&Self, &[bool])> = Vec::new();
-        'joins: for join in joins {
-            if let Some(arrived) = arrived(join.join) {
-                for node in active.clone() {
-                    if join.waits_for(arrived, node) {
-                        continue 'joins;
-                    }
-                }
-                ready.push((join, arrived));
-            }
-        }
-        'ready: for (join, arrived) in &ready {
-            for (other, other_arrived) in &ready {
-                if other.join != join.join
+        let ready: Vec<(&Self, &[bool])> = joins
+            .iter()
+            .filter_map(|join| Some((join, arrived(join.join)?)))
+            .filter(|(join, arrived)| !active.clone().any(|node| join.waits_for(arrived, node)))
+            .collect();
+        let waits_for_another = |(join, arrived): &(&Self, &[bool])| {
+            ready.iter().any(|(other, other_arrived)| {
+                other.join != join.join
                     && join.waits_for(arrived, other.merge)
                     && !other.waits_for(other_arrived, join.merge)
-                {
-                    continue 'ready;
-                }
-            }
-            return Some(join.join);
-        }
-        ready.first().map(|(join, _)| join.join)
+            })
+        };
+        let first = ready.iter().find(|join| !waits_for_another(join));
+        first.or(ready.first()).map(|(join, _)| join.join)
     }
 
     /// Whether this node can reach a missing side.
     fn waits_for(&self, arrived: &[bool], node: NodeIdx) -> bool {
-        for (side, nodes) in self.reached_from.iter().enumerate() {
-            if arrived.get(side) == Some(&false) && has(nodes, node) {
-                return true;
-            }
-        }
-        false
+        let mut sides = self.reached_from.iter().zip(arrived);
+        sides.any(|(reached, arrived)| !arrived && reached.contains(node.index()))
     }
 }
 
-/// Whether a node is among these, which are bits.
-fn has(nodes: &[u64], node: NodeIdx) -> bool {
-    nodes[node.index() / 64] >> (node.index() % 64) & 1 == 1
+/// The edges in reverse.
+struct Before {
+    /// The sources of the edges to each node and join, by [`Graph::vertex`].
+    sources: Vec<BitSet>,
+    /// The sides of each join, in the order of the edges.
+    sides: Vec<Vec<Source>>,
 }
 
-/// The sources of the edges to each node, and the sides of each join.
-struct Into {
-    nodes: Vec<Vec<Source>>,
-    joins: Vec<Vec<Source>>,
-}
-
-impl Into {
+impl Before {
     fn of(graph: &Graph) -> Self {
-        let mut into = Into {
-            nodes: lists(graph.nodes().len()),
-            joins: lists(graph.joins as usize),
+        let vertices = graph.vertices();
+        let mut before = Before {
+            sources: vec![BitSet::none(vertices); vertices],
+            sides: vec![Vec::new(); graph.joins as usize],
         };
         for edge in graph.edges() {
-            match edge.to {
-                Target::Node(node) => into.nodes[node.index()].push(edge.from),
-                Target::Join(join) if !into.joins[join.index()].contains(&edge.from) => {
-                    into.joins[join.index()].push(edge.from);
-                }
-                Target::Join(_) | Target::End => {}
+            let from = graph.vertex(edge.from);
+            if let Some(to) = edge.to.source()
+                && before.sources[graph.vertex(to)].insert(from)
+                && let Target::Join(join) = edge.to
+            {
+                before.sides[join.index()].push(edge.from);
             }
         }
-        into
+        before
     }
 
-    /// The nodes that can reach this side, as bits. What only follows after the join itself does not count. `known` has the joins
-    /// of lower indices, so that a chain of merges is not searched again from each of them.
-    fn reach(
-        &self,
-        side: Source,
-        join: JoinIdx,
-        merge: NodeIdx,
-        known: &[SkippableJoin],
-    ) -> Vec<u64> {
-        let mut nodes = vec![0; self.nodes.len().div_ceil(64)];
-        let mut joins = vec![join];
-        let mut queue = vec![side];
-        while let Some(source) = queue.pop() {
-            match source {
-                Source::Start => {}
-                Source::Join(join) if !insert(&mut joins, join) => {}
-                Source::Join(join) => match SkippableJoin::found_before(known, join, merge) {
-                    Some(known) => {
-                        for side in &known.reached_from {
-                            for (word, more) in side.iter().enumerate() {
-                                nodes[word] |= more;
-                            }
-                        }
-                    }
-                    None => queue.extend_from_slice(&self.joins[join.index()]),
-                },
-                Source::Node(node) => {
-                    let (word, bit) = (&mut nodes[node.index() / 64], 1 << (node.index() % 64));
-                    if *word & bit == 0 {
-                        *word |= bit;
-                        queue.extend_from_slice(&self.nodes[node.index()]);
-                    }
-                }
-            }
+    /// The vertices from which a path leads to this side and does not pass through the join `except`.
+    fn reach(&self, graph: &Graph, side: Source, except: Option<JoinIdx>) -> BitSet {
+        let mut reached = BitSet::none(self.sources.len());
+        let except = except.map(|join| graph.vertex(Source::Join(join)));
+        if let Some(except) = except {
+            reached.insert(except);
         }
-        nodes
-    }
-}
-
-pub(crate) fn has_merge(graph: &Graph) -> bool {
-    for node in graph.nodes() {
-        if node.merge {
-            return true;
+        let mut queue = Vec::new();
+        if reached.insert(graph.vertex(side)) {
+            queue.push(graph.vertex(side));
         }
+        while let Some(vertex) = queue.pop() {
+            reached.insert_all(&self.sources[vertex], &mut queue);
+        }
+        reached
     }
-    false
 }
 
 /// For each join of a merge, the merge.
@@ -266,19 +218,25 @@ mod tests {
     }
 
     #[test]
-    fn known_joins_do_not_change_what_reaches_a_side() {
+    fn a_shared_search_does_not_change_what_reaches_a_side() {
         let mut seed = 7;
         for _ in 0..2_000 {
             let graph = random(&mut seed);
-            let into = Into::of(&graph);
+            let before = Before::of(&graph);
             for found in SkippableJoin::all(&graph) {
-                let sides = into.joins[found.join.index()].iter();
-                let searched = sides.map(|side| into.reach(*side, found.join, found.merge, &[]));
-                assert_eq!(
-                    found.reached_from,
-                    searched.collect::<Vec<_>>(),
-                    "{graph:?}"
-                );
+                for (side, reached) in before.sides[found.join.index()]
+                    .iter()
+                    .zip(found.reached_from)
+                {
+                    let alone = before.reach(&graph, *side, Some(found.join));
+                    for node in graph.node_indices() {
+                        assert_eq!(
+                            reached.contains(node.index()),
+                            alone.contains(node.index()),
+                            "{graph:?}"
+                        );
+                    }
+                }
             }
         }
     }

@@ -3,7 +3,6 @@
 use crate::diagram::edges;
 use crate::graph::{Graph, Source, Target, When};
 use crate::idx::NodeIdx;
-use crate::lists::lists;
 
 /// The nodes, edges and metrics of a graph.
 ///
@@ -160,62 +159,57 @@ pub struct Metrics {
 pub fn topology(graph: &Graph) -> Topology {
     let pairs = pairs(graph);
     let count = graph.nodes.len();
+    let (mut fan_in, mut fan_out) = (vec![0; count], vec![0; count]);
+    let (mut is_entry, mut is_exit) = (vec![false; count], vec![false; count]);
+    for &(from, to) in &pairs {
+        if let Vertex::Node(to) = to {
+            fan_in[to.index()] += 1;
+            is_entry[to.index()] |= from == Vertex::Start;
+        }
+        if let Vertex::Node(from) = from {
+            fan_out[from.index()] += 1;
+            is_exit[from.index()] |= to == Vertex::End;
+        }
+    }
+    let nodes = graph.nodes().iter().enumerate();
+    let nodes = nodes.map(|(i, node)| NodeInfo {
+        name: node.name.to_string(),
+        role: match () {
+            () if is_exit[i] => Role::Terminal,
+            () if is_entry[i] => Role::Entry,
+            () => Role::Standard,
+        },
+        incoming: fan_in[i],
+        outgoing: fan_out[i],
+        before: node.before,
+        after: node.after,
+    });
+    let mut nodes: Vec<NodeInfo> = nodes.collect();
+    nodes.sort_by(|a, b| a.name.cmp(&b.name));
     let name = |vertex: Vertex| match vertex {
         Vertex::Start => "START".to_owned(),
-        Vertex::Node(node) => graph.nodes[node.index()].name.to_string(),
+        Vertex::Node(node) => graph.node(node).name.to_string(),
         Vertex::End => "END".to_owned(),
     };
-    let incoming = |node: NodeIdx| {
-        pairs
+    let edges = pairs.iter().map(|&(from, to)| (name(from), name(to)));
+    let mut edges: Vec<(String, String)> = edges.collect();
+    edges.sort_unstable();
+    let sorted = |marked: &[bool]| {
+        let nodes = graph
+            .nodes()
             .iter()
-            .filter(|(_, to)| *to == Vertex::Node(node))
-            .count()
-    };
-    let outgoing = |node: NodeIdx| {
-        pairs
-            .iter()
-            .filter(|(from, _)| *from == Vertex::Node(node))
-            .count()
-    };
-    let exits = |node: NodeIdx| pairs.contains(&(Vertex::Node(node), Vertex::End));
-    let entry = |node: NodeIdx| pairs.contains(&(Vertex::Start, Vertex::Node(node)));
-    let mut nodes: Vec<NodeInfo> = NodeIdx::all(count)
-        .map(|node| {
-            let role = match () {
-                () if exits(node) => Role::Terminal,
-                () if entry(node) => Role::Entry,
-                () => Role::Standard,
-            };
-            NodeInfo {
-                name: name(Vertex::Node(node)),
-                role,
-                incoming: incoming(node),
-                outgoing: outgoing(node),
-                before: graph.nodes[node.index()].before,
-                after: graph.nodes[node.index()].after,
-            }
-        })
-        .collect();
-    nodes.sort_by(|a, b| a.name.cmp(&b.name));
-    let mut edges: Vec<(String, String)> = pairs
-        .iter()
-        .map(|&(from, to)| (name(from), name(to)))
-        .collect();
-    edges.sort();
-    let sorted = |keep: &dyn Fn(NodeIdx) -> bool| {
-        let mut names: Vec<String> = NodeIdx::all(count)
-            .filter(|&node| keep(node))
-            .map(|node| name(Vertex::Node(node)))
-            .collect();
-        names.sort();
+            .zip(marked)
+            .filter(|(_, marked)| **marked);
+        let mut names: Vec<String> = nodes.map(|(node, _)| node.name.to_string()).collect();
+        names.sort_unstable();
         names
     };
     Topology {
         nodes,
         edges,
-        entries: sorted(&entry),
-        exits: sorted(&exits),
-        metrics: metrics(count, &pairs),
+        entries: sorted(&is_entry),
+        exits: sorted(&is_exit),
+        metrics: metrics(&fan_in, &fan_out, &pairs),
     }
 }
 
@@ -228,7 +222,7 @@ enum Vertex {
 
 /// The pairs of vertices with an edge, each pair once.
 fn pairs(graph: &Graph) -> Vec<(Vertex, Vertex)> {
-    let mut after_joins = lists(graph.joins as usize);
+    let mut after_joins = vec![Vec::new(); graph.joins as usize];
     for edge in &*graph.edges {
         if let Source::Join(join) = edge.from {
             after_joins[join.index()].push(edge.to);
@@ -263,16 +257,8 @@ fn pairs(graph: &Graph) -> Vec<(Vertex, Vertex)> {
     pairs
 }
 
-fn metrics(nodes: usize, pairs: &[(Vertex, Vertex)]) -> Metrics {
-    let (mut fan_in, mut fan_out) = (vec![0; nodes], vec![0; nodes]);
-    for &(from, to) in pairs {
-        if let Vertex::Node(to) = to {
-            fan_in[to.index()] += 1;
-        }
-        if let Vertex::Node(from) = from {
-            fan_out[from.index()] += 1;
-        }
-    }
+fn metrics(fan_in: &[usize], fan_out: &[usize], pairs: &[(Vertex, Vertex)]) -> Metrics {
+    let nodes = fan_in.len();
     let edges = pairs.len();
     let per_node = |sum: usize| {
         if nodes == 0 {

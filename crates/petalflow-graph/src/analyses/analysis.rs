@@ -62,11 +62,8 @@ impl Analysis {
     /// The analysis for a macro, which does not know which nodes pick several routes.
     pub fn of(graph: &Graph) -> Self {
         let mut analysis = Self::declared(graph);
-        for edge in &*graph.edges {
-            if edge.via.route().is_some() {
-                analysis.any = Some(Any::of(graph, Routes::Any, &analysis.declared));
-                break;
-            }
+        if graph.edges.iter().any(|edge| edge.via.route().is_some()) {
+            analysis.any = Some(Any::of(graph, Routes::Any, &analysis.declared));
         }
         analysis
     }
@@ -106,21 +103,16 @@ impl Analysis {
 impl Any {
     fn of(graph: &Graph, routes: Routes, declared: &Exploration) -> Self {
         let Exploration { pairs, stuck, .. } = explore(graph, routes);
-        let mut any = Any {
+        let is_known = |stuck: &Stuck| declared.stuck.iter().any(|known| known.join == stuck.join);
+        let stuck: Vec<Stuck> = stuck.into_iter().filter(|stuck| !is_known(stuck)).collect();
+        Any {
             together: pairs.table(),
-            stuck: Vec::new(),
-            stuck_at: Vec::new(),
-        };
-        for stuck in stuck {
-            if declared.stuck.iter().any(|known| known.join == stuck.join) {
-                continue;
-            }
-            if let Some(node) = stuck.report_at(graph) {
-                any.stuck_at.push(node);
-            }
-            any.stuck.push(stuck);
+            stuck_at: stuck
+                .iter()
+                .filter_map(|stuck| stuck.report_at(graph))
+                .collect(),
+            stuck,
         }
-        any
     }
 
     /// The form that constant evaluation reads.

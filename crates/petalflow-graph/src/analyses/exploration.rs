@@ -6,10 +6,11 @@ use super::join_deadlock::{self, Stuck};
 use super::nontermination::inescapable_sets;
 use super::state_space::StateSpace;
 use super::superstep::{Routes, Shape, diverges};
-use crate::edges::batches;
+use super::work::{TooMuchWork, Work};
+use crate::bits::BitSet;
+use crate::edges::{EdgesBySource, batches};
 use crate::graph::Graph;
 use crate::idx::NodeIdx;
-use crate::sorted::contains;
 
 /// The possible runs of a graph.
 #[derive(Clone, Debug)]
@@ -28,7 +29,8 @@ pub struct Exploration {
     pub frontiers: Option<Frontiers>,
 }
 
-/// Explores the possible runs of the graph. Above 20,000 states it reads the edges only; see [`Exploration::exact`].
+/// Explores the possible runs of the graph. Above 20,000 states, or ten million steps of work, it reads the edges only; see
+/// [`Exploration::exact`].
 ///
 /// ```
 /// # use petalflow_graph::{Edge, Graph, Node, NodeIdx, Routes, Source, Target, Via, explore};
@@ -43,21 +45,70 @@ pub struct Exploration {
 /// assert!(exploration.exact && exploration.pairs.contains(write, draw));
 /// ```
 pub fn explore(graph: &Graph, routes: Routes) -> Exploration {
+    by_states(graph, routes, &mut Work::default()).unwrap_or_else(|TooMuchWork| Exploration {
+        exact: false,
+        pairs: pairs_of_edges(graph, routes, &mut Work::default())
+            .unwrap_or_else(|TooMuchWork| Pairs::all(graph.nodes.len())),
+        stuck: join_deadlock::suspected(graph, &mut Work::default()),
+        endless: Vec::new(),
+        frontiers: None,
+    })
+}
+
+/// Visits all states.
+pub(crate) fn by_states(
+    graph: &Graph,
+    routes: Routes,
+    work: &mut Work,
+) -> Result<Exploration, TooMuchWork> {
     let mut several = batches(graph);
     loop {
-        let exploration = explore_with(graph, routes, &several);
-        // Repeats until no node runs several times that was assumed to run once.
-        let more = match routes {
-            Routes::AsDeclared => Vec::new(),
-            _ => delivered_several(graph, &exploration.pairs, &several, routes),
-        };
-        if more.is_empty() {
-            return exploration;
+        let shape = Shape::of(graph, routes, &several, work)?;
+        let space = StateSpace::explore(&shape, work)?;
+        let pairs = pairs_of_states(graph, routes, &space);
+        if assume_several(graph, &pairs, &mut several, routes) {
+            continue;
         }
-        for node in &more {
-            several[node.index()] = true;
+        return Ok(Exploration {
+            exact: true,
+            pairs,
+            stuck: join_deadlock::found(graph, &shape, &space, &mut Work::default()),
+            endless: if graph.joins == 0 {
+                Vec::new()
+            } else {
+                inescapable_sets(graph, &space)
+            },
+            frontiers: Frontiers::of(&space, graph.nodes.len()),
+        });
+    }
+}
+
+/// The pairs, by the edges.
+pub(crate) fn pairs_of_edges(
+    graph: &Graph,
+    routes: Routes,
+    work: &mut Work,
+) -> Result<Pairs, TooMuchWork> {
+    let mut several = batches(graph);
+    loop {
+        let (pairs, _) = by_pairs(graph, routes, &several, work)?;
+        if !assume_several(graph, &pairs, &mut several, routes) {
+            return Ok(pairs);
         }
     }
+}
+
+/// Marks the nodes that were assumed to run once but can run several times. Returns whether there are any: then the analysis is
+/// repeated.
+fn assume_several(graph: &Graph, pairs: &Pairs, several: &mut [bool], routes: Routes) -> bool {
+    if routes == Routes::AsDeclared {
+        return false;
+    }
+    let more = delivered_several(graph, pairs, several, routes);
+    for node in &more {
+        several[node.index()] = true;
+    }
+    !more.is_empty()
 }
 
 /// The nodes that are not in `several` but can receive several deliveries in one superstep, if that has an influence.
@@ -67,55 +118,30 @@ pub(crate) fn delivered_several(
     several: &[bool],
     routes: Routes,
 ) -> Vec<NodeIdx> {
-    let mut more = Vec::new();
-    for node in graph.node_indices() {
-        if !several[node.index()] && pairs.contains(node, node) && diverges(graph, node, routes) {
-            more.push(node);
-        }
-    }
-    more
+    let edges = EdgesBySource::of(graph);
+    let more = graph.node_indices().filter(|&node| {
+        !several[node.index()]
+            && pairs.contains(node, node)
+            && diverges(graph, &edges, node, routes)
+    });
+    more.collect()
 }
 
-fn explore_with(graph: &Graph, routes: Routes, several: &[bool]) -> Exploration {
-    let shape = Shape::of(graph, routes, several);
-    let Some(space) = StateSpace::explore(&shape) else {
-        return Exploration {
-            exact: false,
-            pairs: by_pairs(graph, routes, several).0,
-            stuck: join_deadlock::suspected(graph),
-            endless: Vec::new(),
-            frontiers: None,
-        };
-    };
-    let mut pairs = Pairs::none(graph.nodes.len());
-    let mut reached = vec![false; graph.nodes.len()];
+fn pairs_of_states(graph: &Graph, routes: Routes, space: &StateSpace) -> Pairs {
+    let nodes = graph.nodes.len();
+    let mut pairs = Pairs::none(nodes);
+    let mut reached = BitSet::none(nodes);
+    // For each deferred node the nodes that run while it waits.
+    let mut beside = vec![BitSet::none(nodes); nodes];
     for state in &space.states {
-        pairs.insert_all(&state.frontier);
-        for &node in &state.frontier {
-            reached[node.index()] = true;
+        let frontier = BitSet::of(nodes, state.frontier.iter().map(|node| node.index()));
+        pairs.insert_all(&frontier);
+        reached.union(&frontier);
+        for waiting in &state.pending {
+            beside[waiting.index()].union(&frontier);
         }
     }
-    let waits = |to: NodeIdx, from: NodeIdx| {
-        for state in &space.states {
-            if contains(&state.pending, &to) && contains(&state.frontier, &from) {
-                return true;
-            }
-        }
-        false
-    };
+    let waits = |to: NodeIdx, from: NodeIdx| beside[to.index()].contains(from.index());
     pairs.insert_repeated(graph, &reached, routes, &waits);
-    let stuck = join_deadlock::found(graph, &shape, &space);
-    let endless = if graph.joins == 0 {
-        Vec::new()
-    } else {
-        inescapable_sets(graph, &space)
-    };
-    let frontiers = Frontiers::of(&space, graph.nodes.len());
-    Exploration {
-        exact: true,
-        pairs,
-        stuck,
-        endless,
-        frontiers,
-    }
+    pairs
 }

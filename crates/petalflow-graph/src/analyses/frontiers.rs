@@ -3,8 +3,6 @@
 use super::state_space::StateSpace;
 use crate::components::postorder;
 use crate::idx::{NodeIdx, to_u32};
-use crate::lists::lists;
-use crate::sorted::sort;
 use crate::tables::{FrontiersRef, Transition};
 
 /// An owned [`FrontiersRef`].
@@ -24,13 +22,8 @@ impl Frontiers {
     /// The explored states, unless they are too many for the constants of a program.
     pub(crate) fn of(space: &StateSpace, nodes: usize) -> Option<Self> {
         let states = space.states.len();
-        let (mut cells, mut lost) = (0, 0);
-        for state in &space.states {
-            cells += state.frontier.len();
-        }
-        for transition in &space.transitions {
-            lost += transition.lost.len();
-        }
+        let cells: usize = space.states.iter().map(|state| state.frontier.len()).sum();
+        let lost: usize = space.transitions.iter().map(|it| it.lost.len()).sum();
         let limit = 8 * nodes + 256;
         if states > limit || cells.max(space.transitions.len()).max(lost) > 4 * limit {
             return None;
@@ -46,24 +39,32 @@ impl Frontiers {
             transitions: Vec::new(),
             lost: Vec::new(),
         };
-        for state in &order {
-            append(&mut frontiers.nodes, &space.states[*state].frontier);
+        let numbers =
+            |nodes: &[NodeIdx]| nodes.iter().map(|node| node.as_u32()).collect::<Vec<_>>();
+        for state in order {
+            frontiers
+                .nodes
+                .extend(numbers(&space.states[state].frontier));
             frontiers.offsets.push(to_u32(frontiers.nodes.len()));
         }
-        let mut transitions = Vec::with_capacity(space.transitions.len());
-        for transition in &space.transitions {
+        let numbered = |transition: &super::state_space::Transition| {
             let from = number[transition.from as usize];
-            let to = number[transition.to as usize];
-            transitions.push((from, to, &transition.lost));
-        }
-        sort(&mut transitions);
-        for (from, to, lost) in &transitions {
+            (
+                from,
+                number[transition.to as usize],
+                numbers(&transition.lost),
+            )
+        };
+        let mut transitions: Vec<(u32, u32, Vec<u32>)> =
+            space.transitions.iter().map(numbered).collect();
+        transitions.sort_unstable();
+        for (from, to, lost) in transitions {
             let begin = to_u32(frontiers.lost.len());
-            append(&mut frontiers.lost, lost);
+            frontiers.lost.extend(lost);
             let end = to_u32(frontiers.lost.len());
             frontiers
                 .transitions
-                .push(Transition::new(*from, *to, begin, end));
+                .push(Transition::new(from, to, begin, end));
         }
         Some(frontiers)
     }
@@ -79,14 +80,8 @@ impl Frontiers {
     }
 }
 
-fn append(numbers: &mut Vec<u32>, nodes: &[NodeIdx]) {
-    for node in nodes {
-        numbers.push(node.as_u32());
-    }
-}
-
 fn reverse_postorder(space: &StateSpace) -> Vec<usize> {
-    let mut next = lists(space.states.len());
+    let mut next = vec![Vec::new(); space.states.len()];
     for transition in &space.transitions {
         next[transition.from as usize].push(transition.to as usize);
     }

@@ -1,12 +1,15 @@
 //! Joins that can wait for a side that never arrives, while nothing else can run.
 
+use std::collections::{BTreeMap, VecDeque};
+
 use super::state_space::StateSpace;
 use super::superstep::Shape;
+use super::work::{TooMuchWork, Work};
+use crate::bits::BitSet;
 use crate::edges::{EdgesBySource, EdgesByTarget, batches, catch, first_node, routes};
 use crate::graph::{Edge, Graph, Source, Via};
-use crate::idx::{JoinIdx, NodeIdx, to_u32};
+use crate::idx::{JoinIdx, NodeIdx};
 use crate::skips::merges;
-use crate::sorted::contains;
 
 /// A join at which some sides can arrive and others never.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,234 +29,255 @@ pub struct Stuck {
 impl Stuck {
     /// The node at which the join is reported: one that skips a side, else one that is a side, else one that runs after the join.
     pub(crate) fn report_at(&self, graph: &Graph) -> Option<NodeIdx> {
-        let mut node = (self.skipped_by)
+        let after = || {
+            let mut edges = graph
+                .edges
+                .iter()
+                .filter(|edge| edge.from == Source::Join(self.join));
+            edges.find_map(|edge| edge.to.node())
+        };
+        (self.skipped_by)
             .or(first_node(&self.missing))
-            .or(first_node(&self.arrived));
-        for edge in &*graph.edges {
-            if edge.from == Source::Join(self.join) {
-                node = node.or(edge.to.node());
-            }
-        }
-        node
+            .or(first_node(&self.arrived))
+            .or_else(after)
     }
 }
 
 /// The joins at which some sides have arrived at an end of the run. Each join is described by the first such end.
-pub(crate) fn found(graph: &Graph, shape: &Shape, space: &StateSpace) -> Vec<Stuck> {
-    // For each join the first such end. 0 if there is none, because that state is START.
-    let mut first = vec![0; graph.joins as usize];
-    for (at, state) in space.states.iter().enumerate() {
-        if at == 0 || !state.frontier.is_empty() {
-            continue;
-        }
-        for side in &state.arrived {
-            let (join, _) = shape.sides[*side as usize];
-            if first[join.index()] == 0 {
-                first[join.index()] = at;
-            }
+pub(crate) fn found(
+    graph: &Graph,
+    shape: &Shape,
+    space: &StateSpace,
+    work: &mut Work,
+) -> Vec<Stuck> {
+    let mut first_end = BTreeMap::new();
+    // The first state is START.
+    let ends = space.states.iter().skip(1);
+    for end in ends.filter(|state| state.frontier.is_empty()) {
+        for &side in &end.arrived {
+            let (join, _) = shape.sides[side as usize];
+            first_end.entry(join).or_insert(end);
         }
     }
-    let mut stuck = Vec::new();
-    for join in JoinIdx::all(first.len()) {
-        let end = first[join.index()];
-        if end == 0 {
-            continue;
-        }
-        let (mut arrived, mut missing) = (Vec::new(), Vec::new());
-        for (side, (of, source)) in shape.sides.iter().enumerate() {
-            if *of != join {
-                continue;
-            }
-            if contains(&space.states[end].arrived, &to_u32(side)) {
-                arrived.push(*source);
+    let skipping = Skipping::of(graph);
+    let stuck = first_end.into_iter().map(|(join, end)| {
+        let sides = shape.sides_of[join.index()].iter();
+        let (arrived, missing): (Vec<u32>, Vec<u32>) =
+            sides.partition(|side| end.arrived.binary_search(side).is_ok());
+        let sources = |sides: Vec<u32>| {
+            sides
+                .iter()
+                .map(|&side| shape.sides[side as usize].1)
+                .collect()
+        };
+        skipping.describe(join, sources(arrived), sources(missing), work)
+    });
+    stuck.collect()
+}
+
+/// The search for the nodes that can skip a side of a join.
+struct Skipping<'a> {
+    graph: &'a Graph,
+    into: EdgesByTarget<'a>,
+    /// For each node the targets of each of its routes, if it can choose between some.
+    routes: Vec<Vec<Vec<&'a Edge>>>,
+    /// Whether the failure of the node is caught.
+    catches: Vec<bool>,
+}
+
+impl<'a> Skipping<'a> {
+    fn of(graph: &'a Graph) -> Self {
+        let edges = EdgesBySource::of(graph);
+        let batches = batches(graph);
+        let routes = edges.nodes.iter().enumerate().map(|(node, out)| {
+            let several = batches[node] || graph.nodes[node].many;
+            let routes: Vec<Vec<&Edge>> = routes(out).into_iter().map(|(_, edges)| edges).collect();
+            if routes.len() > 1 || several {
+                routes
             } else {
-                missing.push(*source);
+                Vec::new()
             }
-        }
-        stuck.push(describe(graph, join, arrived, missing));
-    }
-    stuck
-}
-
-fn describe(graph: &Graph, join: JoinIdx, arrived: Vec<Source>, missing: Vec<Source>) -> Stuck {
-    let mut skipping = None;
-    for side in &missing {
-        skipping = skipping_node(graph, *side);
-        if skipping.is_some() {
-            break;
+        });
+        Skipping {
+            graph,
+            into: EdgesByTarget::of(graph),
+            routes: routes.collect(),
+            catches: edges.nodes.iter().map(|out| catch(out)).collect(),
         }
     }
-    Stuck {
-        join,
-        arrived,
-        missing,
-        skipped_by: skipping.map(|(node, _)| node),
-        by_failure: matches!(skipping, Some((_, true))),
-    }
-}
 
-/// The nearest node before this side of a join that can skip the side: by its route or, if there is no such node, by failing.
-fn skipping_node(graph: &Graph, side: Source) -> Option<(NodeIdx, bool)> {
-    let into = EdgesByTarget::of(graph);
-    let edges = EdgesBySource::of(graph);
-    let batches = batches(graph);
-    let mut seen = graph.no_vertices();
-    seen[graph.vertex(side)] = true;
-    let mut queue = vec![side];
-    let mut next = 0;
-    let (mut routing, mut failing) = (None, None);
-    while let Some(&at) = queue.get(next) {
-        next += 1;
-        if let Source::Node(node) = at {
-            let out = &edges.nodes[node.index()];
-            let several = batches[node.index()] || graph.nodes[node.index()].many;
-            let routes = routes(out);
-            // The side itself chooses only after it has run.
-            let chooses = routes.len() > 1 || several && !routes.is_empty();
-            if chooses && at != side {
-                for (_, route) in &routes {
-                    if !leads_to(graph, &edges, route, side, at) {
-                        return Some((node, false));
+    fn describe(
+        &self,
+        join: JoinIdx,
+        arrived: Vec<Source>,
+        missing: Vec<Source>,
+        work: &mut Work,
+    ) -> Stuck {
+        let skipping = missing
+            .iter()
+            .find_map(|side| self.skipping_node(*side, work));
+        Stuck {
+            join,
+            arrived,
+            missing,
+            skipped_by: skipping.map(|(node, _)| node),
+            by_failure: matches!(skipping, Some((_, true))),
+        }
+    }
+
+    /// The nearest node before this side of a join that can skip the side: by its route or, if there is no such node, by failing.
+    /// After too much work, the nearest node that chooses a route or fails.
+    fn skipping_node(&self, side: Source, work: &mut Work) -> Option<(NodeIdx, bool)> {
+        if self.routes.iter().all(Vec::is_empty) && !self.catches.contains(&true) {
+            return None;
+        }
+        let (mut routing, mut failing) = (None, None);
+        let mut seen = BitSet::of(self.graph.vertices(), [self.graph.vertex(side)]);
+        let mut queue = VecDeque::from([side]);
+        while let Some(at) = queue.pop_front() {
+            if let Source::Node(node) = at {
+                let routes = &self.routes[node.index()];
+                // The side itself chooses only after it has run.
+                if !routes.is_empty() && at != side {
+                    match self.leads_elsewhere(routes, side, at, work) {
+                        Ok(false) => routing = routing.or(Some((node, false))),
+                        Ok(true) => return Some((node, false)),
+                        Err(TooMuchWork) => return routing.or(Some((node, false))),
                     }
                 }
-                routing = routing.or(Some((node, false)));
+                if self.catches[node.index()] {
+                    failing = failing.or(Some((node, true)));
+                }
             }
-            if catch(out) {
-                failing = failing.or(Some((node, true)));
+            let into = self.into.to(at);
+            if work.spend(into.len()).is_err() {
+                break;
+            }
+            for edge in into {
+                if seen.insert(self.graph.vertex(edge.from)) {
+                    queue.push_back(edge.from);
+                }
             }
         }
-        for edge in into.to(at) {
-            if !std::mem::replace(&mut seen[graph.vertex(edge.from)], true) {
-                queue.push(edge.from);
-            }
-        }
+        routing.or(failing)
     }
-    routing.or(failing)
-}
 
-/// Whether one of the edges `first` can lead to `side` without running `except` again.
-fn leads_to(
-    graph: &Graph,
-    edges: &EdgesBySource<'_>,
-    first: &[&Edge],
-    side: Source,
-    except: Source,
-) -> bool {
-    let mut seen = graph.no_vertices();
-    let mut queue = vec![first];
-    while let Some(out) = queue.pop() {
-        for edge in out {
-            let Some(to) = edge.to.source() else {
-                continue;
-            };
-            if to == side {
-                return true;
-            }
-            if to != except && !std::mem::replace(&mut seen[graph.vertex(to)], true) {
-                queue.push(edges.from(to));
+    /// Whether one of the routes of `at` cannot lead to `side` without running `at` again.
+    fn leads_elsewhere(
+        &self,
+        routes: &[Vec<&Edge>],
+        side: Source,
+        at: Source,
+        work: &mut Work,
+    ) -> Result<bool, TooMuchWork> {
+        let mut leading = BitSet::of(self.graph.vertices(), [self.graph.vertex(side)]);
+        let mut queue = vec![side];
+        while let Some(to) = queue.pop() {
+            let into = self.into.to(to);
+            work.spend(into.len())?;
+            for edge in into {
+                if edge.from != at && leading.insert(self.graph.vertex(edge.from)) {
+                    queue.push(edge.from);
+                }
             }
         }
+        let leads = |edge: &&Edge| {
+            let to = edge.to.source();
+            to.is_some_and(|to| leading.contains(self.graph.vertex(to)))
+        };
+        Ok(routes.iter().any(|route| !route.iter().any(leads)))
     }
-    false
 }
 
 /// The joins that may not complete, of a graph that is too large to explore.
 ///
 /// A join surely completes if all its sides lead back to one origin, over nodes that have one plain edge into them and cannot
 /// fail, and if the sides arrive in the same superstep or the origin runs at most once.
-pub(crate) fn suspected(graph: &Graph) -> Vec<Stuck> {
-    let into = EdgesByTarget::of(graph);
+pub(crate) fn suspected(graph: &Graph, work: &mut Work) -> Vec<Stuck> {
+    let skipping = Skipping::of(graph);
+    let into = &skipping.into;
     let unsure = unsure(graph);
-    let merges = merges(graph);
-    let mut suspected = Vec::new();
-    for join in JoinIdx::all(merges.len()) {
+    let joins = JoinIdx::all(into.joins.len()).zip(merges(graph));
+    let suspected = joins.filter_map(|(join, merge)| {
         let sides = &into.joins[join.index()];
-        if sides.is_empty()
-            || merges[join.index()].is_some()
-            || surely_completes(graph, &into, &unsure, sides)
-        {
-            continue;
+        if merge.is_some() || sides.is_empty() || surely_completes(graph, into, &unsure, sides) {
+            return None;
         }
-        let mut missing = Vec::new();
-        for side in sides {
-            missing.push(side.from);
-        }
-        suspected.push(describe(graph, join, Vec::new(), missing));
-    }
-    suspected
+        let missing = sides.iter().map(|side| side.from).collect();
+        Some(skipping.describe(join, Vec::new(), missing, work))
+    });
+    suspected.collect()
 }
 
-/// The nodes whose plain edges may not fire, because the node fails or chooses, by [`Graph::vertex`].
-fn unsure(graph: &Graph) -> Vec<bool> {
-    let mut unsure = graph.no_vertices();
-    for edge in &*graph.edges {
-        if !matches!(edge.via, Via::Plain | Via::Each) {
-            unsure[graph.vertex(edge.from)] = true;
-        }
-    }
-    unsure
+/// The sources whose plain edges may not fire, because the node fails or chooses, by [`Graph::vertex`].
+fn unsure(graph: &Graph) -> BitSet {
+    let unsure = |edge: &&Edge| !matches!(edge.via, Via::Plain | Via::Each);
+    let sources = graph
+        .edges
+        .iter()
+        .filter(unsure)
+        .map(|edge| graph.vertex(edge.from));
+    BitSet::of(graph.vertices(), sources)
 }
 
 fn surely_completes(
     graph: &Graph,
     into: &EdgesByTarget<'_>,
-    unsure: &[bool],
+    unsure: &BitSet,
     sides: &[&Edge],
 ) -> bool {
-    let mut chains = Vec::new();
-    for side in sides {
-        if side.via != Via::Plain || unsure[graph.vertex(side.from)] {
-            return false;
-        }
-        chains.push(chain(graph, into, unsure, side.from));
+    let is_sure =
+        |side: &&Edge| side.via == Via::Plain && !unsure.contains(graph.vertex(side.from));
+    if !sides.iter().all(is_sure) {
+        return false;
     }
-    'origins: for (depth, origin) in chains[0].path.iter().enumerate() {
+    let chains: Vec<Chain> = sides
+        .iter()
+        .map(|side| Chain::of(graph, into, unsure, side.from))
+        .collect();
+    chains[0].depths.iter().any(|(origin, &depth)| {
         // Deferred nodes and empty lists change the superstep in which a side arrives.
-        let mut together = true;
-        for chain in &chains {
-            let Some(other) = chain.path.iter().position(|at| at == origin) else {
-                continue 'origins;
-            };
-            together &= other == depth && depth <= chain.steady;
-        }
-        if together || runs_once(graph, into, *origin) {
-            return true;
-        }
-    }
-    false
+        let together = |chain: &Chain| chain.depths[origin] == depth && depth <= chain.steady;
+        chains.iter().all(|chain| chain.depths.contains_key(origin))
+            && (chains.iter().all(together) || runs_once(graph, into, *origin))
+    })
 }
 
 /// The only path to a side, backwards.
 struct Chain {
-    path: Vec<Source>,
+    /// The number of steps from each source on the path to the side.
+    depths: BTreeMap<Source, usize>,
     /// How many steps, from the side on, take exactly one superstep each.
     steady: usize,
 }
 
-fn chain(graph: &Graph, into: &EdgesByTarget<'_>, unsure: &[bool], side: Source) -> Chain {
-    let mut chain = Chain {
-        path: vec![side],
-        steady: 0,
-    };
-    let mut at = side;
-    while let Source::Node(node) = at {
-        let [edge] = into.nodes[node.index()][..] else {
-            break;
+impl Chain {
+    fn of(graph: &Graph, into: &EdgesByTarget<'_>, unsure: &BitSet, side: Source) -> Self {
+        let mut chain = Chain {
+            depths: BTreeMap::from([(side, 0)]),
+            steady: 0,
         };
-        if !matches!(edge.via, Via::Plain | Via::Each)
-            || unsure[graph.vertex(edge.from)]
-            || chain.path.contains(&edge.from)
-        {
-            break;
+        let mut at = side;
+        while let Source::Node(node) = at {
+            let [edge] = into.nodes[node.index()][..] else {
+                break;
+            };
+            let depth = chain.depths.len();
+            if !matches!(edge.via, Via::Plain | Via::Each)
+                || unsure.contains(graph.vertex(edge.from))
+                || chain.depths.contains_key(&edge.from)
+            {
+                break;
+            }
+            let is_steady = edge.via == Via::Plain && !graph.node(node).deferred;
+            if is_steady && chain.steady + 1 == depth {
+                chain.steady += 1;
+            }
+            chain.depths.insert(edge.from, depth);
+            at = edge.from;
         }
-        let is_steady = edge.via == Via::Plain && !graph.nodes[node.index()].deferred;
-        if is_steady && chain.steady + 1 == chain.path.len() {
-            chain.steady += 1;
-        }
-        chain.path.push(edge.from);
-        at = edge.from;
+        chain
     }
-    chain
 }
 
 fn runs_once(graph: &Graph, into: &EdgesByTarget<'_>, mut at: Source) -> bool {

@@ -10,6 +10,7 @@
 //!
 //! `outcomes` and `superstep` describe one superstep. `exploration` runs the analyses. `frontiers` makes constants of the explored
 //! states. A small state space is explored exactly. Otherwise the analyses read the edges only, which is sound but less precise.
+//! `work` is the limit: every analysis whose work can grow faster than the graph counts its steps.
 
 mod analysis;
 pub(crate) mod concurrency;
@@ -22,10 +23,13 @@ mod paths;
 mod reachability;
 mod state_space;
 mod superstep;
+pub(crate) mod work;
 
 pub use analysis::{Analysis, Any};
 pub use concurrency::{PairTable, Pairs};
 pub(crate) use exploration::delivered_several;
+#[cfg(test)]
+pub(crate) use exploration::pairs_of_edges;
 pub use exploration::{Exploration, explore};
 pub use frontiers::Frontiers;
 pub use join_deadlock::Stuck;

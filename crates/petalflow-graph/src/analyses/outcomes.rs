@@ -1,16 +1,17 @@
 //! The outcomes of a task: which edges of its node fire together.
 
-use crate::collections::SortedMap;
+use std::collections::BTreeMap;
+
+use super::work::{TooMuchWork, Work};
 use crate::edges::routes;
 use crate::graph::{Edge, Source, Target, Via};
-use crate::idx::{JoinIdx, to_u32};
-use crate::sorted::{sort, union};
+use crate::idx::JoinIdx;
 
-/// The activations of a task, as sorted tokens; see [`TokensOf::add_token`].
+/// The activations of a task, as sorted tokens; see [`TokensOf::token`].
 pub(crate) type Tokens = Vec<u32>;
 
 /// A node with more choices is not explored.
-const MAX_CHOICES: u32 = 12;
+const MAX_CHOICES: usize = 12;
 
 /// One outcome of a task.
 #[derive(Clone, Debug)]
@@ -35,38 +36,35 @@ pub(crate) struct TokensOf {
     /// The number of nodes.
     pub(crate) nodes: u32,
     /// The number of each side, by join and source.
-    pub(crate) sides: SortedMap<(JoinIdx, Source), u32>,
+    pub(crate) sides: BTreeMap<(JoinIdx, Source), u32>,
 }
 
 impl TokensOf {
-    /// All outcomes of a task with these edges. `None` if there are too many.
+    /// All outcomes of a task with these edges.
     pub(crate) fn outcomes(
         &self,
         edges: &[&Edge],
         pick: Pick,
         several: bool,
-    ) -> Option<Vec<Outcome>> {
-        let (mut fixed, mut caught) = (Vec::new(), Vec::new());
-        for edge in edges {
-            match edge.via {
-                Via::Plain | Via::Each => fixed.push(*edge),
-                Via::Catch => caught.push(*edge),
-                Via::Route(_) | Via::RouteEach(_) => {}
-            }
-        }
+        work: &mut Work,
+    ) -> Result<Vec<Outcome>, TooMuchWork> {
+        let is_fixed = |edge: &&&Edge| matches!(edge.via, Via::Plain | Via::Each);
+        let fixed: Vec<&Edge> = edges.iter().filter(is_fixed).copied().collect();
         let mut outcomes = Vec::new();
-        for choice in &choices(&routes(edges), pick)? {
-            let mut fired = choice.clone();
-            fired.extend_from_slice(&fixed);
-            self.with_or_without_items(&fired, &mut outcomes)?;
+        for choice in choices(&routes(edges), pick, work)? {
+            self.with_or_without_items(&[choice, fixed.clone()].concat(), &mut outcomes, work)?;
         }
+        let is_caught = |edge: &&&Edge| edge.via == Via::Catch;
+        let caught: Vec<&Edge> = edges.iter().filter(is_caught).copied().collect();
         if !caught.is_empty() {
             let caught = self.with_items(&caught);
             if several {
                 // Some tasks fail and others do not.
                 for at in 0..outcomes.len() {
+                    let tokens = union(&outcomes[at].tokens, &caught);
+                    work.spend(tokens.len())?;
                     outcomes.push(Outcome {
-                        tokens: union(&outcomes[at].tokens, &caught),
+                        tokens,
                         failed: false,
                     });
                 }
@@ -76,102 +74,95 @@ impl TokensOf {
                 failed: true,
             });
         }
-        Some(outcomes)
+        Ok(outcomes)
     }
 
-    /// Adds the outcomes if each list, independently of the others, is empty or not. `None` if there are too many.
-    fn with_or_without_items(&self, edges: &[&Edge], outcomes: &mut Vec<Outcome>) -> Option<()> {
-        let (mut sure, mut lists) = (Vec::new(), Vec::new());
-        for edge in edges {
-            if edge.sends_list() {
-                lists.push(*edge);
-            } else {
-                sure.push(*edge);
-            }
+    /// Adds the outcomes if each list, independently of the others, is empty or not.
+    fn with_or_without_items(
+        &self,
+        edges: &[&Edge],
+        outcomes: &mut Vec<Outcome>,
+        work: &mut Work,
+    ) -> Result<(), TooMuchWork> {
+        let (lists, sure): (Vec<&Edge>, Vec<&Edge>) =
+            edges.iter().partition(|edge| edge.sends_list());
+        if lists.len() > MAX_CHOICES {
+            return Err(TooMuchWork);
         }
-        let lists_count = to_u32(lists.len());
-        if lists_count > MAX_CHOICES {
-            return None;
-        }
-        let sure = self.with_items(&sure);
-        for empty in 0..1u32 << lists_count {
-            let mut tokens = sure.clone();
-            for (i, edge) in lists.iter().enumerate() {
-                self.add_token(edge, empty >> i & 1 == 1, &mut tokens);
-            }
+        for empty in 0..1u32 << lists.len() {
+            work.spend(edges.len())?;
+            let sure = sure.iter().map(|edge| self.token(edge, false));
+            let lists = lists.iter().enumerate();
+            let lists = lists.map(|(i, edge)| self.token(edge, empty >> i & 1 == 1));
             outcomes.push(Outcome {
-                tokens: sorted(tokens),
+                tokens: sorted(sure.chain(lists)),
                 failed: false,
             });
         }
-        Some(())
+        Ok(())
     }
 
     pub(crate) fn with_items(&self, edges: &[&Edge]) -> Tokens {
-        let mut tokens = Vec::new();
-        for edge in edges {
-            self.add_token(edge, false, &mut tokens);
-        }
-        sorted(tokens)
+        sorted(edges.iter().map(|edge| self.token(edge, false)))
     }
 
     pub(crate) fn without_items(&self, edges: &[&Edge]) -> Tokens {
-        let mut tokens = Vec::new();
-        for edge in edges {
-            if edge.via != Via::Catch {
-                self.add_token(edge, edge.sends_list(), &mut tokens);
-            }
-        }
-        sorted(tokens)
+        let edges = edges.iter().filter(|edge| edge.via != Via::Catch);
+        sorted(edges.map(|edge| self.token(edge, edge.sends_list())))
     }
 
-    /// Adds the activation of an edge. `empty` is whether it sends an empty list.
-    fn add_token(&self, edge: &Edge, empty: bool, tokens: &mut Tokens) {
+    /// The activation of an edge: first the nodes, then the nodes that are sent an empty list, then the sides of joins.
+    /// `empty` is whether the edge sends an empty list.
+    fn token(&self, edge: &Edge, empty: bool) -> Option<u32> {
         match edge.to {
-            Target::Node(node) if empty => tokens.push(self.nodes + node.as_u32()),
-            Target::Node(node) => tokens.push(node.as_u32()),
-            Target::Join(join) => {
-                tokens.push(2 * self.nodes + self.sides[&(join, edge.from)]);
-            }
-            Target::End => {}
+            Target::Node(node) if empty => Some(self.nodes + node.as_u32()),
+            Target::Node(node) => Some(node.as_u32()),
+            Target::Join(join) => Some(2 * self.nodes + self.sides[&(join, edge.from)]),
+            Target::End => None,
         }
     }
 }
 
 /// The sets of edges that a choice among these routes can fire.
-fn choices<'a>(routes: &[(&str, Vec<&'a Edge>)], pick: Pick) -> Option<Vec<Vec<&'a Edge>>> {
+fn choices<'a>(
+    routes: &[(&str, Vec<&'a Edge>)],
+    pick: Pick,
+    work: &mut Work,
+) -> Result<Vec<Vec<&'a Edge>>, TooMuchWork> {
     if routes.is_empty() {
-        return Some(vec![Vec::new()]);
+        return Ok(vec![Vec::new()]);
     }
-    let count = to_u32(routes.len());
-    let mut subsets = Vec::new();
     let first = match pick {
-        Pick::One => {
-            for (_, edges) in routes {
-                subsets.push(edges.clone());
-            }
-            return Some(subsets);
-        }
+        Pick::One => return Ok(routes.iter().map(|(_, edges)| edges.clone()).collect()),
         Pick::Some => 1,
         Pick::Any => 0,
     };
-    if count > MAX_CHOICES {
-        return None;
+    if routes.len() > MAX_CHOICES {
+        return Err(TooMuchWork);
     }
-    for mask in first..1u32 << count {
-        let mut subset = Vec::new();
-        for (i, (_, edges)) in routes.iter().enumerate() {
-            if mask >> i & 1 == 1 {
-                subset.extend_from_slice(edges);
-            }
-        }
-        subsets.push(subset);
+    let mut choices = Vec::new();
+    for mask in first..1u32 << routes.len() {
+        let picked = routes.iter().enumerate();
+        let picked = picked.filter(|(i, _)| mask >> i & 1 == 1);
+        let choice: Vec<&Edge> = picked.flat_map(|(_, (_, edges))| edges).copied().collect();
+        work.spend(choice.len())?;
+        choices.push(choice);
     }
-    Some(subsets)
+    Ok(choices)
 }
 
-fn sorted(mut tokens: Tokens) -> Tokens {
-    sort(&mut tokens);
+fn sorted(tokens: impl Iterator<Item = Option<u32>>) -> Tokens {
+    let mut tokens: Tokens = tokens.flatten().collect();
+    tokens.sort_unstable();
     tokens.dedup();
     tokens
+}
+
+/// The union of two sorted sets.
+pub(super) fn union<T: Copy + Ord>(a: &[T], b: &[T]) -> Vec<T> {
+    let mut all = [a, b].concat();
+    // The stable sort merges two sorted runs in linear time.
+    all.sort();
+    all.dedup();
+    all
 }

@@ -1,13 +1,12 @@
 //! The edges of a graph in the orders of constants.
 
-use crate::collections::SortedMap;
+use std::collections::BTreeMap;
+
 use crate::components::postorder;
 use crate::edges::batches;
 use crate::graph::{Edge, Graph, Source, Target, Via};
 use crate::idx::{NodeIdx, to_u32};
-use crate::lists::lists;
 use crate::skips::merges;
-use crate::sorted::sort;
 use crate::tables::{PathEdge, PathsRef, kind};
 
 /// An owned [`PathsRef`].
@@ -28,11 +27,7 @@ impl Paths {
     pub fn of(graph: &Graph) -> Self {
         let (nodes, joins) = (to_u32(graph.nodes.len()), graph.joins);
         let (start, end) = (nodes + joins, nodes + joins + 1);
-        let from = |source: Source| match source {
-            Source::Node(node) => node.as_u32(),
-            Source::Join(join) => nodes + join.as_u32(),
-            Source::Start => start,
-        };
+        let from = |source: Source| to_u32(graph.vertex(source));
         let merges = merges(graph);
         let to = |target: Target| match target {
             Target::Node(node) => node.as_u32(),
@@ -42,42 +37,37 @@ impl Paths {
             }
             Target::End => end,
         };
-        let mut passing: Vec<&Edge> = Vec::with_capacity(graph.edges.len());
-        let mut next = lists(end as usize + 1);
-        for edge in &*graph.edges {
-            if !matches!(edge.from, Source::Join(join) if merges[join.index()].is_some()) {
-                next[from(edge.from) as usize].push(to(edge.to) as usize);
-                passing.push(edge);
-            }
+        let is_merged =
+            |source| matches!(source, Source::Join(join) if merges[join.index()].is_some());
+        let mut next = vec![Vec::new(); end as usize + 1];
+        for edge in graph.edges().iter().filter(|edge| !is_merged(edge.from)) {
+            next[from(edge.from) as usize].push(to(edge.to) as usize);
         }
-        let mut ends = Vec::new();
-        for node in graph.node_indices() {
-            if next[node.index()].is_empty() {
-                ends.push(Edge {
-                    from: Source::Node(node),
-                    via: Via::Plain,
-                    to: Target::End,
-                });
-            }
-        }
-        for edge in &ends {
-            passing.push(edge);
-        }
+        let leads_nowhere = |node: &NodeIdx| next[node.index()].is_empty();
+        let ends = graph.node_indices().filter(leads_nowhere).map(|node| Edge {
+            from: Source::Node(node),
+            via: Via::Plain,
+            to: Target::End,
+        });
+        let ends: Vec<Edge> = ends.collect();
         let order = postorder(&next, start as usize);
         // Vertices that START does not reach come last. Nothing is reported about them.
         let mut rank = vec![u32::MAX; next.len()];
         for (position, vertex) in order.iter().enumerate() {
             rank[*vertex] = to_u32(order.len() - 1 - position);
         }
-        let mut groups = SortedMap::new();
+        let mut groups = BTreeMap::new();
         let batches = batches(graph);
-        let mut edges: Vec<PathEdge> = Vec::with_capacity(graph.edges.len());
-        for edge in &passing {
+        let mut forward: Vec<PathEdge> = Vec::with_capacity(graph.edges.len());
+        for edge in graph.edges().iter().chain(&ends) {
+            if is_merged(edge.from) {
+                continue;
+            }
             let (from, to) = (from(edge.from), to(edge.to));
             let mut group = 0;
             if let Some(name) = edge.via.route() {
-                let fresh = to_u32(groups.len());
-                group = *groups.get_or_insert((from, name), fresh);
+                let new = to_u32(groups.len());
+                group = *groups.entry((from, name)).or_insert(new);
             }
             let mut kind = kind_of(&edge.via);
             if batches.get(from as usize) == Some(&true) {
@@ -90,19 +80,19 @@ impl Paths {
                 kind |= kind::BACK;
             }
             if rank[from as usize] != u32::MAX {
-                edges.push(PathEdge::new(from, to, kind, group));
+                forward.push(PathEdge::new(from, to, kind, group));
             }
         }
-        let mut backward = edges.clone();
-        sort_edges(&mut edges, &|edge| (rank[edge.to as usize], edge.from, 0));
-        sort_edges(&mut backward, &|edge| {
-            let kind = u32::from(edge.kind & kind::WITHOUT_FLAGS);
+        let mut backward = forward.clone();
+        forward.sort_by_key(|edge| (rank[edge.to as usize], edge.from));
+        backward.sort_by_key(|edge| {
+            let kind = edge.kind & kind::WITHOUT_FLAGS;
             (u32::MAX - rank[edge.from as usize], kind, edge.route)
         });
         Paths {
             nodes,
             joins,
-            forward: edges,
+            forward,
             backward,
         }
     }
@@ -116,20 +106,6 @@ impl Paths {
             backward: &self.backward,
         }
     }
-}
-
-/// Sorts edges by a key. Edges with the same key retain their order.
-fn sort_edges(edges: &mut Vec<PathEdge>, key: &dyn Fn(&PathEdge) -> (u32, u32, u32)) {
-    let mut keys = Vec::with_capacity(edges.len());
-    for (index, edge) in edges.iter().enumerate() {
-        keys.push((key(edge), index));
-    }
-    sort(&mut keys);
-    let mut sorted = Vec::with_capacity(edges.len());
-    for (_, index) in &keys {
-        sorted.push(edges[*index]);
-    }
-    *edges = sorted;
 }
 
 /// The kind of an edge, without flags.

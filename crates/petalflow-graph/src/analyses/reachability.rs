@@ -1,11 +1,11 @@
 //! Reachability from START over the edges.
 
+use std::collections::BTreeSet;
+
 use crate::edges::EdgesBySource;
 use crate::graph::{Graph, Source, Target};
 use crate::idx::NodeIdx;
-use crate::lists::lists;
 use crate::skips::merges;
-use crate::sorted::insert;
 
 /// The nodes and joins that START can reach. A join is reachable if all of its sides are; that of a merge, if one is.
 pub(crate) struct Reach {
@@ -23,20 +23,22 @@ impl Reach {
         let mut reach = Reach {
             nodes: vec![false; graph.nodes.len()],
             joins: vec![false; graph.joins as usize],
-            into_node: lists(graph.nodes.len()),
-            into_join: lists(graph.joins as usize),
+            into_node: vec![Vec::new(); graph.nodes.len()],
+            into_join: vec![Vec::new(); graph.joins as usize],
         };
-        for edge in &*graph.edges {
+        for edge in graph.edges() {
             match edge.to {
                 Target::Node(node) => reach.into_node[node.index()].push(edge.from),
-                Target::Join(join) => {
-                    insert(&mut reach.into_join[join.index()], edge.from);
-                }
+                Target::Join(join) => reach.into_join[join.index()].push(edge.from),
                 Target::End => {}
             }
         }
+        for sides in &mut reach.into_join {
+            sides.sort_unstable();
+            sides.dedup();
+        }
         let merges = merges(graph);
-        let mut arrived = lists(graph.joins as usize);
+        let mut arrived = vec![BTreeSet::new(); graph.joins as usize];
         let mut queue = vec![Source::Start];
         while let Some(source) = queue.pop() {
             for edge in edges.from(source) {
@@ -49,7 +51,7 @@ impl Reach {
                     Target::Join(join) => {
                         let arrived = &mut arrived[join.index()];
                         let sides = reach.into_join[join.index()].len();
-                        if insert(arrived, source)
+                        if arrived.insert(source)
                             && (arrived.len() == sides || merges[join.index()].is_some())
                             && !reach.joins[join.index()]
                         {

@@ -1,19 +1,16 @@
 //! The states that a run can be in, visited one by one.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use super::outcomes::Outcome;
+use super::outcomes::{Outcome, union};
 use super::superstep::{Shape, State};
-use crate::collections::SortedMap;
+use super::work::{TooMuchWork, Work};
 use crate::idx::{NodeIdx, to_u32};
-use crate::sorted::{sort, subset, union};
 
 /// The maximum number of explored states.
 const MAX_STATES: usize = 20_000;
 /// The maximum number of explored transitions.
 const MAX_TRANSITIONS: usize = 200_000;
-/// The maximum amount of work. It limits time and memory. Work is the sum of the lengths of all sets that are built.
-const MAX_WORK: usize = 2_000_000;
 /// The maximum number of explored outcomes of one superstep: twelve nodes that choose one of two routes each.
 const MAX_OUTCOMES: usize = 4096;
 /// Above this many sets of failed nodes between two states, the sets are merged.
@@ -37,45 +34,41 @@ pub(crate) struct Transition {
 type Losses = Vec<Vec<NodeIdx>>;
 
 impl StateSpace {
-    /// Visits all states. `None` if there are too many.
-    pub(crate) fn explore(shape: &Shape) -> Option<Self> {
-        if !shape.complete {
-            return None;
-        }
+    /// Visits all states.
+    pub(crate) fn explore(shape: &Shape, work: &mut Work) -> Result<Self, TooMuchWork> {
         let mut space = StateSpace {
             states: vec![State::default()],
             transitions: Vec::new(),
         };
         let mut known = Numbers::default();
-        let mut work = Work(0);
         let mut from = 0;
         while from < space.states.len() {
             let state = &space.states[from];
             let following = match from {
-                0 => start_states(shape, state),
-                _ => following_states(shape, state, &mut work)?,
+                0 => start_states(shape, state, work)?,
+                _ => following_states(shape, state, work)?,
             };
-            for (state, losses) in &following {
+            for (state, losses) in following {
                 work.spend(state.frontier.len() + state.arrived.len())?;
                 // START has no number.
-                let to = known.number(state) + 1;
+                let to = known.number(&state) + 1;
                 if to == space.states.len() {
-                    space.states.push(state.clone());
+                    space.states.push(state);
                 }
-                for lost in losses {
-                    space.transitions.push(Transition {
+                space
+                    .transitions
+                    .extend(losses.into_iter().map(|lost| Transition {
                         from: to_u32(from),
                         to: to_u32(to),
-                        lost: lost.clone(),
-                    });
-                }
+                        lost,
+                    }));
             }
             if space.states.len() > MAX_STATES || space.transitions.len() > MAX_TRANSITIONS {
-                return None;
+                return Err(TooMuchWork);
             }
             from += 1;
         }
-        Some(space)
+        Ok(space)
     }
 }
 
@@ -94,74 +87,73 @@ impl Numbers {
     }
 }
 
-struct Work(usize);
-
-impl Work {
-    fn spend(&mut self, work: usize) -> Option<()> {
-        self.0 += work + 1;
-        (self.0 <= MAX_WORK).then_some(())
-    }
-}
-
 /// The states with which a run can begin. No node has failed before.
-fn start_states(shape: &Shape, state: &State) -> Vec<(State, Losses)> {
-    let mut states = Vec::new();
-    for outcome in &shape.starts {
-        states.push((shape.close(&outcome.tokens, state), vec![Vec::new()]));
-    }
-    states
+fn start_states(
+    shape: &Shape,
+    state: &State,
+    work: &mut Work,
+) -> Result<Vec<(State, Losses)>, TooMuchWork> {
+    let starts = shape.starts.iter();
+    starts
+        .map(|outcome| Ok((shape.close(&outcome.tokens, state, work)?, vec![Vec::new()])))
+        .collect()
 }
 
 /// The states that can follow, each with the sets of nodes that may have failed on the transition.
-fn following_states(shape: &Shape, state: &State, work: &mut Work) -> Option<Vec<(State, Losses)>> {
+fn following_states(
+    shape: &Shape,
+    state: &State,
+    work: &mut Work,
+) -> Result<Vec<(State, Losses)>, TooMuchWork> {
     if state.frontier.is_empty() {
-        return Some(Vec::new());
+        return Ok(Vec::new());
     }
     // Nodes with one outcome come first, so that the others are combined with few sets.
     let mut open = Vec::new();
     let mut common = Vec::new();
-    for node in &state.frontier {
-        match outcomes(shape, *node) {
-            [only] => common.extend_from_slice(&only.tokens),
-            _ => open.push(*node),
+    for &node in &state.frontier {
+        match outcomes(shape, node) {
+            [only] => {
+                work.spend(only.tokens.len())?;
+                common.extend_from_slice(&only.tokens);
+            }
+            _ => open.push(node),
         }
     }
-    sort(&mut common);
+    #[expect(clippy::stable_sort_primitive, reason = "it merges sorted runs")]
+    common.sort();
     common.dedup();
-    work.spend(common.len())?;
-    let mut partial: SortedMap<Vec<u32>, Losses> = SortedMap::new();
-    partial.insert(common, vec![Vec::new()]);
-    for node in &open {
-        let mut next = SortedMap::new();
-        for (tokens, losses) in partial.iter() {
-            for outcome in outcomes(shape, *node) {
+    let mut partial = BTreeMap::from([(common, vec![Vec::new()])]);
+    for node in open {
+        let mut next: BTreeMap<Vec<u32>, Losses> = BTreeMap::new();
+        for (tokens, losses) in &partial {
+            for outcome in outcomes(shape, node) {
                 work.spend(tokens.len() + outcome.tokens.len() + losses.len())?;
-                let known = next.get_or_insert(union(tokens, &outcome.tokens), Losses::new());
+                let known = next.entry(union(tokens, &outcome.tokens)).or_default();
                 for lost in losses {
-                    add_loss(known, lost, outcome.failed.then_some(*node));
+                    add_loss(known, lost, outcome.failed.then_some(node));
                 }
             }
         }
         if next.len() > MAX_OUTCOMES {
-            return None;
+            return Err(TooMuchWork);
         }
         partial = next;
     }
     let mut following: Vec<(State, Losses)> = Vec::new();
     let mut positions = Numbers::default();
-    for (tokens, losses) in partial.iter() {
-        work.spend(tokens.len())?;
-        let state = shape.close(tokens, state);
+    for (tokens, losses) in partial {
+        let state = shape.close(&tokens, state, work)?;
         let at = positions.number(&state);
         if at == following.len() {
-            following.push((state, losses.clone()));
+            following.push((state, losses));
         } else {
-            for lost in losses {
+            for lost in &losses {
                 add_loss(&mut following[at].1, lost, None);
             }
         }
     }
-    Some(following)
+    Ok(following)
 }
 
 fn outcomes(shape: &Shape, node: NodeIdx) -> &[Outcome] {
@@ -170,26 +162,21 @@ fn outcomes(shape: &Shape, node: NodeIdx) -> &[Outcome] {
 
 fn add_loss(losses: &mut Losses, lost: &[NodeIdx], failed: Option<NodeIdx>) {
     let lost = union(lost, failed.as_slice());
-    for known in &*losses {
-        if subset(&lost, known) {
-            return;
-        }
+    if losses.iter().any(|known| subset(&lost, known)) {
+        return;
     }
-    let mut at = 0;
-    while at < losses.len() {
-        if subset(&losses[at], &lost) {
-            losses.remove(at);
-        } else {
-            at += 1;
-        }
-    }
+    losses.retain(|known| !subset(known, &lost));
     losses.push(lost);
     if losses.len() > MAX_LOST {
         // The union leaves fewer sure writes than each set, which is sound.
-        let mut all = Vec::new();
-        for lost in &*losses {
-            all = union(&all, lost);
-        }
+        let all = losses
+            .iter()
+            .fold(Vec::new(), |all, lost| union(&all, lost));
         *losses = vec![all];
     }
+}
+
+/// Whether every element of the sorted set `a` is in the sorted set `b`.
+fn subset(a: &[NodeIdx], b: &[NodeIdx]) -> bool {
+    a.iter().all(|node| b.binary_search(node).is_ok())
 }

@@ -1,12 +1,13 @@
 //! One superstep: the activations of each task, and the next state.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::outcomes::{Outcome, Pick, Tokens, TokensOf};
-use crate::collections::SortedMap;
-use crate::edges::{EdgesBySource, choose};
-use crate::graph::{Graph, Source, Target, Via};
+use super::work::{TooMuchWork, Work};
+use crate::edges::{EdgesBySource, catch, choose, routes};
+use crate::graph::{Graph, Source, Target};
 use crate::idx::{JoinIdx, NodeIdx, to_u32};
 use crate::skips::SkippableJoin;
-use crate::sorted::{contains, insert, sort};
 
 /// How the routes of a node are picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,16 +27,14 @@ pub(crate) struct Shape {
     pub(crate) nodes: Vec<Shaped>,
     /// The sides of all joins: join and source.
     pub(crate) sides: Vec<(JoinIdx, Source)>,
-    /// The number of sides of each join.
-    pub(crate) widths: Vec<u32>,
+    /// For each join its places in [`sides`](Self::sides), ascending.
+    pub(crate) sides_of: Vec<Vec<u32>>,
     /// The activations of each join.
     outs: Vec<Tokens>,
-    /// The joins of merges. The index of a side is its place among the sides of its join in `sides`.
+    /// The joins of merges.
     skippable: Vec<SkippableJoin>,
     /// The outcomes of START.
     pub(crate) starts: Vec<Outcome>,
-    /// Whether all outcomes are listed. A node with too many choices has none.
-    pub(crate) complete: bool,
 }
 
 pub(crate) struct Shaped {
@@ -59,31 +58,30 @@ pub(crate) struct State {
 
 impl Shape {
     /// Prepares a graph; `several` marks the nodes that can run more than once in a superstep.
-    pub(crate) fn of(graph: &Graph, routes: Routes, several: &[bool]) -> Self {
+    pub(crate) fn of(
+        graph: &Graph,
+        routes: Routes,
+        several: &[bool],
+        work: &mut Work,
+    ) -> Result<Self, TooMuchWork> {
         let edges = EdgesBySource::of(graph);
-        let mut shape = Shape {
-            nodes: Vec::with_capacity(graph.nodes.len()),
-            sides: Vec::new(),
-            widths: vec![0; graph.joins as usize],
-            outs: Vec::new(),
-            skippable: SkippableJoin::all(graph),
-            starts: Vec::new(),
-            complete: true,
+        let mut tokens = TokensOf {
+            nodes: to_u32(graph.nodes.len()),
+            sides: BTreeMap::new(),
         };
-        let mut sides = SortedMap::new();
-        for edge in &*graph.edges {
+        let mut sides = Vec::new();
+        let mut sides_of = vec![Vec::new(); graph.joins as usize];
+        for edge in graph.edges() {
             if let Target::Join(join) = edge.to {
-                let new = to_u32(shape.sides.len());
-                if *sides.get_or_insert((join, edge.from), new) == new {
-                    shape.sides.push((join, edge.from));
-                    shape.widths[join.index()] += 1;
-                }
+                tokens.sides.entry((join, edge.from)).or_insert_with(|| {
+                    let new = to_u32(sides.len());
+                    sides.push((join, edge.from));
+                    sides_of[join.index()].push(new);
+                    new
+                });
             }
         }
-        let tokens = TokensOf {
-            nodes: to_u32(graph.nodes.len()),
-            sides,
-        };
+        let mut nodes = Vec::with_capacity(graph.nodes.len());
         for (i, node) in graph.nodes.iter().enumerate() {
             let pick = match routes {
                 Routes::Any => Pick::Any,
@@ -92,26 +90,29 @@ impl Shape {
                 _ if several[i] => Pick::Some,
                 _ => Pick::One,
             };
-            let outcomes = tokens.outcomes(&edges.nodes[i], pick, several[i]);
-            shape.complete &= outcomes.is_some();
-            let without_items = if choose(&edges.nodes[i]) {
-                Vec::new()
-            } else {
-                tokens.without_items(&edges.nodes[i])
-            };
-            shape.nodes.push(Shaped {
+            let out = &edges.nodes[i];
+            nodes.push(Shaped {
                 deferred: node.deferred,
-                outcomes: outcomes.unwrap_or_default(),
-                without_items,
+                outcomes: tokens.outcomes(out, pick, several[i], work)?,
+                without_items: if choose(out) {
+                    Vec::new()
+                } else {
+                    tokens.without_items(out)
+                },
             });
         }
-        for out in &edges.joins {
-            shape.outs.push(tokens.with_items(out));
-        }
-        let starts = tokens.outcomes(&edges.start, Pick::One, false);
-        shape.complete &= starts.is_some();
-        shape.starts = starts.unwrap_or_default();
-        shape
+        Ok(Shape {
+            nodes,
+            sides,
+            sides_of,
+            outs: edges
+                .joins
+                .iter()
+                .map(|out| tokens.with_items(out))
+                .collect(),
+            skippable: SkippableJoin::all(graph),
+            starts: tokens.outcomes(&edges.start, Pick::One, false, work)?,
+        })
     }
 
     fn token(&self, token: u32) -> Token {
@@ -127,89 +128,95 @@ impl Shape {
     ///
     /// The order of the tokens has no influence: an arrived side stays, and a list is empty or not independently of the other
     /// tokens.
-    pub(crate) fn close(&self, tokens: &[u32], before: &State) -> State {
-        let mut next = State {
-            frontier: Vec::new(),
-            arrived: before.arrived.clone(),
-            pending: before.pending.clone(),
-        };
-        let mut counts = SortedMap::new();
-        for side in &next.arrived {
-            *counts.get_or_insert(self.sides[*side as usize].0, 0) += 1;
+    pub(crate) fn close(
+        &self,
+        tokens: &[u32],
+        before: &State,
+        work: &mut Work,
+    ) -> Result<State, TooMuchWork> {
+        work.spend(tokens.len() + before.arrived.len() + before.pending.len())?;
+        let mut frontier = Vec::new();
+        let mut arrived: BTreeSet<u32> = before.arrived.iter().copied().collect();
+        let mut pending: BTreeSet<NodeIdx> = before.pending.iter().copied().collect();
+        let mut counts = vec![0; self.sides_of.len()];
+        for &side in &arrived {
+            counts[self.sides[side as usize].0.index()] += 1;
         }
-        let (mut fired, mut seen) = (Vec::new(), Vec::new());
+        let (mut fired, mut seen) = (BTreeSet::new(), BTreeSet::new());
         let mut queue = tokens.to_vec();
         loop {
             let Some(token) = queue.pop() else {
-                match self.next_skipped(&next, &fired) {
-                    Some(join) if insert(&mut fired, join) => {
+                let active = frontier.iter().chain(&pending).copied();
+                match self.next_skipped(&arrived, &fired, active, work)? {
+                    Some(join) => {
+                        fired.insert(join);
                         queue.extend_from_slice(&self.outs[join.index()]);
                         continue;
                     }
-                    _ => break,
+                    None => break,
                 }
             };
-            if !insert(&mut seen, token) {
+            if !seen.insert(token) {
                 continue;
             }
+            work.spend(0)?;
             match self.token(token) {
                 Token::Node(node) if self.nodes[node.index()].deferred => {
-                    insert(&mut next.pending, node);
+                    pending.insert(node);
                 }
-                Token::Node(node) => next.frontier.push(node),
+                Token::Node(node) => frontier.push(node),
                 Token::EmptyList(node) => {
                     // If another sender sends items, the node runs, and its own edges fire.
-                    if !contains(tokens, &node.as_u32()) && !contains(&before.pending, &node) {
+                    let runs = tokens.binary_search(&node.as_u32()).is_ok();
+                    if !runs && !before.pending.contains(&node) {
                         queue.extend_from_slice(&self.nodes[node.index()].without_items);
                     }
                 }
                 Token::Side(side) => {
                     let (join, _) = self.sides[side as usize];
-                    let count = counts.get_or_insert(join, 0);
-                    if insert(&mut next.arrived, side) {
-                        *count += 1;
-                    }
-                    if *count == self.widths[join.index()] && insert(&mut fired, join) {
+                    counts[join.index()] += usize::from(arrived.insert(side));
+                    let complete = counts[join.index()] == self.sides_of[join.index()].len();
+                    if complete && fired.insert(join) {
                         queue.extend_from_slice(&self.outs[join.index()]);
                     }
                 }
             }
         }
-        if !fired.is_empty() {
-            let arrived = std::mem::take(&mut next.arrived);
-            for side in &arrived {
-                if !contains(&fired, &self.sides[*side as usize].0) {
-                    next.arrived.push(*side);
-                }
-            }
+        frontier.sort_unstable();
+        if frontier.is_empty() {
+            frontier = std::mem::take(&mut pending).into_iter().collect();
         }
-        sort(&mut next.frontier);
-        if next.frontier.is_empty() {
-            next.frontier = std::mem::take(&mut next.pending);
-        }
-        next
+        arrived.retain(|&side| !fired.contains(&self.sides[side as usize].0));
+        Ok(State {
+            frontier,
+            arrived: arrived.into_iter().collect(),
+            pending: pending.into_iter().collect(),
+        })
     }
 
     /// The join that fires without its missing sides.
-    fn next_skipped(&self, next: &State, fired: &[JoinIdx]) -> Option<JoinIdx> {
-        if self.skippable.is_empty() || next.arrived.is_empty() {
-            return None;
+    fn next_skipped(
+        &self,
+        arrived: &BTreeSet<u32>,
+        fired: &BTreeSet<JoinIdx>,
+        active: impl Iterator<Item = NodeIdx> + Clone,
+        work: &mut Work,
+    ) -> Result<Option<JoinIdx>, TooMuchWork> {
+        if self.skippable.is_empty() || arrived.is_empty() {
+            return Ok(None);
         }
-        let mut sides: SortedMap<JoinIdx, Vec<bool>> = SortedMap::new();
-        for side in &next.arrived {
-            sides.get_or_insert(self.sides[*side as usize].0, Vec::new());
-        }
-        for (side, (join, _)) in self.sides.iter().enumerate() {
-            if let Some(sides) = sides.get_mut(join) {
-                sides.push(contains(&next.arrived, &to_u32(side)));
+        let mut waiting: BTreeMap<JoinIdx, Vec<bool>> = BTreeMap::new();
+        for &side in arrived {
+            let (join, _) = self.sides[side as usize];
+            if !fired.contains(&join) && !waiting.contains_key(&join) {
+                let sides = &self.sides_of[join.index()];
+                work.spend(sides.len() * (1 + active.clone().count()))?;
+                let has_arrived = sides.iter().map(|side| arrived.contains(side));
+                waiting.insert(join, has_arrived.collect());
             }
         }
-        let waiting = |join: JoinIdx| {
-            let sides = sides.get(&join)?;
-            (!contains(fired, &join)).then_some(&sides[..])
-        };
-        let active = next.frontier.iter().chain(&next.pending).copied();
-        SkippableJoin::next(&self.skippable, waiting, active)
+        let waiting = |join: JoinIdx| waiting.get(&join).map(Vec::as_slice);
+        Ok(SkippableJoin::next(&self.skippable, waiting, active))
     }
 }
 
@@ -222,18 +229,13 @@ enum Token {
 }
 
 /// Whether several tasks of the node in one superstep can do more than one task: choose different routes, or fail.
-pub(crate) fn diverges(graph: &Graph, node: NodeIdx, routes: Routes) -> bool {
-    let many = routes == Routes::Any || graph.nodes[node.index()].many;
-    let mut first = None;
-    for edge in &*graph.edges {
-        let diverges = match edge.via.route() {
-            _ if edge.from != Source::Node(node) => false,
-            Some(route) => !many && *first.get_or_insert(route) != route,
-            None => edge.via == Via::Catch,
-        };
-        if diverges {
-            return true;
-        }
-    }
-    false
+pub(crate) fn diverges(
+    graph: &Graph,
+    edges: &EdgesBySource<'_>,
+    node: NodeIdx,
+    picks: Routes,
+) -> bool {
+    let many = picks == Routes::Any || graph.node(node).many;
+    let out = &edges.nodes[node.index()];
+    catch(out) || !many && routes(out).len() > 1
 }

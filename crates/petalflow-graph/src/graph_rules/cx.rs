@@ -5,7 +5,7 @@ use crate::analyses::{Exploration, Reach};
 use crate::edges::EdgesBySource;
 use crate::graph::{Graph, Source};
 use crate::idx::NodeIdx;
-use crate::similar::similar_in;
+use crate::similar::similar;
 
 /// The input of the rules.
 pub(super) struct Cx<'a> {
@@ -41,29 +41,18 @@ impl<'a> Cx<'a> {
     /// The name of another node that fits, if a typing mistake can have made two nodes of one. Short names are similar by chance.
     pub(super) fn similar(&self, node: NodeIdx, fits: &dyn Fn(NodeIdx) -> bool) -> Option<&str> {
         let long = |name: &str| name.len() > 3;
-        let mut names = Vec::new();
-        for other in self.graph.node_indices() {
-            if other != node && long(self.name(other)) && fits(other) {
-                names.push(self.name(other));
-            }
+        if !long(self.name(node)) {
+            return None;
         }
-        if long(self.name(node)) {
-            similar_in(self.name(node), &names)
-        } else {
-            None
-        }
+        let others = self.graph.node_indices();
+        let others = others.filter(|&other| other != node && long(self.name(other)) && fits(other));
+        similar(self.name(node), others.map(|other| self.name(other)))
     }
 
     /// The names along a cycle, as `a -> b -> a`. Joins are left out.
     pub(super) fn show_cycle(&self, cycle: &[usize]) -> String {
-        let mut closed = cycle.to_vec();
-        closed.push(cycle[0]);
-        let mut names = Vec::new();
-        for vertex in closed {
-            if let Some(node) = self.graph.nodes.get(vertex) {
-                names.push(&*node.name);
-            }
-        }
-        names.join(" -> ")
+        let closed = cycle.iter().chain(&cycle[..1]);
+        let names = closed.filter_map(|&vertex| Some(&*self.graph.nodes.get(vertex)?.name));
+        names.collect::<Vec<_>>().join(" -> ")
     }
 }

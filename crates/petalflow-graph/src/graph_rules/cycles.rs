@@ -5,9 +5,7 @@ use crate::analyses::nontermination::{EdgeCycles, Picks, is_marked, mark, succes
 use crate::components::{components, cycle_through};
 use crate::diagnostic::{Diagnostic, Location};
 use crate::idx::NodeIdx;
-use crate::lists::lists;
 use crate::rule::Rule;
-use crate::sorted::contains;
 
 /// PF010: one diagnostic per cycle. Cycles that a node can leave by picking no route are checked when its type is known; see [`Tables::endless`](crate::Tables::endless).
 pub(super) fn cycles_can_be_left(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
@@ -26,20 +24,15 @@ pub(super) fn cycles_can_be_left(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>)
         mark(&mut reported, part);
     }
     for set in &cx.exploration.endless {
-        let mut nodes = Vec::new();
-        for node in set {
-            nodes.push(node.index());
-        }
+        let nodes: Vec<usize> = set.iter().map(|node| node.index()).collect();
         if is_marked(&reported, &nodes) {
             continue;
         }
-        let mut next = lists(cx.graph.nodes.len());
+        let mut next = vec![Vec::new(); cx.graph.nodes.len()];
         for node in set {
-            for to in &successors(&cx.edges, *node) {
-                if contains(set, &NodeIdx::from_usize(*to)) {
-                    next[node.index()].push(*to);
-                }
-            }
+            let mut within = successors(&cx.edges, *node);
+            within.retain(|to| nodes.binary_search(to).is_ok());
+            next[node.index()] = within;
         }
         for part in &components(&next) {
             if part.len() > 1 || next[part[0]].contains(&part[0]) {

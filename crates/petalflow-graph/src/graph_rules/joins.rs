@@ -3,31 +3,31 @@
 use super::cx::Cx;
 use super::names;
 use crate::analyses::Stuck;
+use crate::bits::BitSet;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::graph::{Source, Target};
+use crate::idx::JoinIdx;
 use crate::rule::Rule;
 
 /// PF011: one diagnostic per join that can wait forever, except those that only wait for another such join.
 pub(super) fn joins_complete(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let stuck = &cx.exploration.stuck;
-    let mut after = Vec::new();
-    for stuck in stuck {
-        after.push(downstream(cx, Source::Join(stuck.join)));
-    }
-    // Whether the join `i` waits for a side that comes after the join `j`.
-    let waits = |i: usize, j: usize| {
-        let mut waits = false;
-        for side in &stuck[i].missing {
-            waits |= i != j && after[j][cx.graph.vertex(*side)];
-        }
-        waits
+    let vertices = cx.graph.vertices();
+    let after: Vec<BitSet> = stuck
+        .iter()
+        .map(|stuck| downstream(cx, stuck.join))
+        .collect();
+    let missing = |stuck: &Stuck| {
+        let sides = stuck.missing.iter();
+        BitSet::of(vertices, sides.map(|side| cx.graph.vertex(*side)))
     };
+    let missing: Vec<BitSet> = stuck.iter().map(missing).collect();
+    // Whether the join `i` waits for a side that comes after the join `j`.
+    let waits = |i: usize, j: usize| i != j && missing[i].intersects(&after[j]);
     for (i, join) in stuck.iter().enumerate() {
         // An unreachable side is reported separately, and so is a join that this join waits for.
-        let mut explained = !cx.reach.joins[join.join.index()];
-        for j in 0..stuck.len() {
-            explained = explained || waits(i, j) && !waits(j, i);
-        }
+        let explained = !cx.reach.joins[join.join.index()]
+            || (0..stuck.len()).any(|j| waits(i, j) && !waits(j, i));
         if !explained {
             diagnostics.push(Diagnostic::new(
                 Rule::StuckJoin,
@@ -40,17 +40,15 @@ pub(super) fn joins_complete(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
 
 fn text(cx: &Cx<'_>, stuck: &Stuck) -> String {
     let join = names::join(cx.graph, stuck.join);
-    let mut after = None;
-    for edge in &cx.edges.joins[stuck.join.index()] {
-        if edge.to != Target::End {
-            after = after.or(Some(edge.to));
-        }
-    }
-    let mut missing = Vec::new();
-    for side in &stuck.missing {
-        missing.push(format!("`{}`", cx.source(*side)));
-    }
-    let missing = missing.join(", ");
+    let mut after = cx.edges.joins[stuck.join.index()]
+        .iter()
+        .map(|edge| edge.to);
+    let after = after.find(|to| *to != Target::End);
+    let missing = stuck
+        .missing
+        .iter()
+        .map(|side| format!("`{}`", cx.source(*side)));
+    let missing = missing.collect::<Vec<_>>().join(", ");
     let why = match (stuck.skipped_by, stuck.by_failure) {
         _ if !cx.exploration.exact => "the graph is too large to explore exactly, and its edges do not show that all sides arrive equally often".to_owned(),
         (Some(node), false) => format!("`{}` may choose a route that does not lead to {missing}", cx.name(node)),
@@ -61,11 +59,8 @@ fn text(cx: &Cx<'_>, stuck: &Stuck) -> String {
     let fix = match after {
         Some(target) => {
             let node = names::target(cx.graph, target);
-            let mut sides = Vec::new();
-            for side in join.split(" & ") {
-                sides.push(format!("`{side} -> {node}`"));
-            }
-            let sides = sides.join(", ");
+            let sides = join.split(" & ").map(|side| format!("`{side} -> {node}`"));
+            let sides = sides.collect::<Vec<_>>().join(", ");
             format!(
                 "to run `{node}` once after the sides that do run, use plain edges {sides} and `defer {node}`"
             )
@@ -75,18 +70,14 @@ fn text(cx: &Cx<'_>, stuck: &Stuck) -> String {
     format!("the join `{join}` can wait forever: {why}; {fix}")
 }
 
-/// The nodes and joins after this source, by `Graph::vertex`.
-fn downstream(cx: &Cx<'_>, from: Source) -> Vec<bool> {
-    let mut seen = cx.graph.no_vertices();
-    let mut queue = vec![from];
+/// The nodes and joins after this join, by `Graph::vertex`.
+fn downstream(cx: &Cx<'_>, join: JoinIdx) -> BitSet {
+    let mut seen = BitSet::none(cx.graph.vertices());
+    let mut queue = vec![Source::Join(join)];
     while let Some(source) = queue.pop() {
-        for edge in cx.edges.from(source) {
-            if let Some(to) = edge.to.source()
-                && !std::mem::replace(&mut seen[cx.graph.vertex(to)], true)
-            {
-                queue.push(to);
-            }
-        }
+        let targets = cx.edges.from(source).iter();
+        let targets = targets.filter_map(|edge| edge.to.source());
+        queue.extend(targets.filter(|&to| seen.insert(cx.graph.vertex(to))));
     }
     seen
 }

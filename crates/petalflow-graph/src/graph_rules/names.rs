@@ -1,5 +1,7 @@
 //! The names of sources and targets in messages.
 
+use std::collections::HashSet;
+
 use crate::graph::{Graph, Source, Target};
 use crate::idx::JoinIdx;
 
@@ -32,16 +34,13 @@ fn named(graph: &Graph, number: JoinIdx, within: &mut Vec<JoinIdx>) -> String {
     }
     within.push(number);
     let mut sides: Vec<String> = Vec::new();
-    for edge in graph
-        .edges
-        .iter()
-        .filter(|edge| edge.to == Target::Join(number))
-    {
+    let mut known = HashSet::new();
+    for edge in graph.sides(number) {
         let side = match edge.from {
             Source::Join(inner) => named(graph, inner, within),
             from => source(graph, from),
         };
-        if !sides.contains(&side) {
+        if known.insert(side.clone()) {
             sides.push(side);
         }
     }

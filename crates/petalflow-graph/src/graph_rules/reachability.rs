@@ -7,38 +7,30 @@ use crate::diagnostic::{Diagnostic, Location};
 use crate::edges::{first_node, only_end};
 use crate::graph::Source;
 use crate::idx::{JoinIdx, NodeIdx};
-use crate::lists::lists;
 use crate::messages;
 use crate::rule::Rule;
 
 /// PF009: one diagnostic per root cause. A root cause is a node or a cycle that is unreachable, but not because another node is
 /// unreachable.
 pub(super) fn nodes_are_reachable(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let mut sources = Vec::new();
-    for node in cx.graph.node_indices() {
-        sources.push(Source::Node(node));
-    }
-    for join in JoinIdx::all(cx.graph.joins as usize) {
-        sources.push(Source::Join(join));
-    }
+    let nodes = cx.graph.node_indices().map(Source::Node);
+    let joins = JoinIdx::all(cx.graph.joins as usize).map(Source::Join);
+    let sources: Vec<Source> = nodes.chain(joins).collect();
     // The edges lead from each unreachable vertex to the vertices that it waits for. The roots are the components that wait for
     // no other component.
-    let mut waits = lists(sources.len());
-    for (vertex, source) in sources.iter().enumerate() {
-        if cx.reach.reaches(*source) {
-            continue;
-        }
-        for from in cx.reach.predecessors(*source) {
-            if !cx.reach.reaches(*from) {
-                waits[vertex].push(cx.graph.vertex(*from));
-            }
-        }
-    }
+    let is_unreachable = |source: &Source| !cx.reach.reaches(*source);
+    let waits = |source: &Source| {
+        let before = if is_unreachable(source) {
+            cx.reach.predecessors(*source)
+        } else {
+            &[]
+        };
+        let before = before.iter().filter(|from| is_unreachable(from));
+        before.map(|from| cx.graph.vertex(*from)).collect()
+    };
+    let waits: Vec<Vec<usize>> = sources.iter().map(waits).collect();
     for root in &sinks(&waits) {
-        let mut members = Vec::new();
-        for vertex in root {
-            members.push(sources[*vertex]);
-        }
+        let members: Vec<Source> = root.iter().map(|&vertex| sources[vertex]).collect();
         let Some(first) = first_node(&members) else {
             continue;
         };
@@ -56,25 +48,19 @@ fn unreachable(
     root: &[usize],
     waits: &[Vec<usize>],
 ) -> Diagnostic {
-    let mut waiting = None;
-    for member in members {
-        if let (None, Source::Join(join)) = (waiting, *member) {
-            waiting = Some(join);
-        }
-    }
+    let waiting = members.iter().find_map(|member| match *member {
+        Source::Join(join) => Some(join),
+        _ => None,
+    });
     if let Some(join) = waiting {
-        let (mut never, mut to) = (None, None);
-        for side in &cx.reach.into_join[join.index()] {
-            if !cx.reach.reaches(*side) && members.contains(side) {
-                never = never.or(Some(*side));
-            }
-        }
-        for edge in &cx.edges.joins[join.index()] {
-            to = to.or(edge.to.node());
-        }
+        let is_member = |side: &&Source| !cx.reach.reaches(**side) && members.contains(side);
+        let never = cx.reach.into_join[join.index()].iter().find(is_member);
+        let to = cx.edges.joins[join.index()]
+            .iter()
+            .find_map(|edge| edge.to.node());
         if let (Some(never), Some(node)) = (never, to) {
             let join = names::join(cx.graph, join);
-            let (name, never) = (cx.name(node), cx.source(never));
+            let (name, never) = (cx.name(node), cx.source(*never));
             let text = format!(
                 "node `{name}` is unreachable: the join `{join}` waits for `{never}`, which itself can only run after the join; take `{never}` out of the join, or lead another edge to it"
             );

@@ -1,15 +1,15 @@
 //! PF001, PF003, PF004, PF008, PF014, PF026: the rules that need no analysis.
 
+use std::collections::BTreeMap;
+
 use super::cx::Cx;
 use super::names;
-use crate::collections::SortedMap;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::edges::{choose, only_end};
-use crate::graph::{Edge, Graph, Source, Target, Via};
+use crate::graph::{Graph, Source, Target, Via};
 use crate::idx::{JoinIdx, NodeIdx};
 use crate::messages;
 use crate::rule::Rule;
-use crate::sorted::sort;
 
 /// PF001: START has an edge.
 pub(super) fn flow_has_a_first_node(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
@@ -22,16 +22,9 @@ pub(super) fn flow_has_a_first_node(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnosti
                 diagnostics.push(misspelt);
                 return;
             }
-            let mut names = Vec::new();
-            for source in &sources {
-                names.push(cx.name(*source));
-            }
-            let mut first = names.first().copied();
-            for node in cx.graph.node_indices() {
-                if !cx.is_unused(node) {
-                    first = first.or(Some(cx.name(node)));
-                }
-            }
+            let names: Vec<&str> = sources.iter().map(|source| cx.name(*source)).collect();
+            let used = cx.graph.node_indices().find(|&node| !cx.is_unused(node));
+            let first = names.first().copied().or(used.map(|node| cx.name(node)));
             let first = first.unwrap_or("first");
             messages::no_start(&names, first)
         };
@@ -47,7 +40,7 @@ pub(super) fn flow_has_a_first_node(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnosti
 fn sources(graph: &Graph) -> Vec<NodeIdx> {
     let mut has_edge = vec![false; graph.nodes.len()];
     let mut follows_another = vec![false; graph.nodes.len()];
-    for edge in &*graph.edges {
+    for edge in graph.edges() {
         if let Source::Node(from) = edge.from {
             has_edge[from.index()] = true;
         }
@@ -57,13 +50,8 @@ fn sources(graph: &Graph) -> Vec<NodeIdx> {
             follows_another[to.index()] = true;
         }
     }
-    let mut sources = Vec::new();
-    for node in graph.node_indices() {
-        if has_edge[node.index()] && !follows_another[node.index()] {
-            sources.push(node);
-        }
-    }
-    sources
+    let is_source = |node: &NodeIdx| has_edge[node.index()] && !follows_another[node.index()];
+    graph.node_indices().filter(is_source).collect()
 }
 
 /// If one of several possible first nodes has a name similar to that of a node where a path ends, a misspelled name has probably
@@ -75,23 +63,23 @@ fn misspelt(cx: &Cx<'_>, sources: &[NodeIdx]) -> Option<Diagnostic> {
     let ends_there = |node: NodeIdx| {
         !cx.reach.into_node[node.index()].is_empty() && only_end(&cx.edges.nodes[node.index()])
     };
-    for node in sources {
-        if let Some(similar) = cx.similar(*node, &ends_there) {
-            let text = messages::no_start_but_similar(cx.name(*node), similar);
-            let at = Location::Node(*node);
-            return Some(Diagnostic::new(Rule::NoStart, at, text.as_str()));
-        }
-    }
-    None
+    sources.iter().find_map(|&node| {
+        let similar = cx.similar(node, &ends_there)?;
+        let text = messages::no_start_but_similar(cx.name(node), similar);
+        Some(Diagnostic::new(
+            Rule::NoStart,
+            Location::Node(node),
+            text.as_str(),
+        ))
+    })
 }
 
 /// PF003: no two nodes have one name.
 pub(super) fn node_names_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let repeated = repeated_nodes(cx);
-    for second in cx.graph.node_indices() {
-        let Some(first) = repeated[second.index()] else {
+    for (second, first) in cx.graph.node_indices().zip(first_of_name(cx)) {
+        if first == second {
             continue;
-        };
+        }
         let text = messages::declared_twice(cx.name(second));
         diagnostics.push(
             Diagnostic::new(Rule::DuplicateNode, Location::Node(second), text.as_str())
@@ -102,19 +90,11 @@ pub(super) fn node_names_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnosti
 
 /// PF003: no two nodes have one name in checkpoints.
 pub(super) fn stored_names_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let nodes = &*cx.graph.nodes;
-    let mut any_stored = false;
-    for node in nodes {
-        any_stored |= node.stored.is_some();
-    }
-    if !any_stored {
-        return;
-    }
-    let mut taken = SortedMap::new();
+    let mut taken = BTreeMap::new();
     for node_idx in cx.graph.node_indices() {
         let node = cx.graph.node(node_idx);
-        let first = NodeIdx::from_usize(*taken.get_or_insert(node.stored_name(), node_idx.index()));
-        let other = &nodes[first.index()];
+        let first = *taken.entry(node.stored_name()).or_insert(node_idx);
+        let other = cx.graph.node(first);
         // `node_names_are_unique` reports two nodes of one name.
         if first == node_idx || other.name == node.name {
             continue;
@@ -134,50 +114,34 @@ pub(super) fn stored_names_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnos
     }
 }
 
-/// For each node the first node of its name, if that is another one.
-fn repeated_nodes(cx: &Cx<'_>) -> Vec<Option<NodeIdx>> {
-    let mut named = Vec::with_capacity(cx.graph.nodes.len());
-    for node in cx.graph.node_indices() {
-        named.push((cx.name(node), node));
-    }
-    sort(&mut named);
-    let mut repeated = vec![None; named.len()];
-    let mut first = None;
-    for &(name, node) in &named {
-        match first {
-            Some((known, first)) if known == name => repeated[node.index()] = Some(first),
-            _ => first = Some((name, node)),
-        }
-    }
-    repeated
+/// For each node the first node of its name.
+fn first_of_name<'a>(cx: &'a Cx<'_>) -> Vec<NodeIdx> {
+    let mut first: BTreeMap<&'a str, NodeIdx> = BTreeMap::new();
+    let nodes = cx.graph.node_indices();
+    nodes
+        .map(|node| *first.entry(cx.name(node)).or_insert(node))
+        .collect()
 }
 
 /// PF004: no edge is written twice.
 pub(super) fn edges_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     // Two joins with the same sides are one join that is written twice.
-    let (mut first_join, mut same_join) = (SortedMap::new(), Vec::new());
+    let (mut first_join, mut same_join) = (BTreeMap::new(), Vec::new());
     for join in JoinIdx::all(cx.graph.joins as usize) {
         let sides = &cx.reach.into_join[join.index()];
         same_join.push(if sides.is_empty() {
             join
         } else {
-            *first_join.get_or_insert(sides, join)
+            *first_join.entry(sides).or_insert(join)
         });
     }
-    let mut first = SortedMap::new();
+    let mut first = BTreeMap::new();
     for (at, edge) in cx.graph.edges.iter().enumerate() {
         let from = match edge.from {
             Source::Join(join) => Source::Join(same_join[join.index()]),
             from => from,
         };
-        let via = match &edge.via {
-            Via::Plain => (0, ""),
-            Via::Each => (1, ""),
-            Via::Route(name) => (2, &**name),
-            Via::RouteEach(name) => (3, &**name),
-            Via::Catch => (4, ""),
-        };
-        let first = *first.get_or_insert((from, via, edge.to), at);
+        let first = *first.entry((from, &edge.via, edge.to)).or_insert(at);
         if first != at {
             let text =
                 messages::edge_twice(&cx.source(edge.from), &names::target(cx.graph, edge.to));
@@ -193,35 +157,32 @@ pub(super) fn edges_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
 
 /// PF008: every node has an edge.
 pub(super) fn nodes_are_used(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let mut repeated = Vec::new();
-    for node in cx.graph.node_indices() {
-        if !cx.is_unused(node) {
+    for (node, first) in cx.graph.node_indices().zip(first_of_name(cx)) {
+        // A repeated node is reported separately.
+        if !cx.is_unused(node) || first != node {
             continue;
         }
-        if repeated.is_empty() {
-            repeated = repeated_nodes(cx);
-        }
-        if repeated[node.index()].is_none() {
-            let similar = cx.similar(node, &|other| !cx.is_unused(other));
-            diagnostics.push(Diagnostic::new(
-                Rule::UnusedNode,
-                Location::Node(node),
-                messages::unused_node(cx.name(node), similar).as_str(),
-            ));
-        }
+        let similar = cx.similar(node, &|other| !cx.is_unused(other));
+        let text = messages::unused_node(cx.name(node), similar);
+        diagnostics.push(Diagnostic::new(
+            Rule::UnusedNode,
+            Location::Node(node),
+            text.as_str(),
+        ));
     }
 }
 
 /// PF014: a node that chooses a route has no plain edges.
 pub(super) fn routes_have_no_plain_edges_beside(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    for node in cx.graph.node_indices() {
-        if !choose(&cx.edges.nodes[node.index()]) {
-            continue;
+    // For each node its first plain edge.
+    let mut first_plain = BTreeMap::new();
+    for (at, edge) in cx.graph.edges.iter().enumerate() {
+        if let (Source::Node(node), Via::Plain | Via::Each) = (edge.from, &edge.via) {
+            first_plain.entry(node).or_insert(at);
         }
-        let plain = |edge: &Edge| {
-            edge.from == Source::Node(node) && matches!(edge.via, Via::Plain | Via::Each)
-        };
-        if let Some(at) = cx.graph.edges.iter().position(plain) {
+    }
+    for (node, at) in first_plain {
+        if choose(&cx.edges.nodes[node.index()]) {
             let text = messages::plain_beside_route(cx.name(node));
             diagnostics.push(Diagnostic::new(
                 Rule::PlainBesideRoute,

@@ -2,10 +2,10 @@
 
 mod svg;
 
+use std::collections::BTreeMap;
+
 use crate::diagram::{edges, label, marked};
-use crate::graph::{Edge, Graph, Source, Target, Via};
-use crate::lists::lists;
-use crate::sorted::sort;
+use crate::graph::{Graph, Source, Via};
 
 /// The distance between two layers, and the height of a node.
 const LAYER: usize = 64;
@@ -102,53 +102,38 @@ struct Drawing {
 
 impl Drawing {
     fn of(graph: &Graph) -> Self {
-        let (nodes, joins) = (graph.nodes.len(), graph.joins as usize);
-        let (start, end) = (nodes + joins, nodes + joins + 1);
-        let vertex = |text: String, look| Vertex {
-            text,
+        let (start, end) = (graph.vertex(Source::Start), graph.vertices());
+        let vertex = |text: &str, look| Vertex {
+            text: text.to_owned(),
             look,
             layer: 0,
             x: 0,
             label: 0,
         };
-        let mut vertices: Vec<Vertex> = Vec::new();
-        for node in graph.nodes.iter() {
+        let nodes = graph.nodes().iter().map(|node| {
             let look = if node.subflow {
                 Look::Subflow
             } else {
                 Look::Node
             };
-            vertices.push(vertex(marked(node).into_owned(), look));
-        }
-        for _ in 0..joins {
-            vertices.push(vertex("&".to_owned(), Look::Join));
-        }
-        vertices.push(vertex("START".to_owned(), Look::End));
-        vertices.push(vertex("END".to_owned(), Look::End));
-        let ends = |edge: &Edge| {
-            let from = match edge.from {
-                Source::Start => start,
-                Source::Node(node) => node.index(),
-                Source::Join(join) => nodes + join.index(),
-            };
-            let to = match edge.to {
-                Target::Node(node) => node.index(),
-                Target::Join(join) => nodes + join.index(),
-                Target::End => end,
-            };
-            (from, to)
-        };
+            vertex(&marked(node), look)
+        });
+        let joins = (0..graph.joins).map(|_| vertex("&", Look::Join));
+        let ends = ["START", "END"].map(|name| vertex(name, Look::End));
+        let vertices = nodes.chain(joins).chain(ends).collect();
         let mut lines: Vec<Line> = Vec::new();
+        let mut known = BTreeMap::new();
         for edge in &edges(graph) {
-            let (from, to) = ends(edge);
+            let to = edge.to.source().map_or(end, |to| graph.vertex(to));
+            let path = vec![graph.vertex(edge.from), to];
             let text = label(&edge.via).unwrap_or_default();
-            let same = lines.iter_mut().find(|line| line.path == [from, to]);
-            if let Some(line) = same {
+            let at = *known.entry(path.clone()).or_insert(lines.len());
+            if let Some(line) = lines.get_mut(at) {
                 line.text = format!("{}, {text}", line.text);
                 continue;
             }
             lines.push(Line {
-                path: vec![from, to],
+                path,
                 text,
                 dashed: !matches!(edge.via, Via::Plain | Via::Each),
                 back: false,
@@ -170,31 +155,32 @@ impl Drawing {
     /// Marks the edges that lead back, from START in the order of the edges.
     fn find_backward(&mut self, start: usize, end: usize) {
         let count = self.vertices.len();
+        let mut lines_from = vec![Vec::new(); count];
+        for (at, line) in self.lines.iter().enumerate() {
+            lines_from[line.path[0]].push(at);
+        }
         // 0: not seen, 1: on the path, 2: done.
         let mut state = vec![0; count];
-        for index in 0..=count {
-            let root = if index == 0 { start } else { index - 1 };
+        for root in std::iter::once(start).chain(0..count) {
             if state[root] != 0 || root == end {
                 continue;
             }
             state[root] = 1;
             let mut stack = vec![(root, 0)];
             while let Some((at, next)) = stack.last_mut() {
-                let at = *at;
-                let Some(line) = self.lines.get_mut(*next) else {
-                    state[at] = 2;
+                let Some(&line) = lines_from[*at].get(*next) else {
+                    state[*at] = 2;
                     stack.pop();
                     continue;
                 };
                 *next += 1;
-                let to = line.path[1];
+                let to = self.lines[line].path[1];
                 match state[to] {
-                    _ if line.path[0] != at => {}
                     0 => {
                         state[to] = 1;
                         stack.push((to, 0));
                     }
-                    1 => line.back = true,
+                    1 => self.lines[line].back = true,
                     _ => {}
                 }
             }
@@ -222,11 +208,8 @@ impl Drawing {
     }
 
     fn last_layer(&self) -> usize {
-        let mut last = 0;
-        for vertex in &self.vertices {
-            last = last.max(vertex.layer);
-        }
-        last
+        let layers = self.vertices.iter().map(|vertex| vertex.layer);
+        layers.max().unwrap_or(0)
     }
 
     /// Adds a bend in each layer that an edge crosses.
@@ -259,20 +242,17 @@ impl Drawing {
 
     /// Orders each layer by the middle of the neighbors, several times down and up.
     fn order(&mut self) {
-        self.layers = lists(self.last_layer() + 1);
+        self.layers = vec![Vec::new(); self.last_layer() + 1];
         for (index, vertex) in self.vertices.iter().enumerate() {
             self.layers[vertex.layer].push(index);
         }
         let mut position = vec![0; self.vertices.len()];
-        let (mut above, mut below) = (lists(position.len()), lists(position.len()));
-        for line in &self.lines {
-            if line.back {
-                continue;
-            }
-            for step in 1..line.path.len() {
-                let (from, to) = (line.path[step - 1], line.path[step]);
-                above[to].push(from);
-                below[from].push(to);
+        let mut above = vec![Vec::new(); position.len()];
+        let mut below = above.clone();
+        for line in self.lines.iter().filter(|line| !line.back) {
+            for step in line.path.windows(2) {
+                above[step[1]].push(step[0]);
+                below[step[0]].push(step[1]);
             }
         }
         for round in 0..8 {
@@ -284,21 +264,12 @@ impl Drawing {
             let count = self.layers.len();
             for at in 0..count {
                 let layer = &mut self.layers[if is_down { at } else { count - 1 - at }];
-                let mut middles = Vec::with_capacity(layer.len());
-                for (place, vertex) in layer.iter().enumerate() {
+                // The sort is stable: vertices with the same middle retain their order.
+                layer.sort_by_cached_key(|vertex| {
                     let near = &neighbors[*vertex];
-                    let mut sum = 0;
-                    for near in near {
-                        sum += position[*near];
-                    }
-                    let middle = sum.checked_div(near.len());
-                    // With the place, so that vertices with the same middle retain their order.
-                    middles.push((middle.unwrap_or(position[*vertex]), place, *vertex));
-                }
-                sort(&mut middles);
-                for (place, (_, _, vertex)) in middles.iter().enumerate() {
-                    layer[place] = *vertex;
-                }
+                    let sum: usize = near.iter().map(|near| position[*near]).sum();
+                    sum.checked_div(near.len()).unwrap_or(position[*vertex])
+                });
                 number(layer, &mut position);
             }
         }
@@ -306,19 +277,16 @@ impl Drawing {
 
     /// Places the vertices of each layer side by side, around one axis.
     fn place(&mut self) {
-        let (mut widths, mut widest) = (Vec::new(), 0);
-        for layer in &self.layers {
-            let mut width = GAP * layer.len().saturating_sub(1);
-            for vertex in layer {
-                width += self.vertices[*vertex].room();
-            }
-            widths.push(width);
-            widest = widest.max(width);
-        }
+        let width = |layer: &Vec<usize>| {
+            let rooms = layer.iter().map(|vertex| self.vertices[*vertex].room());
+            rooms.sum::<usize>() + GAP * layer.len().saturating_sub(1)
+        };
+        let widths: Vec<usize> = self.layers.iter().map(width).collect();
+        let widest = widths.iter().max().copied().unwrap_or(0);
         let axis = widest / 2 + GAP / 2;
-        for (layer, width) in widths.iter().enumerate() {
+        for (layer, width) in self.layers.iter().zip(widths) {
             let mut x = axis - width / 2;
-            for vertex in &self.layers[layer] {
+            for vertex in layer {
                 let vertex = &mut self.vertices[*vertex];
                 let room = vertex.room();
                 vertex.x = x + room / 2;
@@ -329,11 +297,8 @@ impl Drawing {
 
     /// The right end of all vertices.
     fn right(&self) -> usize {
-        let mut right = 0;
-        for vertex in &self.vertices {
-            right = right.max(vertex.right());
-        }
-        right
+        let ends = self.vertices.iter().map(Vertex::right);
+        ends.max().unwrap_or(0)
     }
 }
 
@@ -347,7 +312,7 @@ fn number(layer: &[usize], position: &mut [usize]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::Node;
+    use crate::graph::{Edge, Node, Target};
     use crate::idx::{JoinIdx, NodeIdx};
 
     fn node(index: u32) -> NodeIdx {

@@ -10,27 +10,13 @@ use proptest::prelude::*;
 use self::flow::{Flow, flow};
 use self::simulator::Simulator;
 use crate::analyses::concurrency::by_pairs;
+use crate::analyses::pairs_of_edges;
+use crate::analyses::work::Work;
 use crate::edges::batches;
-use crate::graph::{Edge, Graph, Target, Via};
+use crate::graph::{Edge, Target, Via};
 use crate::graph_rules::check_with;
 use crate::idx::{JoinIdx, NodeIdx};
 use crate::{Analysis, Routes, Rule, Tables, explore, verdicts_of};
-
-/// The nodes that run several times in a superstep, by the edges.
-fn several_of(graph: &Graph, routes: Routes) -> Vec<bool> {
-    let mut several = batches(graph);
-    if routes == Routes::AsDeclared {
-        return several;
-    }
-    loop {
-        let (pairs, _) = by_pairs(graph, routes, &several);
-        let more = crate::analyses::delivered_several(graph, &pairs, &several, routes);
-        if more.is_empty() {
-            return several;
-        }
-        more.iter().for_each(|&node| several[node.index()] = true);
-    }
-}
 
 fn different(pairs: &crate::Pairs) -> BTreeSet<(NodeIdx, NodeIdx)> {
     pairs.iter().filter(|(a, b)| a != b).collect()
@@ -62,14 +48,15 @@ proptest! {
                 prop_assert!(!seen.ran.contains(&to) || exploration.pairs.contains(to, to));
             }
             // Without visiting the states, more can be said to happen, but not less.
-            let (pairs, ran) = by_pairs(&graph, routes, &several_of(&graph, routes));
-            prop_assert!(seen.ran.iter().all(|&node| ran[node.index()]));
+            let pairs = pairs_of_edges(&graph, routes, &mut Work::default()).expect("the graph is small");
+            let (_, ran) = by_pairs(&graph, routes, &batches(&graph), &mut Work::default()).expect("the graph is small");
+            prop_assert!(seen.ran.iter().all(|node| ran.contains(node.index())));
             prop_assert!(seen.pairs.is_subset(&different(&pairs)), "{:?} {:?}", seen.pairs, different(&pairs));
             let simple = graph.joins == 0 && !graph.nodes.iter().any(|node| node.deferred) && !graph.edges.iter().any(Edge::sends_list);
             if simple && (routes == Routes::AsDeclared || several.is_empty()) {
                 prop_assert_eq!(different(&pairs), seen.pairs.clone());
             }
-            let suspected: BTreeSet<JoinIdx> = crate::analyses::join_deadlock::suspected(&graph).iter().map(|stuck| stuck.join).collect();
+            let suspected: BTreeSet<JoinIdx> = crate::analyses::join_deadlock::suspected(&graph, &mut Work::default()).iter().map(|stuck| stuck.join).collect();
             prop_assert!(seen.stuck.is_subset(&suspected), "{:?} {:?}", seen.stuck, suspected);
         }
     }

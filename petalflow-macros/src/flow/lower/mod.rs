@@ -5,9 +5,9 @@
 
 mod chain;
 
-use petalflow_graph::{
-    NodeIdx, Rule, SortedMap, SortedSet, Source, Target, Via, messages, similar,
-};
+use std::collections::{BTreeMap, BTreeSet};
+
+use petalflow_graph::{NodeIdx, Rule, Source, Target, Via, messages, similar};
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
@@ -20,7 +20,7 @@ pub(super) fn lower(statements: Vec<Statement>, mistakes: &mut Mistakes) -> Mode
     let mut lowering = Lowering {
         model: Model::default(),
         declared: declared_names(&statements),
-        indices: SortedMap::new(),
+        indices: BTreeMap::new(),
         mistakes,
     };
     // The nodes have the order of the text. Statements that only refer to nodes are lowered afterwards.
@@ -64,9 +64,9 @@ pub(super) fn lower(statements: Vec<Statement>, mistakes: &mut Mistakes) -> Mode
 struct Lowering<'a> {
     model: Model,
     /// The names that `node` statements declare.
-    declared: SortedSet<String>,
+    declared: BTreeSet<String>,
     /// The nodes by the text of their paths.
-    indices: SortedMap<String, NodeIdx>,
+    indices: BTreeMap<String, NodeIdx>,
     mistakes: &'a mut Mistakes,
 }
 
@@ -306,12 +306,10 @@ fn imply(model: &mut Model, from: Source, to: Target, node: NodeIdx) {
     });
 }
 
-fn declared_names(statements: &[Statement]) -> SortedSet<String> {
-    let mut names = SortedSet::new();
-    for statement in statements {
-        if let Statement::Declare(declare) = statement {
-            names.insert(declare.name.to_string());
-        }
-    }
-    names
+fn declared_names(statements: &[Statement]) -> BTreeSet<String> {
+    let names = statements.iter().filter_map(|statement| match statement {
+        Statement::Declare(declare) => Some(declare.name.to_string()),
+        _ => None,
+    });
+    names.collect()
 }

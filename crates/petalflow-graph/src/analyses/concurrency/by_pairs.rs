@@ -2,231 +2,263 @@
 
 use super::Pairs;
 use crate::analyses::superstep::Routes;
+use crate::analyses::work::{TooMuchWork, Work};
+use crate::bits::BitSet;
 use crate::edges::{EdgesBySource, choose, routes};
 use crate::graph::{Edge, Graph, Source, Target, Via};
-use crate::idx::NodeIdx;
-use crate::skips::has_merge;
-use crate::sorted::sort;
+use crate::idx::{JoinIdx, NodeIdx};
 
 /// An upper bound of the pairs, and the nodes that can run.
 ///
 /// Two nodes can run together if one node activates both, or if two nodes that can run together activate one each. A join is
 /// assumed to fire after each of its sides alone, which can only add pairs. The join of a merge can fire long after its sides,
 /// beside any node: a graph with a merge has all pairs.
-pub(crate) fn by_pairs(graph: &Graph, all_routes: Routes, several: &[bool]) -> (Pairs, Vec<bool>) {
-    let follow = Follow::of(graph, all_routes, several);
-    let mut pairs = Pairs::none(graph.nodes.len());
-    let mut reached = vec![false; graph.nodes.len()];
-    let (mut singles, mut doubles): (Vec<NodeIdx>, Vec<(NodeIdx, NodeIdx)>) =
-        (Vec::new(), Vec::new());
-    let add = |pairs: &mut Pairs, doubles: &mut Vec<(NodeIdx, NodeIdx)>, a: NodeIdx, b: NodeIdx| {
-        // A deferred node runs only beside deferred nodes, which are paired below.
-        let apart = graph.nodes[a.index()].deferred || graph.nodes[b.index()].deferred;
-        if a != b && !apart && pairs.insert(a, b) {
-            doubles.push((a, b));
-        }
+pub(crate) fn by_pairs(
+    graph: &Graph,
+    all_routes: Routes,
+    several: &[bool],
+    work: &mut Work,
+) -> Result<(Pairs, BitSet), TooMuchWork> {
+    let nodes = graph.nodes.len();
+    let edges = EdgesBySource::of(graph);
+    let passing = Passing::of(&edges, work)?;
+    let mut found = Found {
+        pairs: Pairs::none(nodes),
+        new: vec![BitSet::none(nodes); nodes],
+        queue: Vec::new(),
+        deferred: BitSet::of(nodes, (0..nodes).filter(|&node| graph.nodes[node].deferred)),
     };
-    singles.extend_from_slice(&follow.start.all);
-    for &(a, b) in &follow.start.together {
-        add(&mut pairs, &mut doubles, a, b);
+    let is_merged = graph.nodes.iter().any(|node| node.merge);
+    // The nodes that each node activates, for the nodes that can run.
+    let mut next: Vec<Option<BitSet>> = vec![None; nodes];
+    let mut reached = BitSet::none(nodes);
+    // The deferred nodes that can run.
+    let mut deferred = BitSet::none(nodes);
+    let mut queue = vec![Source::Start];
+    while let Some(source) = queue.pop() {
+        let (picks_several, is_several) = match source {
+            Source::Node(node) => {
+                let several = several[node.index()];
+                let many = graph.node(node).many;
+                (all_routes == Routes::Any || many || several, several)
+            }
+            _ => (false, false),
+        };
+        let mut all = BitSet::none(nodes);
+        for choice in choices(edges.from(source), picks_several, is_several) {
+            // The nodes that the earlier edges of the choice activate.
+            let mut before = BitSet::none(nodes);
+            for edge in choice {
+                let alternatives = passing.alternatives(edge);
+                for activated in &alternatives {
+                    work.spend(before.words())?;
+                    for node in activated.iter().filter(|_| !is_merged) {
+                        found.insert(node, &before, work)?;
+                        found.insert(node, activated, work)?;
+                    }
+                }
+                for activated in &alternatives {
+                    before.union(activated);
+                }
+            }
+            all.union(&before);
+        }
+        let activated = all.iter().filter(|&node| reached.insert(node));
+        queue.extend(activated.map(|node| Source::Node(NodeIdx::from_usize(node))));
+        if let Source::Node(node) = source {
+            next[node.index()] = Some(all);
+            if graph.node(node).deferred {
+                found.add(node.index(), &deferred);
+                deferred.insert(node.index());
+            }
+        }
     }
-    let mut deferred = Vec::new();
-    loop {
-        if let Some(node) = singles.pop() {
-            if std::mem::replace(&mut reached[node.index()], true) {
+    if is_merged {
+        return Ok((Pairs::all(nodes), reached));
+    }
+    while let Some(node) = found.queue.pop() {
+        let beside = std::mem::replace(&mut found.new[node], BitSet::none(nodes));
+        let mut after_beside = BitSet::none(nodes);
+        for other in beside.iter() {
+            work.spend(beside.words())?;
+            // Only nodes that can run are in pairs.
+            if let Some(after) = &next[other] {
+                after_beside.union(after);
+            }
+        }
+        for after in next[node].iter().flat_map(BitSet::iter) {
+            found.insert(after, &after_beside, work)?;
+        }
+    }
+    let mut pairs = found.pairs;
+    pairs.insert_repeated(graph, &reached, all_routes, &|_, _| true);
+    Ok((pairs, reached))
+}
+
+struct Found {
+    pairs: Pairs,
+    /// For each node its pairs whose successors have not been paired.
+    new: Vec<BitSet>,
+    /// The nodes that have such pairs.
+    queue: Vec<usize>,
+    deferred: BitSet,
+}
+
+impl Found {
+    /// Pairs a node with others. A deferred node runs only beside deferred nodes, which are paired separately.
+    fn insert(&mut self, node: usize, others: &BitSet, work: &mut Work) -> Result<(), TooMuchWork> {
+        work.spend(others.words())?;
+        if !self.deferred.contains(node) {
+            let mut others = others.clone();
+            others.minus(&self.deferred);
+            others.remove(node);
+            self.add(node, &others);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, node: usize, others: &BitSet) {
+        let mut others = others.clone();
+        others.minus(&self.pairs.rows[node]);
+        for other in others.iter() {
+            self.pairs.rows[other].insert(node);
+        }
+        self.pairs.rows[node].union(&others);
+        if !others.is_empty() {
+            self.new[node].union(&others);
+            self.queue.push(node);
+        }
+    }
+}
+
+/// The sets of edges that can fire together. `picks_several` is whether the source picks several routes, `several` whether several
+/// tasks of it can run in one superstep.
+fn choices<'a>(edges: &[&'a Edge], picks_several: bool, several: bool) -> Vec<Vec<&'a Edge>> {
+    let of_kind = |is_kind: fn(&Via) -> bool| {
+        let edges = edges.iter().copied();
+        edges
+            .filter(move |edge| is_kind(&edge.via))
+            .collect::<Vec<_>>()
+    };
+    let fixed = of_kind(|via| matches!(via, Via::Plain | Via::Each));
+    let caught = of_kind(|via| *via == Via::Catch);
+    let mut choices: Vec<Vec<&Edge>> = if picks_several {
+        vec![of_kind(|via| via.route().is_some())]
+    } else {
+        routes(edges).into_iter().map(|(_, edges)| edges).collect()
+    };
+    if choices.is_empty() {
+        choices.push(Vec::new());
+    }
+    for choice in &mut choices {
+        choice.extend_from_slice(&fixed);
+        if several {
+            // Some tasks fail and others do not.
+            choice.extend_from_slice(&caught);
+        }
+    }
+    choices.push(caught);
+    choices
+}
+
+/// What runs after joins and after empty lists.
+struct Passing {
+    nodes: usize,
+    /// For each join the nodes that it activates.
+    after_joins: Vec<BitSet>,
+    /// For each node the activations that replace it if it is sent an empty list.
+    without_items: Vec<BitSet>,
+}
+
+impl Passing {
+    fn of(edges: &EdgesBySource<'_>, work: &mut Work) -> Result<Self, TooMuchWork> {
+        let mut passing = Passing {
+            nodes: edges.nodes.len(),
+            after_joins: Vec::new(),
+            without_items: Vec::new(),
+        };
+        for join in JoinIdx::all(edges.joins.len()) {
+            let activated = passing.after_join(edges, join, work)?;
+            passing.after_joins.push(activated);
+        }
+        for node in 0..passing.nodes {
+            let activated = passing.after_empty_list(edges, node, work)?;
+            passing.without_items.push(activated);
+        }
+        Ok(passing)
+    }
+
+    fn after_join(
+        &self,
+        edges: &EdgesBySource<'_>,
+        join: JoinIdx,
+        work: &mut Work,
+    ) -> Result<BitSet, TooMuchWork> {
+        let mut activated = BitSet::none(self.nodes);
+        let mut passed = BitSet::of(edges.joins.len(), [join.index()]);
+        let mut queue = vec![join];
+        while let Some(join) = queue.pop() {
+            let out = &edges.joins[join.index()];
+            work.spend(out.len())?;
+            for edge in out {
+                match edge.to {
+                    Target::Node(node) => {
+                        activated.insert(node.index());
+                    }
+                    Target::Join(join) if passed.insert(join.index()) => queue.push(join),
+                    Target::Join(_) | Target::End => {}
+                }
+            }
+        }
+        Ok(activated)
+    }
+
+    fn after_empty_list(
+        &self,
+        edges: &EdgesBySource<'_>,
+        node: usize,
+        work: &mut Work,
+    ) -> Result<BitSet, TooMuchWork> {
+        let mut activated = BitSet::none(self.nodes);
+        let mut empty = BitSet::of(self.nodes, [node]);
+        let mut queue = vec![node];
+        while let Some(node) = queue.pop() {
+            let out = &edges.nodes[node];
+            work.spend(out.len())?;
+            if choose(out) {
                 continue;
             }
-            let next = &follow.nodes[node.index()];
-            singles.extend_from_slice(&next.all);
-            for &(a, b) in &next.together {
-                add(&mut pairs, &mut doubles, a, b);
-            }
-            if graph.nodes[node.index()].deferred {
-                for &other in &deferred {
-                    if pairs.insert(node, other) {
-                        doubles.push((node, other));
+            for edge in out {
+                match edge.to {
+                    _ if edge.via == Via::Catch => {}
+                    Target::Node(to) if edge.via == Via::Each => {
+                        if empty.insert(to.index()) {
+                            queue.push(to.index());
+                        }
                     }
-                }
-                deferred.push(node);
-            }
-        } else if let Some((a, b)) = doubles.pop() {
-            for &x in &follow.nodes[a.index()].all {
-                for &y in &follow.nodes[b.index()].all {
-                    add(&mut pairs, &mut doubles, x, y);
-                }
-            }
-        } else {
-            break;
-        }
-    }
-    if has_merge(graph) {
-        pairs = Pairs::all(graph.nodes.len());
-    } else {
-        pairs.insert_repeated(graph, &reached, all_routes, &|_, _| true);
-    }
-    (pairs, reached)
-}
-
-/// The nodes that each node can activate, alone and together.
-struct Follow {
-    start: Next,
-    nodes: Vec<Next>,
-}
-
-struct Next {
-    all: Vec<NodeIdx>,
-    together: Vec<(NodeIdx, NodeIdx)>,
-}
-
-impl Follow {
-    fn of(graph: &Graph, all_routes: Routes, several: &[bool]) -> Self {
-        let edges = EdgesBySource::of(graph);
-        let mut follow = Follow {
-            start: Next::after(&edges, Source::Start, false, false),
-            nodes: Vec::new(),
-        };
-        for node in graph.node_indices() {
-            let several = several[node.index()];
-            let together = all_routes == Routes::Any || graph.node(node).many || several;
-            let next = Next::after(&edges, Source::Node(node), together, several);
-            follow.nodes.push(next);
-        }
-        follow
-    }
-}
-
-impl Next {
-    /// The activations of a source. `together` is whether it picks several routes, `several` whether several tasks of it can run in
-    /// one superstep.
-    fn after(edges: &EdgesBySource<'_>, source: Source, together: bool, several: bool) -> Self {
-        let (mut choices, mut fixed, mut caught) = (Vec::new(), Vec::new(), Vec::new());
-        for edge in edges.from(source) {
-            match edge.via {
-                Via::Plain | Via::Each => fixed.push(alternatives(edges, edge)),
-                Via::Catch => caught.push(alternatives(edges, edge)),
-                Via::Route(_) | Via::RouteEach(_) => {}
-            }
-        }
-        for (_, route) in &routes(edges.from(source)) {
-            if !together || choices.is_empty() {
-                choices.push(Vec::new());
-            }
-            let choice = choices.len() - 1;
-            for edge in route {
-                choices[choice].push(alternatives(edges, edge));
-            }
-        }
-        if choices.is_empty() {
-            choices.push(Vec::new());
-        }
-        for choice in &mut choices {
-            choice.extend_from_slice(&fixed);
-            if several {
-                // Some tasks fail and others do not.
-                choice.extend_from_slice(&caught);
-            }
-        }
-        choices.push(caught);
-        Next::of(&choices)
-    }
-
-    /// The activations of edges that fire together. Each edge takes one of its alternatives.
-    fn of(choices: &[Vec<Alternatives>]) -> Self {
-        let mut next = Next {
-            all: Vec::new(),
-            together: Vec::new(),
-        };
-        for edges in choices {
-            for (i, alternatives) in edges.iter().enumerate() {
-                let mut others = Vec::new();
-                for alternatives in &edges[i + 1..] {
-                    for nodes in alternatives {
-                        others.extend_from_slice(nodes);
+                    Target::Node(to) => {
+                        activated.insert(to.index());
                     }
-                }
-                for nodes in alternatives {
-                    next.all.extend_from_slice(nodes);
-                    for a in nodes {
-                        next.pair(*a, nodes);
-                        next.pair(*a, &others);
-                    }
+                    Target::Join(join) => activated.union(&self.after_joins[join.index()]),
+                    Target::End => {}
                 }
             }
         }
-        sort(&mut next.all);
-        next.all.dedup();
-        next
+        Ok(activated)
     }
 
-    fn pair(&mut self, node: NodeIdx, others: &[NodeIdx]) {
-        for other in others {
-            if node != *other {
-                self.together.push((node, *other));
-            }
-        }
-    }
-}
-
-/// The alternatives of one edge, each with the nodes that it activates.
-type Alternatives = Vec<Vec<NodeIdx>>;
-
-fn alternatives(edges: &EdgesBySource<'_>, edge: &Edge) -> Alternatives {
-    let mut alternatives = Vec::new();
-    if let Target::Node(node) = edge.to {
-        alternatives.push(vec![node]);
-        if edge.via.is_each() {
-            alternatives.push(Vec::new());
-            pass_empty_list(edges, node, &mut alternatives[1]);
-        }
-    } else {
-        alternatives.push(Vec::new());
-        pass_join(edges, edge.to, &mut alternatives[0], &mut vec![edge.to]);
-    }
-    alternatives
-}
-
-/// Adds the activations that replace this node if it is sent an empty list.
-fn pass_empty_list(edges: &EdgesBySource<'_>, node: NodeIdx, nodes: &mut Vec<NodeIdx>) {
-    let mut empty = vec![node];
-    let mut next = 0;
-    while let Some(&node) = empty.get(next) {
-        next += 1;
-        let out = &edges.nodes[node.index()];
-        if choose(out) {
-            continue;
-        }
-        for edge in out {
-            match edge.to {
-                _ if edge.via == Via::Catch => {}
-                Target::Node(to) if edge.via == Via::Each => {
-                    if !empty.contains(&to) {
-                        empty.push(to);
-                    }
+    /// The sets of nodes of which the edge activates one.
+    fn alternatives(&self, edge: &Edge) -> Vec<BitSet> {
+        match edge.to {
+            Target::Node(node) => {
+                let mut alternatives = vec![BitSet::of(self.nodes, [node.index()])];
+                if edge.via.is_each() {
+                    alternatives.push(self.without_items[node.index()].clone());
                 }
-                to => pass_join(edges, to, nodes, &mut vec![to]),
+                alternatives
             }
-        }
-    }
-}
-
-fn pass_join(
-    edges: &EdgesBySource<'_>,
-    to: Target,
-    nodes: &mut Vec<NodeIdx>,
-    passed: &mut Vec<Target>,
-) {
-    match to {
-        Target::Node(node) => nodes.push(node),
-        Target::End => {}
-        Target::Join(join) => {
-            for edge in &edges.joins[join.index()] {
-                if !matches!(edge.to, Target::Join(_)) {
-                    pass_join(edges, edge.to, nodes, passed);
-                } else if !passed.contains(&edge.to) {
-                    passed.push(edge.to);
-                    pass_join(edges, edge.to, nodes, passed);
-                }
-            }
+            Target::Join(join) => vec![self.after_joins[join.index()].clone()],
+            Target::End => Vec::new(),
         }
     }
 }

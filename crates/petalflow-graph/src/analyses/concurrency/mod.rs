@@ -3,10 +3,10 @@
 mod by_pairs;
 
 use super::superstep::Routes;
+use crate::bits::BitSet;
 use crate::edges::batches;
 use crate::graph::{Graph, Source, Target, Via};
 use crate::idx::{NodeIdx, to_u32};
-use crate::lists::lists;
 use crate::tables::PairsRef;
 
 pub(crate) use by_pairs::by_pairs;
@@ -15,7 +15,7 @@ pub(crate) use by_pairs::by_pairs;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pairs {
     nodes: usize,
-    rows: Vec<Vec<u64>>,
+    rows: Vec<BitSet>,
 }
 
 impl Pairs {
@@ -23,7 +23,7 @@ impl Pairs {
     pub(crate) fn none(nodes: usize) -> Self {
         Pairs {
             nodes,
-            rows: vec![vec![0; nodes.div_ceil(64)]; nodes],
+            rows: vec![BitSet::none(nodes); nodes],
         }
     }
 
@@ -31,22 +31,21 @@ impl Pairs {
     pub(crate) fn all(nodes: usize) -> Self {
         Pairs {
             nodes,
-            rows: vec![vec![u64::MAX; nodes.div_ceil(64)]; nodes],
+            rows: vec![BitSet::all(nodes); nodes],
         }
     }
 
     /// Whether the two nodes can run in one superstep.
     pub fn contains(&self, a: NodeIdx, b: NodeIdx) -> bool {
-        self.rows[a.index()][b.index() / 64] >> (b.index() % 64) & 1 == 1
+        self.rows[a.index()].contains(b.index())
     }
 
     /// All pairs `(a, b)` with `a <= b`, ascending.
     pub fn iter(&self) -> impl Iterator<Item = (NodeIdx, NodeIdx)> {
         NodeIdx::all(self.nodes).flat_map(move |a| {
-            NodeIdx::all(self.nodes)
-                .skip(a.index())
-                .filter(move |&b| self.contains(a, b))
-                .map(move |b| (a, b))
+            let row = self.rows[a.index()].iter();
+            let row = row.filter(move |&b| a.index() <= b && b < self.nodes);
+            row.map(move |b| (a, NodeIdx::from_usize(b)))
         })
     }
 
@@ -56,23 +55,13 @@ impl Pairs {
             offsets: vec![0],
             ranges: Vec::new(),
         };
+        let mut pairs = self.iter().peekable();
         for a in NodeIdx::all(self.nodes) {
             let begin = table.ranges.len();
-            // Most rows are empty, and a row has few words.
-            let mut is_empty = true;
-            for word in &self.rows[a.index()] {
-                is_empty &= *word == 0;
-            }
-            if !is_empty {
-                for b in a.index()..self.nodes {
-                    let b = NodeIdx::from_usize(b);
-                    if !self.contains(a, b) {
-                        continue;
-                    }
-                    match table.ranges[begin..].last_mut() {
-                        Some((_, last)) if *last + 1 == b.as_u32() => *last = b.as_u32(),
-                        _ => table.ranges.push((b.as_u32(), b.as_u32())),
-                    }
+            while let Some((_, b)) = pairs.next_if(|(node, _)| *node == a) {
+                match table.ranges[begin..].last_mut() {
+                    Some((_, last)) if *last + 1 == b.as_u32() => *last = b.as_u32(),
+                    _ => table.ranges.push((b.as_u32(), b.as_u32())),
                 }
             }
             table.offsets.push(to_u32(table.ranges.len()));
@@ -81,29 +70,20 @@ impl Pairs {
     }
 
     pub(crate) fn insert(&mut self, a: NodeIdx, b: NodeIdx) -> bool {
-        let new = !self.contains(a, b);
-        self.rows[a.index()][b.index() / 64] |= 1 << (b.index() % 64);
-        self.rows[b.index()][a.index() / 64] |= 1 << (a.index() % 64);
+        let new = self.rows[a.index()].insert(b.index());
+        self.rows[b.index()].insert(a.index());
         new
     }
 
     /// All pairs of different nodes of one superstep.
-    pub(crate) fn insert_all(&mut self, frontier: &[NodeIdx]) {
-        if frontier.len() < 2 {
-            return;
-        }
-        let mut row = vec![0u64; self.nodes.div_ceil(64)];
-        for node in frontier {
-            row[node.index() / 64] |= 1 << (node.index() % 64);
-        }
-        for node in frontier {
-            let (word, own) = (node.index() / 64, 1 << (node.index() % 64));
-            let all = &mut self.rows[node.index()];
-            let had = all[word] & own;
-            for (i, more) in row.iter().enumerate() {
-                all[i] |= more;
+    pub(crate) fn insert_all(&mut self, frontier: &BitSet) {
+        for node in frontier.iter() {
+            let row = &mut self.rows[node];
+            let repeated = row.contains(node);
+            row.union(frontier);
+            if !repeated {
+                row.remove(node);
             }
-            all[word] = all[word] & !own | had;
         }
     }
 
@@ -112,76 +92,59 @@ impl Pairs {
     pub(crate) fn insert_repeated(
         &mut self,
         graph: &Graph,
-        reached: &[bool],
+        reached: &BitSet,
         all_routes: Routes,
         waits: &dyn Fn(NodeIdx, NodeIdx) -> bool,
     ) {
-        let mut deliveries: Vec<Vec<Delivery>> = lists(self.nodes);
-        let mut queue = Vec::new();
-        let batches = batches(graph);
-        for node in NodeIdx::all(self.nodes) {
-            if batches[node.index()] && reached[node.index()] {
-                queue.push(node);
-            }
-        }
-        for edge in &*graph.edges {
+        let mut deliveries = vec![Vec::new(); self.nodes];
+        let mut receivers = vec![Vec::new(); self.nodes];
+        for edge in graph.edges() {
             if let (Source::Node(from), Via::Route(_) | Via::Catch, Target::Node(to)) =
                 (edge.from, &edge.via, edge.to)
-                && reached[from.index()]
+                && reached.contains(from.index())
             {
                 let caught = edge.via == Via::Catch;
                 deliveries[to.index()].push(Delivery { from, caught });
+                receivers[from.index()].push(to);
             }
         }
-        for to in NodeIdx::all(self.nodes) {
-            let deliveries = &deliveries[to.index()];
-            let mut repeated = self.repeats(graph, deliveries, all_routes);
-            if graph.nodes[to.index()].deferred {
-                for delivery in deliveries {
-                    repeated = repeated || waits(to, delivery.from);
-                }
-            }
-            if repeated {
+        let batches = batches(graph);
+        let mut queue = Vec::new();
+        for (to, deliveries) in graph.node_indices().zip(&deliveries) {
+            let waits = || deliveries.iter().any(|delivery| waits(to, delivery.from));
+            if batches[to.index()] && reached.contains(to.index())
+                || self.repeats(graph, deliveries, all_routes)
+                || graph.node(to).deferred && waits()
+            {
                 queue.push(to);
             }
         }
         // Several tasks of a sender can each deliver an item.
         while let Some(node) = queue.pop() {
             if self.insert(node, node) {
-                for to in NodeIdx::all(self.nodes) {
-                    if deliveries[to.index()].iter().any(|it| it.from == node) {
-                        queue.push(to);
-                    }
-                }
+                queue.extend_from_slice(&receivers[node.index()]);
             }
         }
     }
 
     /// Whether two of these deliveries can arrive in one superstep.
     fn repeats(&self, graph: &Graph, deliveries: &[Delivery], all_routes: Routes) -> bool {
-        for (i, &Delivery { from, caught }) in deliveries.iter().enumerate() {
+        let mut senders = BitSet::none(self.nodes);
+        let mut choosing = BitSet::none(self.nodes);
+        deliveries.iter().any(|&Delivery { from, caught }| {
             // A node can return one of several routes twice. `Routes::Any` does not say which nodes return several, but
             // `diagnose` knows.
-            let many = graph.nodes[from.index()].many;
-            if many && !caught {
-                return true;
-            }
-            for other in &deliveries[i + 1..] {
-                let both = if from == other.from {
-                    (many || all_routes == Routes::Any) && !caught && !other.caught
-                } else {
-                    self.contains(from, other.from)
-                };
-                if both {
-                    return true;
-                }
-            }
-        }
-        false
+            let returned_twice = !caught && graph.node(from).many;
+            let two_routes = !caught && !choosing.insert(from.index()) && all_routes == Routes::Any;
+            let beside_another = senders.intersects(&self.rows[from.index()]);
+            senders.insert(from.index());
+            returned_twice || two_routes || beside_another
+        })
     }
 }
 
 /// A payload of a route, or a caught failure, that a node can send to another one.
+#[derive(Clone, Copy)]
 struct Delivery {
     from: NodeIdx,
     caught: bool,

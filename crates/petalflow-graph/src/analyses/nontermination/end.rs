@@ -1,11 +1,11 @@
 //! The nodes from which END can be reached.
 
+use std::collections::BTreeSet;
+
 use crate::analyses::Reach;
 use crate::edges::{EdgesBySource, EdgesByTarget, choose};
 use crate::graph::{Edge, Graph, Source, Target, Via};
 use crate::idx::{JoinIdx, NodeIdx};
-use crate::lists::lists;
-use crate::sorted::insert;
 
 /// The number of routes that a node may pick.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(super) fn without_end(
     picks: Picks,
 ) -> Vec<Vec<usize>> {
     let ends = reaches_end(graph, edges, picks);
-    let mut next = lists(graph.nodes.len());
+    let mut next = vec![Vec::new(); graph.nodes.len()];
     for node in graph.node_indices() {
         if reach.nodes[node.index()] && !ends[node.index()] {
             next[node.index()] = successors(edges, node);
@@ -36,28 +36,19 @@ pub(super) fn without_end(
 /// Whether a path leads to END, by [`Graph::vertex`].
 fn reaches_end(graph: &Graph, edges: &EdgesBySource<'_>, picks: Picks) -> Vec<bool> {
     let into = EdgesByTarget::of(graph);
-    let mut queue = Vec::new();
-    for node in graph.node_indices() {
-        if may_activate_nothing(graph, edges, node, picks) {
-            queue.push(Source::Node(node));
-        }
-    }
-    for join in JoinIdx::all(edges.joins.len()) {
-        if edges.joins[join.index()].is_empty() {
-            queue.push(Source::Join(join));
-        }
-    }
-    for edge in &*graph.edges {
-        if edge.to == Target::End {
-            queue.push(edge.from);
-        }
-    }
-    let mut ends = graph.no_vertices();
+    let nodes = graph.node_indices();
+    let nodes = nodes.filter(|&node| may_activate_nothing(graph, edges, node, picks));
+    let joins = JoinIdx::all(edges.joins.len());
+    let joins = joins.filter(|join| edges.joins[join.index()].is_empty());
+    let before_end = graph.edges.iter().filter(|edge| edge.to == Target::End);
+    let mut queue: Vec<Source> = (nodes.map(Source::Node))
+        .chain(joins.map(Source::Join))
+        .chain(before_end.map(|edge| edge.from))
+        .collect();
+    let mut ends = vec![false; graph.vertices()];
     while let Some(source) = queue.pop() {
         if !std::mem::replace(&mut ends[graph.vertex(source)], true) {
-            for edge in into.to(source) {
-                queue.push(edge.from);
-            }
+            queue.extend(into.to(source).iter().map(|edge| edge.from));
         }
     }
     ends
@@ -73,37 +64,26 @@ fn may_activate_nothing(
 ) -> bool {
     let many = picks == Picks::Any || graph.node(node).many;
     let out = &edges.nodes[node.index()];
-    let mut may_end = many && choose(out);
-    let mut only_catch = true;
-    for edge in out {
-        only_catch &= edge.via == Via::Catch;
-        if let (true, Target::Node(to)) = (edge.via.is_each(), edge.to) {
-            may_end |= !plain(&edges.nodes[to.index()]);
-        }
-    }
-    may_end || only_catch
-}
-
-/// Whether one of these edges is plain.
-fn plain(edges: &[&Edge]) -> bool {
-    for edge in edges {
-        if edge.via == Via::Plain {
-            return true;
-        }
-    }
-    false
+    let is_plain = |edge: &&Edge| edge.via == Via::Plain;
+    let may_send_nothing = |edge: &&Edge| {
+        edge.via.is_each()
+            && (edge.to.node()).is_some_and(|to| !edges.nodes[to.index()].iter().any(is_plain))
+    };
+    many && choose(out)
+        || out.iter().all(|edge| edge.via == Via::Catch)
+        || out.iter().any(may_send_nothing)
 }
 
 /// The nodes that a node leads to, also through joins.
 pub(crate) fn successors(edges: &EdgesBySource<'_>, node: NodeIdx) -> Vec<usize> {
     let mut nodes = Vec::new();
-    let mut seen = Vec::new();
+    let mut seen = BTreeSet::new();
     let mut queue = vec![Source::Node(node)];
     while let Some(source) = queue.pop() {
         for edge in edges.from(source) {
             match edge.to {
                 Target::Node(to) => nodes.push(to.index()),
-                Target::Join(join) if insert(&mut seen, join) => queue.push(Source::Join(join)),
+                Target::Join(join) if seen.insert(join) => queue.push(Source::Join(join)),
                 Target::Join(_) | Target::End => {}
             }
         }

@@ -1,11 +1,11 @@
 //! Sets of states that a run cannot leave, judged by the explored states.
 
+use std::collections::BTreeSet;
+
 use crate::analyses::state_space::StateSpace;
 use crate::components::sinks;
 use crate::graph::{Graph, Source, Via};
 use crate::idx::NodeIdx;
-use crate::lists::lists;
-use crate::sorted::insert;
 
 /// The nodes of each set of states that a run cannot leave, if that does not depend on what the nodes choose.
 pub(crate) fn inescapable_sets(graph: &Graph, space: &StateSpace) -> Vec<Vec<NodeIdx>> {
@@ -14,7 +14,7 @@ pub(crate) fn inescapable_sets(graph: &Graph, space: &StateSpace) -> Vec<Vec<Nod
         return Vec::new();
     }
     // If the run cannot end from a state, it cannot end from the following states either.
-    let mut next = lists(space.states.len());
+    let mut next = vec![Vec::new(); space.states.len()];
     for transition in &space.transitions {
         if !ends[transition.from as usize] {
             next[transition.from as usize].push(transition.to as usize);
@@ -29,38 +29,32 @@ pub(crate) fn inescapable_sets(graph: &Graph, space: &StateSpace) -> Vec<Vec<Nod
             open[node.index()] = true;
         }
     }
-    let mut sets = Vec::new();
-    for states in &sinks(&next) {
-        if ends[states[0]] {
-            continue;
-        }
-        let (mut nodes, mut is_open) = (Vec::new(), false);
-        for state in states {
-            for node in &space.states[*state].frontier {
-                is_open |= open[node.index()];
-                insert(&mut nodes, *node);
-            }
-        }
-        if !is_open {
-            insert(&mut sets, nodes);
-        }
-    }
-    sets
+    let sinks = sinks(&next);
+    let endless = sinks.iter().filter(|states| !ends[states[0]]);
+    let nodes = endless.map(|states| {
+        let frontiers = states
+            .iter()
+            .flat_map(|&state| &space.states[state].frontier);
+        frontiers.copied().collect()
+    });
+    let sets: BTreeSet<BTreeSet<NodeIdx>> = nodes.collect();
+    sets.into_iter()
+        .filter(|nodes| !nodes.iter().any(|node| open[node.index()]))
+        .map(|nodes| nodes.into_iter().collect())
+        .collect()
 }
 
 /// The states from which an end can be reached.
 fn can_end(space: &StateSpace) -> Vec<bool> {
-    let mut before = lists(space.states.len());
+    let mut before = vec![Vec::new(); space.states.len()];
     for transition in &space.transitions {
         before[transition.to as usize].push(transition.from as usize);
     }
-    let mut queue = Vec::new();
-    for (index, state) in space.states.iter().enumerate() {
-        // The first state is START.
-        if index > 0 && state.frontier.is_empty() {
-            queue.push(index);
-        }
-    }
+    // The first state is START.
+    let states = 1..space.states.len();
+    let mut queue: Vec<usize> = states
+        .filter(|&state| space.states[state].frontier.is_empty())
+        .collect();
     let mut ends = vec![false; space.states.len()];
     while let Some(state) = queue.pop() {
         if !std::mem::replace(&mut ends[state], true) {
