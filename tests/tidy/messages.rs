@@ -37,6 +37,7 @@ const SEVERAL: &[(&str, usize, &str)] = &[
         2,
         "rustc reports the name that the trait does not have, and the one that is missing",
     ),
+    ("documents/fail/wrong_document", 3, "three mistakes"),
     ("flow/fail/generic_node", 2, "two mistakes"),
     ("flow/fail/half_typed_group", 2, "two mistakes"),
     ("flow/fail/item_by_value", 2, "two mistakes"),

@@ -66,7 +66,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
     layer(
         "petalflow-documents-macros",
         &["petalflow-documents-core", "petalflow-source"],
-        &["petalflow-documents"],
+        &[],
     ),
     layer(
         "petalflow-documents",

@@ -12,6 +12,8 @@ pub mod conversation_age;
 pub mod conversation_order;
 #[path = "conversation/pass/warning.rs"]
 pub mod conversation_warning;
+#[path = "documents/pass/names_and_visibility.rs"]
+pub mod documents_names_and_visibility;
 #[path = "flow/pass/near_cycles.rs"]
 pub mod flow_near_cycles;
 #[path = "flow/pass/near_items.rs"]

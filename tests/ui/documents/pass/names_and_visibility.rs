@@ -10,7 +10,8 @@
 /// Options of this crate have the names of the standard library.
 pub struct Option;
 
-fn main() {
+#[::core::prelude::v1::test]
+fn the_flow_has_its_services_and_no_warnings() {
     let _: fn(VersesServices) -> _ = Verses::new;
     ::std::assert!(Verses::WARNINGS.is_empty());
 }
