@@ -91,6 +91,31 @@ fn published_packages_do_not_need_unpublished_ones() {
     report(&errors);
 }
 
+/// What crates.io and docs.rs show of a package, and the texts of its licences.
+#[test]
+fn published_packages_have_what_crates_io_and_docs_rs_show() {
+    let root = workspace::root();
+    let mut errors = Vec::new();
+    for package in workspace::packages()
+        .iter()
+        .filter(|package| package.published)
+    {
+        let folder = package.folder.display();
+        for field in &package.missing_fields {
+            errors.push(format!("{folder}/Cargo.toml: no `{field}`"));
+        }
+        for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
+            let copy = std::fs::read(root.join(&package.folder).join(licence)).ok();
+            if copy != std::fs::read(root.join(licence)).ok() {
+                errors.push(format!(
+                    "{folder}: `{licence}` is not that of the repository: link to it"
+                ));
+            }
+        }
+    }
+    report(&errors);
+}
+
 /// Users name the packages that the table of the README lists, and no others: the others say so where a user meets them.
 #[test]
 fn packages_say_who_names_them() {

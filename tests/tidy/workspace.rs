@@ -17,6 +17,8 @@ pub(crate) struct Package {
     pub(crate) roots: Vec<PathBuf>,
     /// The tests that need features. If one is off, Cargo does not run the test and does not report it.
     pub(crate) tests_with_features: Vec<String>,
+    /// The fields of `Cargo.toml` that crates.io or docs.rs read and that it does not have.
+    pub(crate) missing_fields: Vec<&'static str>,
 }
 
 impl Package {
@@ -88,7 +90,23 @@ fn read(package: &Value, workspace: &Path) -> Package {
         list(&target["kind"]).any(|kind| text(kind) == "test")
             && !target["required-features"].is_null()
     });
+    let fields = [
+        ("categories", &package["categories"][0]),
+        ("description", &package["description"]),
+        ("keywords", &package["keywords"][0]),
+        ("license", &package["license"]),
+        (
+            "package.metadata.docs.rs",
+            &package["metadata"]["docs"]["rs"]["all-features"],
+        ),
+        ("readme", &package["readme"]),
+        ("rust-version", &package["rust_version"]),
+    ];
     Package {
+        missing_fields: fields
+            .into_iter()
+            .filter_map(|(name, value)| value.is_null().then_some(name))
+            .collect(),
         tests_with_features: tests_with_features
             .map(|target| text(&target["name"]).to_owned())
             .collect(),
