@@ -51,7 +51,8 @@ pub(super) fn binding(cx: &Cx<'_>, param: &Param) -> TokenStream {
         }
         Source::KeyOf(key, shape) => {
             let get = key_of(cx, key, "get");
-            let state = Ident::new("state", key.span().resolved_at(state.span()));
+            let mut state = state;
+            state.set_span(key.span().resolved_at(state.span()));
             match shape {
                 Shape::Ref => quote_spanned!(key.span()=> #get(#state)),
                 Shape::Option => quote_spanned!(key.span()=> __petalflow::option(#get(#state))),

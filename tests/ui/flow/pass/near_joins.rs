@@ -1,4 +1,5 @@
 //! What PF007 proposes, and cycles over joins with a way out.
+#![allow(dead_code)]
 
 use petalflow::prelude::*;
 

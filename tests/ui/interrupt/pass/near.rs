@@ -1,4 +1,5 @@
 //! Correct interrupts that are similar to those in `fail`.
+#![allow(dead_code)]
 
 use petalflow::prelude::*;
 
