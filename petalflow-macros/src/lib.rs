@@ -79,7 +79,7 @@ for_compilers_and_editors! {
 /// | --- | --- |
 /// | `input` | the key is part of the input. A new turn of a thread writes it again, also if the input leaves it out and so has its default; with `skip_zero` it then keeps its value |
 /// | `replace` | the default reducer: at most one write in a superstep, which replaces the value |
-/// | `append`, `prepend`, `sum`, `min`, `max`, `merge`, `first`, `messages` | another reducer, which folds each write into the value; see `petalflow::state::reduce` |
+/// | `append`, `prepend`, `sum`, `min`, `max`, `merge`, `first`, `messages` | another reducer, which folds each write into the value; see `petalflow::state::reduce`. A `sum` that does not fit in its type is an error of the run |
 /// | `reduce = path` | a reducer of your own: `fn(&mut T, T)` |
 /// | `skip_zero` | a write of the default of the type is ignored |
 /// | `default`, `default = expr` | the value before the first write; nodes may read it |

@@ -61,7 +61,10 @@
 //! # }
 //! ```
 
+use std::sync::Arc;
+
 use crate::durable::ResultCodec;
+use crate::error::{Panicked, catch, catch_panic};
 use crate::event::TaskInfo;
 use crate::exec::SteppedRun;
 use crate::flow::Flow;
@@ -77,6 +80,8 @@ use crate::state::{InputOf, Storable};
 pub struct Supersteps<F: Flow> {
     run: SteppedRun<F>,
     codec: ResultCodec<F::State>,
+    /// A panic that may have left the state half-changed. Then the run cannot continue.
+    panicked: Option<Panicked>,
 }
 
 impl_debug!([F: Flow] Supersteps<F>, |this| flow = this.run.flow.name(), superstep = this.run.scope.superstep);
@@ -97,8 +102,13 @@ impl<F: Flow<State: Storable>> Supersteps<F> {
         settings.thread = Some(run.into());
         let codec = ResultCodec::new(flow.name(), &flow.plan())
             .map_err(|error| RunError::of_thread(error, flow.name()))?;
-        let run = SteppedRun::begin(flow, settings, input.into())?;
-        Ok(Supersteps { run, codec })
+        let begun = catch(|| SteppedRun::begin(Arc::clone(&flow), settings, input.into()));
+        let run = begun.map_err(|panicked| RunError::panicked(panicked, flow.name(), 0))??;
+        Ok(Supersteps {
+            run,
+            codec,
+            panicked: None,
+        })
     }
 
     /// The number of supersteps that were committed.
@@ -143,9 +153,13 @@ impl<F: Flow<State: Storable>> Supersteps<F> {
     ///
     /// If the future is dropped, the node's future is dropped too. The task can be run again.
     pub async fn run(&self, task: usize) -> Result<Vec<u8>, RunError> {
-        let task = self.run.run(task).await?;
-        let saved = self.codec.save(&task.result());
-        saved.map_err(|error| self.of_thread(error))
+        self.check_state()?;
+        let ran = catch_panic(async {
+            let task = self.run.run(task).await?;
+            let saved = self.codec.save(&task.result());
+            saved.map_err(|error| self.of_thread(error))
+        });
+        ran.await.map_err(|panicked| self.panicked(panicked))?
     }
 
     /// Commits the next superstep: folds the writes of its tasks into the state, and plans the superstep after it. There is
@@ -154,12 +168,9 @@ impl<F: Flow<State: Storable>> Supersteps<F> {
     /// # Errors
     ///
     /// The number of results differs from that of the tasks, or a result cannot be read; a write is refused; a join can never
-    /// complete; the limit of supersteps is reached. The run cannot continue after the last three.
-    ///
-    /// # Panics
-    ///
-    /// If a reducer panics.
+    /// complete; the limit of supersteps is reached; a reducer panics. The run cannot continue after the last four.
     pub fn commit<R: AsRef<[u8]>>(&mut self, results: &[R]) -> Result<(), RunError> {
+        self.check_state()?;
         let tasks = self.run.frontier.len();
         if results.len() != tasks {
             return Err(self.of_thread(ThreadError::Request(format!(
@@ -168,12 +179,30 @@ impl<F: Flow<State: Storable>> Supersteps<F> {
                 results.len()
             ))));
         }
-        let mut finished = Vec::new();
-        for (task, result) in self.run.frontier.iter().zip(results) {
-            let loaded = self.codec.load(task.node, result.as_ref());
-            finished.push(loaded.map_err(|error| self.of_thread(error))?);
+        let committed = catch(|| {
+            let mut finished = Vec::new();
+            for (task, result) in self.run.frontier.iter().zip(results) {
+                let loaded = self.codec.load(task.node, result.as_ref());
+                finished.push(loaded.map_err(|error| self.of_thread(error))?);
+            }
+            self.run.commit(finished.into_iter())
+        });
+        committed.unwrap_or_else(|panicked| {
+            self.panicked = Some(panicked.clone());
+            Err(self.panicked(panicked))
+        })
+    }
+
+    /// Fails if a panic may have left the state half-changed.
+    fn check_state(&self) -> Result<(), RunError> {
+        match &self.panicked {
+            Some(panicked) => Err(self.panicked(panicked.clone())),
+            None => Ok(()),
         }
-        self.run.commit(finished.into_iter())
+    }
+
+    fn panicked(&self, panicked: Panicked) -> RunError {
+        RunError::panicked(panicked, self.run.flow.name(), self.superstep())
     }
 
     fn of_thread(&self, error: ThreadError) -> RunError {

@@ -28,7 +28,9 @@ pub use petalflow_macros::{StateAfterCfg, flow_documented};
 
 pub use crate::delivery::{ItemProbe, NoItemCodec};
 pub use crate::node::{Itself as Function, key_output, last_output};
-pub use crate::state::{Coder, CopyProbe, NoCoder, NoCopy, StateCodec, Values};
+pub use crate::state::{
+    Coder, CopyProbe, NoCoder, NoCopy, StateCodec, SumProbe, UncheckedSum, Values,
+};
 pub use data::{DataFor, Deserialize, Deserializer, MapAccess, Question, Slots, read_input};
 pub use node::{
     Broken, IsState, Itself, KeyOf, Lazy, Names, NoNames, Optional, blocking, checked_by_state,

@@ -8,6 +8,7 @@ mod too_deep;
 
 pub(crate) use failure::{Failure, Payload};
 pub use node::{FailureKind, FailureLog, NodeError};
+pub(crate) use panic::catch;
 pub use panic::{Panicked, catch_panic};
 pub(crate) use petalflow_store::error::debug_is_message;
 #[doc(inline)]

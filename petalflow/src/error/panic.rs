@@ -30,9 +30,19 @@ impl Panicked {
             message: text.unwrap_or("(no message)").into(),
         }
     }
+
+    /// The message of the panic alone.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
 }
 
 super::debug_is_message!(Panicked);
+
+/// Calls a function and catches a panic in it.
+pub(crate) fn catch<T>(function: impl FnOnce() -> T) -> Result<T, Panicked> {
+    catch_unwind(AssertUnwindSafe(function)).map_err(|payload| Panicked::new(&*payload))
+}
 
 /// Awaits a future and catches a panic in it, as the runtime does for nodes. For code that calls functions of users.
 ///

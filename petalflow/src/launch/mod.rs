@@ -485,6 +485,9 @@ impl<F: Flow> Launch<F> {
     }
 
     /// Starts a run with this input: the keys marked `input`, or the bare value if there is only one such key.
+    ///
+    /// No code of the program panics out of the run, and no sum wraps around: both are [errors](crate::run::RunErrorKind) of the
+    /// run.
     pub fn run(self, input: impl InputOf<F::State>) -> Run<F> {
         Run::new(Start {
             flow: self.flow,

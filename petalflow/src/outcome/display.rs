@@ -29,6 +29,9 @@ impl fmt::Display for RunError {
                     error.superstep, error.message
                 )
             }
+            RunErrorKind::Write { nodes, problem } if nodes.is_empty() => {
+                write!(f, "{problem} (in the input of `{flow}`); no node has run")
+            }
             RunErrorKind::Write { nodes, problem } => {
                 write!(
                     f,
@@ -36,6 +39,13 @@ impl fmt::Display for RunError {
                     quoted(nodes)
                 )
             }
+            RunErrorKind::Panic { message } if *superstep == 0 => {
+                write!(f, "`{flow}` panicked outside of its supersteps: {message}")
+            }
+            RunErrorKind::Panic { message } => write!(
+                f,
+                "`{flow}` panicked in superstep {superstep}, outside of its nodes: {message}"
+            ),
             RunErrorKind::Limit { limit, next } => write!(
                 f,
                 "`{flow}` did not end within {limit} supersteps (next: {}); raise it with `.limit(..)` if the loop is meant to be that long",

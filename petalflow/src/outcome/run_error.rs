@@ -4,10 +4,10 @@ use std::any::Any;
 use std::error::Error;
 
 use super::{Paused, RunErrorKind, ThreadError};
-use crate::error::{BoxError, NodeError, message_with_sources};
+use crate::error::{BoxError, NodeError, Panicked, message_with_sources};
 use crate::ids::TaskId;
 use crate::question::Interrupt;
-use crate::state::State;
+use crate::state::{State, WriteError};
 
 /// Why a run did not finish.
 ///
@@ -72,7 +72,6 @@ impl RunError {
         }))
     }
 
-    #[cfg(feature = "engine")]
     pub(crate) fn with_source(mut self, source: Option<BoxError>) -> Self {
         self.0.source = source;
         self
@@ -107,6 +106,22 @@ impl RunError {
             retried: Vec::new(),
             barrier: None,
         }))
+    }
+
+    /// The error of a run whose input cannot be applied.
+    pub(crate) fn of_input(error: WriteError, flow: &str) -> Self {
+        let kind = RunErrorKind::Write {
+            nodes: Vec::new(),
+            problem: error.to_string(),
+        };
+        Self::bare(kind, flow, 0).with_source(Some(error.into()))
+    }
+
+    /// The error of a run that panicked in this superstep, or outside of its supersteps (0).
+    pub(crate) fn panicked(panicked: Panicked, flow: &str, superstep: u64) -> Self {
+        let message = panicked.message().into();
+        Self::bare(RunErrorKind::Panic { message }, flow, superstep)
+            .with_source(Some(panicked.into()))
     }
 
     /// The error of a run whose managed value could not be created.

@@ -36,10 +36,16 @@ pub enum RunErrorKind {
     /// Two nodes of one superstep wrote a key that accepts one write, or a reducer refused a write. Nothing of the superstep
     /// was applied.
     Write {
-        /// The nodes that wrote the key in this superstep.
+        /// The nodes that wrote the key in this superstep. Empty if it was the input of the run.
         nodes: Vec<String>,
         /// The problem.
         problem: String,
+    },
+    /// Code of the program panicked outside of a node: a reducer, for example, or an implementation of `Clone` or `Serialize`.
+    /// Nothing of the superstep was stored. The error has no [state](super::RunError::state).
+    Panic {
+        /// The message of the panic.
+        message: String,
     },
     /// The run did not end within its limit of supersteps.
     Limit {

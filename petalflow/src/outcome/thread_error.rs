@@ -1,6 +1,7 @@
 //! The errors of threads.
 
 use crate::checkpoint::{Address, StoreError};
+use crate::error::{Panicked, catch_panic};
 use crate::question::{AnswerError, Interrupt, open};
 use petalflow_codec::CodecError;
 
@@ -96,6 +97,9 @@ pub enum ThreadError {
     /// An answer is refused.
     #[error(transparent)]
     Answer(#[from] AnswerError),
+    /// Code of the program panicked: a reducer, for example, or an implementation of `Deserialize`.
+    #[error(transparent)]
+    Panic(#[from] Panicked),
     /// The request is not possible.
     #[error("{0}")]
     Request(String),
@@ -104,6 +108,13 @@ pub enum ThreadError {
 crate::error::debug_is_message!(ThreadError);
 
 impl ThreadError {
+    /// Awaits an operation on a thread that runs code of the program.
+    pub(crate) async fn catch_panic<T>(
+        operation: impl Future<Output = Result<T, ThreadError>>,
+    ) -> Result<T, ThreadError> {
+        catch_panic(operation).await?
+    }
+
     pub(crate) fn value(what: impl Into<String>) -> impl FnOnce(CodecError) -> Self {
         let what = what.into();
         move |problem| ThreadError::Value { what, problem }

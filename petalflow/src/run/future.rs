@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use crate::error::catch;
 use crate::event::Sink;
 use crate::exec::{Begin, BeginBarrier, Start, drive};
 use crate::flow::Flow;
@@ -23,7 +24,8 @@ use crate::outcome::RunError;
 ///
 /// # Panics
 ///
-/// If it is polled again after it has ended. A panic of a node does not propagate: it is a failure of the node.
+/// If it is polled again after it has ended. No panic of the program's code propagates: that of a node is a failure of the
+/// node, and any other ends the run with [`RunErrorKind::Panic`](crate::run::RunErrorKind::Panic).
 ///
 /// # Cancel safety
 ///
@@ -57,14 +59,38 @@ use crate::outcome::RunError;
 #[must_use = "a run does nothing before it is awaited"]
 pub struct Run<F: Flow>(Progress<F>);
 
-/// Two pointers, so that the task of a runtime that only awaits a run is small.
+/// Three pointers, so that the task of a runtime that only awaits a run is small.
 enum Progress<F: Flow> {
     Running(Running<F>),
     /// It runs when it is polled. `None` if it has ended.
     Waiting(Option<Box<Waiting<F>>>),
 }
 
-type Running<F> = BoxFuture<'static, Result<<F as Flow>::State, RunError>>;
+/// A run that was begun. A panic that nothing inside it has caught ends it with an error.
+struct Running<F: Flow> {
+    future: BoxFuture<'static, Result<F::State, RunError>>,
+    /// Its name is part of the error.
+    flow: Arc<F>,
+}
+
+impl<F: Flow> Running<F> {
+    fn start(start: Start<F>) -> Self {
+        let flow = Arc::clone(&start.flow);
+        let future = catch(|| drive(start)).unwrap_or_else(|panicked| {
+            let error = RunError::panicked(panicked, flow.name(), 0);
+            Box::pin(std::future::ready(Err(error)))
+        });
+        Running { future, flow }
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<F::State, RunError>> {
+        let polled = catch(|| self.future.as_mut().poll(cx));
+        polled.unwrap_or_else(|panicked| {
+            let error = RunError::panicked(panicked, self.flow.name(), 0);
+            Poll::Ready(Err(error))
+        })
+    }
+}
 
 #[allow(
     clippy::large_enum_variant,
@@ -126,7 +152,7 @@ impl<F: Flow> Run<F> {
         };
         let begin_barrier = stored.stop_when_stored();
         let mut running = self.start();
-        let ended = poll_fn(|cx| match running.as_mut().poll(cx) {
+        let ended = poll_fn(|cx| match running.poll(cx) {
             Poll::Ready(result) => Poll::Ready(Some(result)),
             Poll::Pending if begin_barrier.is_reached() => Poll::Ready(None),
             Poll::Pending => Poll::Pending,
@@ -134,7 +160,7 @@ impl<F: Flow> Run<F> {
         if let Some(result) = ended.await {
             // Middleware around the run has ended it without the thread.
             let state = result?;
-            running = Box::pin(std::future::ready(Ok(state)));
+            running.future = Box::pin(std::future::ready(Ok(state)));
         }
         Ok(Self::waiting(Waiting::Begun(running, begin_barrier)))
     }
@@ -155,7 +181,7 @@ impl<F: Flow> Run<F> {
         match self.0 {
             Progress::Running(running) => running,
             Progress::Waiting(Some(waiting)) => match *waiting {
-                Waiting::Ready(start) => drive(start),
+                Waiting::Ready(start) => Running::start(start),
                 Waiting::Begun(running, _) => running,
             },
             Progress::Waiting(None) => panic!("a run was polled after it had ended"),
@@ -177,7 +203,7 @@ impl<F: Flow> Future for Run<F> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         loop {
             if let Progress::Running(running) = &mut self.0 {
-                let result = std::task::ready!(running.as_mut().poll(cx));
+                let result = std::task::ready!(running.poll(cx));
                 self.0 = Progress::Waiting(None);
                 return Poll::Ready(result);
             }

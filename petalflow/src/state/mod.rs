@@ -5,6 +5,7 @@ mod copies;
 mod encoded_key;
 mod messages;
 mod storage;
+mod sums;
 mod update;
 mod write;
 
@@ -18,6 +19,7 @@ pub use messages::{Message, Remove};
 pub use petalflow_codec::{RawValue, Reducer};
 pub use petalflow_graph::KeySet;
 pub use storage::{CanStore, Durable, Recordable, Storable, Stores, ThreadSafe, Volatile};
+pub use sums::{CheckedSum, SumProbe, UncheckedSum};
 pub use update::{Update, WriteError};
 pub use write::{Write, Writes};
 
@@ -62,7 +64,11 @@ pub trait State: Sized + Send + Sync + 'static {
 
     /// The state before the first superstep and the keys that have a value in it. Input folds like any write, but a
     /// `replace` key takes it without a `Default`.
-    fn start(input: Self::Input) -> (Self, KeySet);
+    ///
+    /// # Errors
+    ///
+    /// If a `sum` of the input and the default of its key does not fit in the type.
+    fn start(input: Self::Input) -> Result<(Self, KeySet), WriteError>;
 
     /// The input as writes, for a state that already has values.
     fn input(input: Self::Input) -> Self::Update;
@@ -75,16 +81,18 @@ pub trait State: Sized + Send + Sync + 'static {
     fn commit(&mut self, update: &mut Self::Update, overwritten: KeySet, written: &mut KeySet);
 
     /// Checks whether the writes of one superstep, in the order in which they fold, can be applied. Called before any
-    /// of them is applied.
+    /// of them is applied. The keys in `expired` are reset before.
     ///
     /// # Errors
     ///
-    /// The first write that its reducer rejects: `messages` rejects the removal of an unknown message.
+    /// The first write that its reducer rejects: `messages` rejects the removal of an unknown message, `sum` rejects a sum
+    /// that does not fit in the type.
     fn validate<'a>(
         &'a self,
-        updates: &mut dyn Iterator<Item = &'a Self::Update>,
+        expired: KeySet,
+        updates: impl Iterator<Item = &'a Self::Update> + Clone,
     ) -> Result<(), WriteError> {
-        let _ = updates;
+        let _ = (expired, updates);
         Ok(())
     }
 

@@ -79,7 +79,8 @@ reducer! {
 }
 
 reducer! {
-    /// Adds the write to the current value with `+=`.
+    /// Adds the write to the current value with `+=`. A run first checks that the sum of an integer or a `Duration` fits in its
+    /// type, and ends with an error if it does not; a float becomes infinite.
     ///
     /// ```
     /// let mut rounds = 10;

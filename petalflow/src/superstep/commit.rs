@@ -13,16 +13,17 @@ pub(crate) fn commit_one<S: State>(
     written: &mut KeySet,
     update: &mut S::Update,
 ) -> Result<(), WriteError> {
-    state.validate(&mut std::iter::once(&*update))?;
+    state.validate(expired::<S>(*written), std::iter::once(&*update))?;
     expire(state, written);
     let overwritten = update.overwritten();
     state.commit(update, overwritten, written);
     Ok(())
 }
 
-/// Checks that the writes of several tasks can be applied in this order. Returns the keys that they overwrite.
+/// Checks that the writes of several tasks can be applied in this order, after the keys in `expired` are reset. Returns the keys that they overwrite.
 pub(crate) fn prepare<'a, S: State>(
     state: &'a S,
+    expired: KeySet,
     updates: impl Iterator<Item = &'a S::Update> + Clone,
 ) -> Result<KeySet, WriteError> {
     let mut once = KeySet::NONE;
@@ -40,7 +41,7 @@ pub(crate) fn prepare<'a, S: State>(
         once = once.union(update.written());
         overwritten = overwritten.union(update.overwritten());
     }
-    state.validate(&mut updates.into_iter())?;
+    state.validate(expired, updates)?;
     Ok(overwritten)
 }
 
@@ -57,13 +58,18 @@ pub(crate) fn apply<'a, S: State>(
     }
 }
 
+/// The keys whose values end before the next writes are applied.
+pub(crate) fn expired<S: State>(written: KeySet) -> KeySet {
+    written.intersection(S::EPHEMERAL)
+}
+
 /// Resets the values that last one superstep, before the next writes are applied.
 fn expire<S: State>(state: &mut S, written: &mut KeySet) {
     // Known at compile time: most states have no such keys.
     if S::EPHEMERAL.is_empty() {
         return;
     }
-    let expired = written.intersection(S::EPHEMERAL);
+    let expired = expired::<S>(*written);
     if !expired.is_empty() {
         state.reset(expired);
         *written = written.minus(expired);

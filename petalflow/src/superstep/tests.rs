@@ -264,12 +264,13 @@ fn lines(update: &mut Writes, line: &str) {
 
 #[test]
 fn writes_are_applied_in_the_order_of_the_tasks() {
-    let mut state = Report::start(().into()).0;
+    let mut state = Report::start(().into()).unwrap().0;
     let mut written = KeySet::NONE;
     let mut updates = [Writes::default(), Writes::default()];
     lines(&mut updates[0], "first");
     lines(&mut updates[1], "second");
-    let overwritten = prepare(&state, updates.iter()).expect("appends do not conflict");
+    let overwritten =
+        prepare(&state, KeySet::NONE, updates.iter()).expect("appends do not conflict");
     apply(&mut state, &mut written, overwritten, updates.iter_mut());
     assert_eq!(state.lines, ["first", "second"]);
     assert!(written.contains(1) && !written.contains(0));
@@ -277,19 +278,20 @@ fn writes_are_applied_in_the_order_of_the_tasks() {
 
 #[test]
 fn two_writes_of_a_key_without_a_reducer_are_refused_before_anything_changes() {
-    let state = Report::start(().into()).0;
+    let state = Report::start(().into()).unwrap().0;
     let mut updates = [Writes::default(), Writes::default()];
     for update in &mut updates {
         write::<ReportTitle>(update, "title".to_string());
     }
-    let error = prepare(&state, updates.iter()).expect_err("only one task may write it");
+    let error =
+        prepare(&state, KeySet::NONE, updates.iter()).expect_err("only one task may write it");
     assert_eq!(error.key, "title");
     assert!(updates.iter().all(Update::written_any));
 }
 
 #[test]
 fn an_ephemeral_value_lasts_one_superstep() {
-    let mut state = Report::start(().into()).0;
+    let mut state = Report::start(().into()).unwrap().0;
     let mut written = KeySet::NONE;
     let mut update = Writes::default();
     write::<ReportSignal>(&mut update, Some(1));

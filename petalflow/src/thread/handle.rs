@@ -285,7 +285,13 @@ impl<F: Flow> Thread<F> {
     pub async fn fork(&self, checkpoint: u64) -> Result<u64, ThreadError> {
         let storage = self.checked()?;
         let _claim = self.claim(&storage).await?;
-        let forked = durable::fork(&*self.threads.flow, &storage, checkpoint, &storage).await?;
+        let forked = ThreadError::catch_panic(durable::fork(
+            &*self.threads.flow,
+            &storage,
+            checkpoint,
+            &storage,
+        ))
+        .await?;
         durable::describe(&*self.threads.flow, &storage).await?;
         Ok(forked)
     }
@@ -306,7 +312,8 @@ impl<F: Flow> Thread<F> {
         let (from, to) = (self.checked()?, other.checked()?);
         let _claim = other.claim(&to).await?;
         other.must_be_new().await?;
-        durable::fork(&*self.threads.flow, &from, checkpoint, &to).await?;
+        ThreadError::catch_panic(durable::fork(&*self.threads.flow, &from, checkpoint, &to))
+            .await?;
         durable::describe(&*self.threads.flow, &to).await?;
         Ok(other)
     }
@@ -388,7 +395,9 @@ impl<F: Flow> Thread<F> {
     ) -> Result<Vec<u64>, ThreadError> {
         let storage = self.checked()?;
         let _claim = self.claim(&storage).await?;
-        let edited = durable::edit(&*self.threads.flow, &storage, supersteps).await?;
+        let edited =
+            ThreadError::catch_panic(durable::edit(&*self.threads.flow, &storage, supersteps))
+                .await?;
         durable::describe(&*self.threads.flow, &storage).await?;
         Ok(edited)
     }

@@ -43,7 +43,7 @@ impl<F: Flow> Thread<F> {
         checkpoint: Option<u64>,
     ) -> Result<Option<Snapshot<F::State>>, ThreadError> {
         let storage = self.checked()?;
-        durable::snapshot(&*self.threads.flow, &storage, checkpoint).await
+        ThreadError::catch_panic(durable::snapshot(&*self.threads.flow, &storage, checkpoint)).await
     }
 
     /// The checkpoints of the thread, newest first.

@@ -175,7 +175,7 @@ impl RunMiddleware<Order> for Shortcut {
         next: RunNext<'_, Order>,
     ) -> Result<Order, RunError> {
         let _ = (input, next);
-        let (order, _) = Order::start("cached".to_string().into());
+        let (order, _) = Order::start("cached".to_string().into()).unwrap();
         Ok(order)
     }
 }

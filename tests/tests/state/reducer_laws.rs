@@ -69,7 +69,7 @@ fn push(write: &One, update: &mut AllUpdate) -> Result<(), WriteError> {
 
 /// Commits the writes, with a new update at each index in `cuts`.
 fn commit(writes: &[One], cuts: &[bool]) -> All {
-    let (mut state, mut written) = All::start(().into());
+    let (mut state, mut written) = All::start(().into()).unwrap();
     let mut update = AllUpdate::default();
     for (at, write) in writes.iter().enumerate() {
         push(write, &mut update).expect("these keys take any number of writes");

@@ -72,7 +72,7 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
             #name
             #keys
             #[allow(unused_variables)]
-            fn start(#value: #input) -> (Self, #runtime::state::KeySet) {
+            fn start(#value: #input) -> ::core::result::Result<(Self, #runtime::state::KeySet), #runtime::state::WriteError> {
                 #start
             }
             #[allow(unused_variables)]
@@ -126,7 +126,15 @@ fn start(cx: &Cx, input: &Ident) -> TokenStream {
     let folds = folded.map(|(index, key)| {
         let field = &key.field;
         let fold = folding(cx, index, key);
-        let fold = quote!(#fold(&mut #state.#field, #input.#field););
+        let check = matches!(key.reducer, Reducer::BuiltIn(BuiltIn::Sum)).then(|| {
+            let (ty, name) = (cx.ty(key), &key.name);
+            quote! {{
+                #[allow(unused_imports)]
+                use #runtime::__private::UncheckedSum as _;
+                #runtime::__private::SumProbe::<#ty>::validate_input(&#state.#field, #name, &#input.#field)?;
+            }}
+        });
+        let fold = quote!(#check #fold(&mut #state.#field, #input.#field););
         if key.flags.skip_zero.is_some() {
             let zero = zero(cx, key);
             quote!(if !#zero(&#input.#field) { #fold })
@@ -138,7 +146,7 @@ fn start(cx: &Cx, input: &Ident) -> TokenStream {
         #[allow(unused_mut)]
         let mut #state = #ident { #(#fields),* };
         #(#folds)*
-        (#state, const { #runtime::state::KeyMeta::set(<#ident as #runtime::State>::KEYS, #runtime::state::KeyFlag::Assigned) })
+        ::core::result::Result::Ok((#state, const { #runtime::state::KeyMeta::set(<#ident as #runtime::State>::KEYS, #runtime::state::KeyFlag::Assigned) }))
     }
 }
 
@@ -175,38 +183,52 @@ fn commit(cx: &Cx) -> TokenStream {
     }
 }
 
-/// Only `messages` rejects writes.
+/// `messages` and `sum` reject writes.
 fn validate(cx: &Cx) -> TokenStream {
     let (runtime, update) = (cx.runtime, &cx.state.update);
-    let keys = cx.keys(|key| matches!(key.reducer, Reducer::BuiltIn(BuiltIn::Messages)));
-    if keys.is_empty() {
-        return TokenStream::new();
-    }
+    let expired = local("expired");
     let updates = local("updates");
     let one = local("update");
-    let all = local("all");
-    let checks = keys.iter().map(|key| {
-        let ty = cx.ty(key);
-        let field = &key.field;
-        let name = &key.name;
-        let validate = runtime.respan(
-            &key.ty,
-            quote!(<#ty as #runtime::state::reduce::Messages>::validate),
-        );
-        let writes = if keys.len() == 1 {
-            quote!(::core::iter::Iterator::map(#updates, |#one| &#one.#field))
-        } else {
-            quote!(::core::iter::Iterator::map(#all.iter(), |#one| &#one.#field))
+    let mut checks = TokenStream::new();
+    for (index, key) in cx.state.keys.iter().enumerate() {
+        let (ty, field, name) = (cx.ty(key), &key.field, &key.name);
+        let validate = match key.reducer {
+            Reducer::BuiltIn(BuiltIn::Messages) => runtime.respan(
+                &key.ty,
+                quote!(<#ty as #runtime::state::reduce::Messages>::validate),
+            ),
+            Reducer::BuiltIn(BuiltIn::Sum) => {
+                quote!(#runtime::__private::SumProbe::<#ty>::validate)
+            }
+            _ => continue,
         };
-        quote!(#validate(&self.#field, #name, &mut #writes)?;)
-    });
-    // The iterator can be used once.
-    let collected = (keys.len() > 1)
-        .then(|| quote!(let #all: ::std::vec::Vec<_> = ::core::iter::Iterator::collect(#updates);));
+        let writes = quote!(&mut ::core::iter::Iterator::map(::core::clone::Clone::clone(&#updates), |#one| &#one.#field));
+        if key.flags.ephemeral.is_some() && key.has_default() {
+            let default = local_at("default_", index);
+            checks.extend(quote! {
+                if #runtime::state::KeySet::contains(&#expired, #index) {
+                    #validate(&#default(), #name, #writes)?;
+                } else {
+                    #validate(&self.#field, #name, #writes)?;
+                }
+            });
+        } else {
+            checks.extend(quote!(#validate(&self.#field, #name, #writes)?;));
+        }
+    }
+    if checks.is_empty() {
+        return checks;
+    }
     quote! {
-        fn validate<'__a>(&'__a self, #updates: &mut dyn ::core::iter::Iterator<Item = &'__a #update>) -> ::core::result::Result<(), #runtime::state::WriteError> {
-            #collected
-            #(#checks)*
+        #[allow(unused_variables)]
+        fn validate<'__a>(
+            &'__a self,
+            #expired: #runtime::state::KeySet,
+            #updates: impl ::core::iter::Iterator<Item = &'__a #update> + ::core::clone::Clone,
+        ) -> ::core::result::Result<(), #runtime::state::WriteError> {
+            #[allow(unused_imports)]
+            use #runtime::__private::UncheckedSum as _;
+            #checks
             ::core::result::Result::Ok(())
         }
     }

@@ -381,12 +381,17 @@ const _: () = {
                 .of_type("String"),
         ];
         #[allow(unused_variables)]
-        fn start(__petalflow_input: EssayInput) -> (Self, ::petalflow::state::KeySet) {
+        fn start(
+            __petalflow_input: EssayInput,
+        ) -> ::core::result::Result<
+            (Self, ::petalflow::state::KeySet),
+            ::petalflow::state::WriteError,
+        > {
             #[allow(unused_mut)]
             let mut __petalflow_state = Essay {
                 topic: __petalflow_input.topic,
             };
-            (
+            ::core::result::Result::Ok((
                 __petalflow_state,
                 const {
                     ::petalflow::state::KeyMeta::set(
@@ -394,7 +399,7 @@ const _: () = {
                         ::petalflow::state::KeyFlag::Assigned,
                     )
                 },
-            )
+            ))
         }
         #[allow(unused_variables)]
         fn input(__petalflow_input: EssayInput) -> EssayUpdate {

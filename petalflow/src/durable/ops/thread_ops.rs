@@ -22,7 +22,7 @@ use crate::plan::ExecutionPlan;
 use crate::question::{AnswerError, Interrupt};
 use crate::snapshot::{CheckpointInfo, Edit, Snapshot, TaskState};
 use crate::state::{KeySet, State, StateCodec};
-use crate::superstep::{Outcome, Planner, Task, apply, prepare};
+use crate::superstep::{Outcome, Planner, Task, apply, expired, prepare};
 use petalflow_codec::unpack;
 
 /// The state, the tasks and the questions of a thread at a checkpoint.
@@ -206,7 +206,13 @@ impl<S: State> Editor<'_, S> {
     /// Applies the edits of one superstep and stores a checkpoint. Returns its number.
     async fn superstep(&mut self, mut edits: Checked<S>) -> Result<u64, ThreadError> {
         let updates = || edits.iter().map(|(_, effects)| &effects.update);
-        let overwritten = prepare(&self.state, updates()).map_err(|error| {
+        let stepped = edits.iter().any(|(node, _)| node.is_some());
+        let expired = if stepped {
+            expired::<S>(self.written)
+        } else {
+            KeySet::NONE
+        };
+        let overwritten = prepare(&self.state, expired, updates()).map_err(|error| {
             ThreadError::Request(format!("the update cannot be applied: {error}"))
         })?;
         self.writer.record_writes(updates(), overwritten)?;
@@ -215,7 +221,6 @@ impl<S: State> Editor<'_, S> {
             .filter_map(|(node, effects)| Some(((*node)?, Outcome::done(effects))))
             .collect();
         self.writer.begin_change(Cause::Update);
-        let stepped = !outcomes.is_empty();
         if stepped {
             self.planner
                 .advance(self.plan, outcomes.into_iter(), &mut self.frontier)

@@ -91,7 +91,9 @@ impl<S: State> ThreadOpener<'_, S> {
     /// Begins a new thread, or a sub-flow without an earlier state.
     async fn begin(mut self, input: S::Input) -> Result<OpenedThread<S>, ThreadError> {
         self.writer.set_lost(KeySet::NONE);
-        let (state, written) = S::start(input);
+        let (state, written) = S::start(input).map_err(|error| {
+            ThreadError::Request(format!("the input cannot be applied: {error}"))
+        })?;
         self.start(1, state, written).await
     }
 

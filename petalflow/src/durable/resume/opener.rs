@@ -65,7 +65,7 @@ impl<S: State> ThreadOpener<'_, S> {
         written: &mut KeySet,
         mut update: S::Update,
     ) -> Result<(), ThreadError> {
-        let checked = state.validate(&mut std::iter::once(&update));
+        let checked = state.validate(KeySet::NONE, std::iter::once(&update));
         checked.map_err(|error| {
             ThreadError::Request(format!("the update cannot be applied: {error}"))
         })?;

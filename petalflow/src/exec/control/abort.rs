@@ -1,7 +1,11 @@
 //! The reason why a run cannot continue.
 
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::Poll;
+
 use super::watch::Stop;
-use crate::error::{BoxError, NodeError};
+use crate::error::{BoxError, NodeError, Panicked, catch};
 use crate::ids::TaskId;
 use crate::outcome::{RunErrorKind, ThreadError, TimeoutScope};
 use crate::question::Interrupt;
@@ -18,6 +22,19 @@ pub(in crate::exec) struct AbortReason<S: State> {
     pub(in crate::exec) pending: Vec<(String, S::Update)>,
     /// The task that failed.
     task: Option<TaskId>,
+}
+
+/// Awaits the supersteps of a run. A panic in them, outside of a node, is a reason to stop.
+///
+/// The future is pinned by the caller: moved in here, its memory would be part of the run twice.
+pub(in crate::exec) async fn catch_abort<S: State>(
+    mut supersteps: Pin<&mut impl Future<Output = Result<(), Abort<S>>>>,
+) -> Result<(), Abort<S>> {
+    poll_fn(|cx| {
+        let polled = catch(|| supersteps.as_mut().poll(cx));
+        polled.unwrap_or_else(|panicked| Poll::Ready(Err(Abort::panicked(panicked))))
+    })
+    .await
 }
 
 impl<S: State> Abort<S> {
@@ -52,6 +69,12 @@ impl<S: State> Abort<S> {
                 scope: TimeoutScope::Superstep,
             },
         })
+    }
+
+    /// Code of the program panicked outside of a node.
+    pub(in crate::exec) fn panicked(panicked: Panicked) -> Self {
+        let message = panicked.message().into();
+        Self::new(RunErrorKind::Panic { message }).with_source(panicked)
     }
 
     /// The run waits for a person.
@@ -97,6 +120,11 @@ impl<S: State> Abort<S> {
             self.0.kind,
             RunErrorKind::Interrupted { .. } | RunErrorKind::Drained { .. }
         )
+    }
+
+    /// Whether code of the program panicked, which may have left the state inconsistent.
+    pub(in crate::exec) fn is_panic(&self) -> bool {
+        matches!(self.0.kind, RunErrorKind::Panic { .. })
     }
 
     /// The task that failed and its failure, if that is why the run cannot continue.

@@ -1,5 +1,6 @@
 //! How a run begins: run middleware, managed values, and the choice between a stored and an unstored run.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use super::run_loop::{after_fast_path, fast_entry, run_from_start};
@@ -7,6 +8,7 @@ use super::stored_run::StoredRun;
 use crate::cancel_token::RunToken;
 use crate::event::EventKind;
 use crate::exec::Settings;
+use crate::exec::control::abort::catch_abort;
 use crate::exec::persistence::NoPersistence;
 use crate::exec::supersteps::driver::Driver;
 use crate::exec::supersteps::fast_path::{FastPathEnd, run_fast_path};
@@ -113,7 +115,14 @@ fn run<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError
     }
     settings.cancel = settings.cancel.as_ref().map(RunToken::for_run);
     // Made outside of the future: a future stores its captured values in addition to the values made of them.
-    let mut driver = Driver::new(flow, settings, plan, 0, F::State::start(input), None);
+    let begun = match F::State::start(input) {
+        Ok(begun) => begun,
+        Err(error) => {
+            let error = RunError::of_input(error, flow.name());
+            return Box::pin(std::future::ready(Err(error)));
+        }
+    };
+    let mut driver = Driver::new(flow, settings, plan, 0, begun, None);
     Box::pin(async move {
         let mut persistence = NoPersistence;
         driver.emit(|| EventKind::RunStarted);
@@ -121,27 +130,32 @@ fn run<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError
             driver.emit_values();
         }
         // Here and not in a method: the future of a method would store a pointer to the driver in every run in flight.
-        let result = match fast_entry(&driver) {
-            None => run_from_start(&mut driver, &mut persistence).await,
-            Some(mut node) => loop {
-                match driver.before_superstep(Some(node), &[]) {
-                    Ok(false) => {}
-                    Ok(true) => {
-                        if let Err(abort) = driver.yield_now().await {
-                            break Err(abort);
+        let result = {
+            let supersteps = pin!(async {
+                match fast_entry(&driver) {
+                    None => run_from_start(&mut driver, &mut persistence).await,
+                    Some(mut node) => loop {
+                        match driver.before_superstep(Some(node), &[]) {
+                            Ok(false) => {}
+                            Ok(true) => {
+                                if let Err(abort) = driver.yield_now().await {
+                                    break Err(abort);
+                                }
+                            }
+                            Err(abort) => break Err(abort),
                         }
-                    }
-                    Err(abort) => break Err(abort),
-                }
-                match run_fast_path!((&mut driver), node) {
-                    FastPathEnd::Before(next) => node = next,
-                    end => match after_fast_path(&mut driver, end, &mut persistence) {
-                        Ok(None) => break Ok(()),
-                        Ok(Some(rest)) => break rest.await,
-                        Err(abort) => break Err(abort),
+                        match run_fast_path!((&mut driver), node) {
+                            FastPathEnd::Before(next) => node = next,
+                            end => match after_fast_path(&mut driver, end, &mut persistence) {
+                                Ok(None) => break Ok(()),
+                                Ok(Some(rest)) => break rest.await,
+                                Err(abort) => break Err(abort),
+                            },
+                        }
                     },
                 }
-            },
+            });
+            catch_abort(supersteps).await
         };
         driver.finish(result)
     })

@@ -51,7 +51,9 @@ impl<F: Flow> SteppedRun<F> {
         let mut planner = Planner::new(&plan);
         let mut frontier = Vec::new();
         planner.start(&plan, &mut frontier);
-        let mut driver = Driver::new(flow, settings, plan, 0, F::State::start(input), None);
+        let begun =
+            F::State::start(input).map_err(|error| RunError::of_input(error, flow.name()))?;
+        let mut driver = Driver::new(flow, settings, plan, 0, begun, None);
         let run = SteppedRun {
             state: driver.state.take(),
             written: driver.fast_path.written,

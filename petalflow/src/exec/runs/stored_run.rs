@@ -1,12 +1,13 @@
 //! A run on a thread, as the driver sees it: how it is launched, and how it continues from a checkpoint.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use super::begin_barrier::BeginBarrier;
 use super::run_loop::run_loop;
 use crate::event::EventKind;
 use crate::exec::Settings;
-use crate::exec::control::abort::Abort;
+use crate::exec::control::abort::{Abort, catch_abort};
 use crate::exec::supersteps::driver::Driver;
 use crate::exec::supersteps::stored_steps::StoredSteps;
 use crate::flow::Flow;
@@ -86,8 +87,18 @@ pub(crate) async fn run_restored<F: Flow, P: StoredSteps<F>>(
         if superstep > 0 || has_history || Driver::<F>::HAS_INPUT {
             driver.emit_values();
         }
-        run_loop(&mut driver, &mut persistence, planner, frontier).await
+        catch_abort(pin!(run_loop(
+            &mut driver,
+            &mut persistence,
+            planner,
+            frontier
+        )))
+        .await
     };
+    if result.as_ref().is_err_and(Abort::is_panic) {
+        // As after a crash: the thread keeps its last checkpoint.
+        return driver.finish(result);
+    }
     let stored = persistence.run_ended(driver.committed()).await;
     driver.emit_checkpoint(&mut persistence);
     driver.finish(match (result, stored) {

@@ -11,7 +11,7 @@ use crate::node::Effects;
 use crate::outcome::RunErrorKind;
 use crate::plan::ExecutionPlan;
 use crate::state::{KeySet, State, Update as _, WriteError};
-use crate::superstep::{NoEdge, Planner, Task, apply, prepare};
+use crate::superstep::{NoEdge, Planner, Task, apply, expired, prepare};
 
 /// The tasks of a superstep that have ended, in the order of the frontier.
 pub(in crate::exec) trait SuperstepTasks<S: State> {
@@ -62,7 +62,7 @@ pub(in crate::exec) fn commit<S: State, P: Persistence<S>>(
         state,
         written,
     } = target;
-    let overwritten = match prepare(state, tasks.updates()) {
+    let overwritten = match prepare(state, expired::<S>(*written), tasks.updates()) {
         Ok(overwritten) => overwritten,
         Err(error) => {
             let nodes = tasks.writers(plan, &error);

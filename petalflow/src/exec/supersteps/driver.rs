@@ -99,26 +99,31 @@ impl<F: Flow> Driver<F> {
         &mut self,
         result: Result<(), Abort<F::State>>,
     ) -> Result<F::State, RunError> {
-        let state = self.state.take();
-        match result {
-            Ok(()) => Ok(state),
-            Err(abort) => {
-                let AbortReason {
-                    kind,
-                    source,
-                    pending,
-                    ..
-                } = abort.into_reason();
-                let barrier = crate::outcome::LastBarrier { state, pending };
-                let superstep = self.scope.superstep;
-                let name = self.flow.name();
-                let mut error = RunError::new(kind, name, superstep, source, barrier);
-                if error.is_stop() {
-                    error.set_retried(self.scope.shared.retried());
-                }
-                Err(error)
-            }
+        let abort = match result {
+            Ok(()) => return Ok(self.state.take()),
+            Err(abort) => abort,
+        };
+        let (superstep, name) = (self.scope.superstep, self.flow.name());
+        let has_panicked = abort.is_panic();
+        let AbortReason {
+            kind,
+            source,
+            pending,
+            ..
+        } = abort.into_reason();
+        if has_panicked {
+            // The state may be half-changed.
+            return Err(RunError::bare(kind, name, superstep).with_source(source));
         }
+        let barrier = crate::outcome::LastBarrier {
+            state: self.state.take(),
+            pending,
+        };
+        let mut error = RunError::new(kind, name, superstep, source, barrier);
+        if error.is_stop() {
+            error.set_retried(self.scope.shared.retried());
+        }
+        Err(error)
     }
 
     pub(in crate::exec) fn plan(&self) -> &ExecutionPlan {

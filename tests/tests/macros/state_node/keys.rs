@@ -235,9 +235,9 @@ fn a_state_with_one_input_takes_the_bare_value_and_one_without_takes_nothing() {
     struct Empty {}
 
     let input: OneInput = "petals".to_string().into();
-    assert_eq!(One::start(input).0.topic, "petals");
+    assert_eq!(One::start(input).unwrap().0.topic, "petals");
     assert_eq!(OneInput::default().topic, "");
-    let _ = Empty::start(().into());
+    let _ = Empty::start(().into()).unwrap();
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn more_keys_than_a_block_are_committed_and_cleared() {
         b9: u8,
     }
 
-    let (mut state, mut written) = Many::start(().into());
+    let (mut state, mut written) = Many::start(().into()).unwrap();
     commit(&mut state, &mut written, fold::<ManyA3>(3));
     commit(&mut state, &mut written, fold::<ManyB9>(9));
     assert_eq!((state.a3, state.b9), (3, 9));
@@ -299,7 +299,7 @@ fn a_field_under_cfg_is_a_key_only_if_it_is_compiled() {
         [("notes", Reducer::Append), ("rounds", Reducer::Sum)]
     );
     assert_eq!(PartlyRounds::INDEX, 1);
-    let _ = Partly::start(().into());
+    let _ = Partly::start(().into()).unwrap();
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn a_volatile_state_keeps_what_cannot_be_stored() {
         hook: Option<fn() -> u8>,
     }
 
-    let (mut state, mut written) = Hooks::start(().into());
+    let (mut state, mut written) = Hooks::start(().into()).unwrap();
     commit(&mut state, &mut written, fold::<HooksHook>(Some(|| 3)));
     assert_eq!(state.hook.unwrap()(), 3);
 }

@@ -39,7 +39,7 @@ fn an_overwrite_drops_the_plain_writes_wherever_it_stands() {
             let note = if overwrite { "over" } else { "plain" };
             EssayNotes::push(vec![note.into()], overwrite, &mut update).unwrap();
         }
-        let (mut state, mut written) = Essay::start(().into());
+        let (mut state, mut written) = Essay::start(().into()).unwrap();
         state.notes.push("old".into());
         let overwritten = update.overwritten();
         state.commit(&mut update, overwritten, &mut written);
