@@ -28,6 +28,7 @@ pub struct ThreadStorage {
     pub begun_writes: Arc<AtomicU64>,
 }
 
+/// The methods return boxed futures: the code of an `async fn` is compiled in each program that awaits it.
 impl ThreadStorage {
     pub fn address<'a>(&'a self, namespace: &'a str) -> Address<'a> {
         Address {
@@ -67,57 +68,69 @@ impl ThreadStorage {
         store.write(self.address(namespace), seq, &writes).await
     }
 
-    pub async fn read(
-        &self,
-        namespace: &str,
+    pub fn read<'a>(
+        &'a self,
+        namespace: &'a str,
         seq: Option<u64>,
-    ) -> Result<Option<Stored>, StoreError> {
-        let Some(mut stored) = self.store.read(self.address(namespace), seq).await? else {
-            return Ok(None);
-        };
-        for checkpoint in &mut stored.chain {
-            self.check(namespace, checkpoint)?;
-        }
-        // A chain is never empty.
-        let seq = stored.chain.last().map_or(0, |newest| newest.seq);
-        for write in &mut stored.writes {
-            self.check_write(namespace, seq, write)?;
-        }
-        Ok(Some(stored))
+    ) -> BoxFuture<'a, Result<Option<Stored>, StoreError>> {
+        Box::pin(async move {
+            let Some(mut stored) = self.store.read(self.address(namespace), seq).await? else {
+                return Ok(None);
+            };
+            for checkpoint in &mut stored.chain {
+                self.check(namespace, checkpoint)?;
+            }
+            // A chain is never empty.
+            let seq = stored.chain.last().map_or(0, |newest| newest.seq);
+            for write in &mut stored.writes {
+                self.check_write(namespace, seq, write)?;
+            }
+            Ok(Some(stored))
+        })
     }
 
     /// The writes beside one checkpoint number.
-    pub async fn writes(&self, namespace: &str, seq: u64) -> Result<Vec<StoredWrite>, StoreError> {
-        let seqs = seq..seq.saturating_add(1);
-        let writes = self.store.writes(self.address(namespace), seqs).await?;
-        writes
-            .into_iter()
-            .map(|(seq, mut write)| {
-                self.check_write(namespace, seq, &mut write)?;
-                Ok(write)
-            })
-            .collect()
+    pub fn writes<'a>(
+        &'a self,
+        namespace: &'a str,
+        seq: u64,
+    ) -> BoxFuture<'a, Result<Vec<StoredWrite>, StoreError>> {
+        Box::pin(async move {
+            let seqs = seq..seq.saturating_add(1);
+            let writes = self.store.writes(self.address(namespace), seqs).await?;
+            writes
+                .into_iter()
+                .map(|(seq, mut write)| {
+                    self.check_write(namespace, seq, &mut write)?;
+                    Ok(write)
+                })
+                .collect()
+        })
     }
 
-    pub async fn history(
-        &self,
-        namespace: &str,
+    pub fn history<'a>(
+        &'a self,
+        namespace: &'a str,
         before: Option<u64>,
         limit: usize,
-    ) -> Result<Vec<StoredCheckpoint>, StoreError> {
-        let address = self.address(namespace);
-        let mut checkpoints = self.store.history(address, before, limit).await?;
-        for checkpoint in &mut checkpoints {
-            self.check(namespace, checkpoint)?;
-        }
-        Ok(checkpoints)
+    ) -> BoxFuture<'a, Result<Vec<StoredCheckpoint>, StoreError>> {
+        Box::pin(async move {
+            let address = self.address(namespace);
+            let mut checkpoints = self.store.history(address, before, limit).await?;
+            for checkpoint in &mut checkpoints {
+                self.check(namespace, checkpoint)?;
+            }
+            Ok(checkpoints)
+        })
     }
 
     /// The namespaces of the flows of the thread.
-    pub async fn flows(&self) -> Result<Vec<String>, StoreError> {
-        let mut namespaces = self.store.namespaces(&self.thread).await?;
-        namespaces.retain(|namespace| namespace != EVENT_LOG);
-        Ok(namespaces)
+    pub fn flows(&self) -> BoxFuture<'_, Result<Vec<String>, StoreError>> {
+        Box::pin(async move {
+            let mut namespaces = self.store.namespaces(&self.thread).await?;
+            namespaces.retain(|namespace| namespace != EVENT_LOG);
+            Ok(namespaces)
+        })
     }
 
     /// Sets what is listed of the last run on the thread.
@@ -136,40 +149,42 @@ impl ThreadStorage {
     }
 
     /// Decodes checkpoints of a history, which may build on others.
-    pub async fn records(
-        &self,
-        namespace: &str,
-        checkpoints: &[StoredCheckpoint],
-    ) -> Result<Vec<Record>, StoreError> {
-        let mut base: Option<(u64, Record)> = None;
-        let mut records = Vec::with_capacity(checkpoints.len());
-        for checkpoint in checkpoints {
-            let decode = |checkpoint: &StoredCheckpoint, base: Option<&Record>| {
-                let base = base.map(|base| &base.header);
-                Record::decode(checkpoint.seq, &checkpoint.bytes, base).map_err(|problem| {
-                    let seq = checkpoint.seq;
-                    self.damaged(
-                        namespace,
-                        format_args!("checkpoint {seq}"),
-                        &problem.to_string(),
-                    )
-                })
-            };
-            let needed = checkpoint.base;
-            // Neighbours nearly always have the same base.
-            if needed != checkpoint.seq && base.as_ref().is_none_or(|(seq, _)| *seq != needed) {
-                let found = self
-                    .history(namespace, needed.checked_add(1), 1)
-                    .await?
-                    .pop();
-                let found = found.filter(|found| found.seq == needed);
-                let found = found.map(|found| decode(&found, None)).transpose()?;
-                base = found.map(|found| (needed, found));
+    pub fn records<'a>(
+        &'a self,
+        namespace: &'a str,
+        checkpoints: &'a [StoredCheckpoint],
+    ) -> BoxFuture<'a, Result<Vec<Record>, StoreError>> {
+        Box::pin(async move {
+            let mut base: Option<(u64, Record)> = None;
+            let mut records = Vec::with_capacity(checkpoints.len());
+            for checkpoint in checkpoints {
+                let decode = |checkpoint: &StoredCheckpoint, base: Option<&Record>| {
+                    let base = base.map(|base| &base.header);
+                    Record::decode(checkpoint.seq, &checkpoint.bytes, base).map_err(|problem| {
+                        let seq = checkpoint.seq;
+                        self.damaged(
+                            namespace,
+                            format_args!("checkpoint {seq}"),
+                            &problem.to_string(),
+                        )
+                    })
+                };
+                let needed = checkpoint.base;
+                // Neighbours nearly always have the same base.
+                if needed != checkpoint.seq && base.as_ref().is_none_or(|(seq, _)| *seq != needed) {
+                    let found = self
+                        .history(namespace, needed.checked_add(1), 1)
+                        .await?
+                        .pop();
+                    let found = found.filter(|found| found.seq == needed);
+                    let found = found.map(|found| decode(&found, None)).transpose()?;
+                    base = found.map(|found| (needed, found));
+                }
+                let base = base.as_ref().filter(|_| needed != checkpoint.seq);
+                records.push(decode(checkpoint, base.map(|(_, base)| base))?);
             }
-            let base = base.as_ref().filter(|_| needed != checkpoint.seq);
-            records.push(decode(checkpoint, base.map(|(_, base)| base))?);
-        }
-        Ok(records)
+            Ok(records)
+        })
     }
 
     /// Checks the bytes of a checkpoint, and removes their checksum.

@@ -243,7 +243,7 @@ fn blocked(rejected: Option<DecisionRecord>, waiting: Vec<Interrupt>) -> Option<
 /// Ends the event log of a run that has ended.
 async fn end_log<S>(log: &EventLog, flow: &str, ended: Result<S, RunError>) -> Result<S, RunError> {
     use ThreadStatus::{Finished, Waiting};
-    match log.end(&ended).await {
+    match log.end(ended.as_ref().err()).await {
         // A failure of the run is the cause. But a pause that is not among the events is not a pause.
         Err(error) if matches!(status(&ended), Some((Finished | Waiting, _))) => {
             Err(RunError::of_thread(error.into(), flow))

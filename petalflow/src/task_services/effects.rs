@@ -9,6 +9,7 @@ use serde_core::{Serialize, de::DeserializeOwned};
 use super::{Services as _, TaskRef, TaskServices};
 use crate::checkpoint::{Claim, Lease, Moment, StoreError, StoredWrite, WriteName};
 use crate::error::BoxError;
+use crate::future::BoxFuture;
 use crate::outcome::ThreadError;
 use petalflow_codec::{decode, encode};
 
@@ -63,37 +64,41 @@ impl TaskServices {
 
     /// Confirms a claim that may have expired. Another run may have had the thread since: if it has continued, this is an error.
     /// If it has only recorded the effect of this task, returns the record.
-    async fn confirm_claim(
-        &self,
-        task: &TaskRef<'_>,
-        name: &str,
-    ) -> Result<Option<Vec<u8>>, ThreadError> {
-        let expired = |lease: &&Arc<Lease>| lease.may_have_expired();
-        let Some(lease) = self.storage.lease.as_ref().filter(expired) else {
-            return Ok(None);
-        };
-        let thread = || self.storage.thread.to_string();
-        let begun = Moment::now();
-        if let Claim::Busy { .. } = lease.claim().await? {
-            return Err(ThreadError::Busy { thread: thread() });
-        }
-        let origin = self.origin(task.superstep);
-        let namespace = self.namespace.as_str();
-        let newest = self.storage.history(namespace, None, 1).await?;
-        let record = self.storage.records(namespace, &newest).await?.pop();
-        if record.is_none_or(|record| record.header.origin != origin) {
-            return Err(ThreadError::Store(StoreError::Conflict {
-                thread: thread(),
-                expected: Some(origin),
-                found: newest.first().map(|newest| newest.seq),
-            }));
-        }
-        let name = WriteName::Once(name).to_string();
-        let writes = self.storage.writes(namespace, origin).await?;
-        lease.confirm(begun);
-        let recorded = |write: &StoredWrite| write.task == task.id && write.name == name;
-        let recorded = writes.into_iter().find(recorded);
-        Ok(recorded.map(|write| write.bytes))
+    ///
+    /// Boxed, so that no program compiles it again.
+    fn confirm_claim<'a>(
+        &'a self,
+        task: &'a TaskRef<'_>,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Vec<u8>>, ThreadError>> {
+        Box::pin(async move {
+            let expired = |lease: &&Arc<Lease>| lease.may_have_expired();
+            let Some(lease) = self.storage.lease.as_ref().filter(expired) else {
+                return Ok(None);
+            };
+            let thread = || self.storage.thread.to_string();
+            let begun = Moment::now();
+            if let Claim::Busy { .. } = lease.claim().await? {
+                return Err(ThreadError::Busy { thread: thread() });
+            }
+            let origin = self.origin(task.superstep);
+            let namespace = self.namespace.as_str();
+            let newest = self.storage.history(namespace, None, 1).await?;
+            let record = self.storage.records(namespace, &newest).await?.pop();
+            if record.is_none_or(|record| record.header.origin != origin) {
+                return Err(ThreadError::Store(StoreError::Conflict {
+                    thread: thread(),
+                    expected: Some(origin),
+                    found: newest.first().map(|newest| newest.seq),
+                }));
+            }
+            let name = WriteName::Once(name).to_string();
+            let writes = self.storage.writes(namespace, origin).await?;
+            lease.confirm(begun);
+            let recorded = |write: &StoredWrite| write.task == task.id && write.name == name;
+            let recorded = writes.into_iter().find(recorded);
+            Ok(recorded.map(|write| write.bytes))
+        })
     }
 }
 

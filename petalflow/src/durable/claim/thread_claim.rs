@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::answered::{AnswerTarget, check_unanswered};
 use crate::cancel_token::RunToken;
 use crate::checkpoint::{Claim, Lease, Moment, OnBusy, Store, ThreadStorage};
+use crate::future::BoxFuture;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 
@@ -79,81 +80,85 @@ impl ThreadClaim {
     ///
     /// If the run answers what the thread waits for, the run that has the thread may be that of another caller with an answer.
     /// Then this waits until that answer is stored, so that the error can state it.
-    pub(crate) async fn acquire(
-        storage: &ThreadStorage,
+    ///
+    /// Boxed, so that no program compiles it again.
+    pub(crate) fn acquire<'a>(
+        storage: &'a ThreadStorage,
         on_busy: OnBusy,
-        cancel: &mut Option<RunToken>,
-        answers: Option<(&ExecutionPlan, &[AnswerTarget])>,
-    ) -> Result<Self, ThreadError> {
-        let ThreadStorage { store, thread, .. } = storage;
-        let busy = || ThreadError::Busy {
-            thread: thread.to_string(),
-        };
-        let (mut wait, longest) = WAITS;
-        // Created before the claim is granted: if this future is dropped while it waits, the store may have granted it already.
-        let mut claimed = ThreadClaim {
-            store: Arc::clone(store),
-            thread: Arc::clone(thread),
-            owner: new_owner(),
-            lease: None,
-        };
-        let granted = loop {
-            let begun = Moment::now();
-            let other = match store.claim(thread, &claimed.owner).await? {
-                Claim::Granted => break begun,
-                Claim::Busy { .. } if on_busy == OnBusy::Refuse && answers.is_none() => {
+        cancel: &'a mut Option<RunToken>,
+        answers: Option<(&'a ExecutionPlan, &'a [AnswerTarget])>,
+    ) -> BoxFuture<'a, Result<Self, ThreadError>> {
+        Box::pin(async move {
+            let ThreadStorage { store, thread, .. } = storage;
+            let busy = || ThreadError::Busy {
+                thread: thread.to_string(),
+            };
+            let (mut wait, longest) = WAITS;
+            // Created before the claim is granted: if this future is dropped while it waits, the store may have granted it already.
+            let mut claimed = ThreadClaim {
+                store: Arc::clone(store),
+                thread: Arc::clone(thread),
+                owner: new_owner(),
+                lease: None,
+            };
+            let granted = loop {
+                let begun = Moment::now();
+                let other = match store.claim(thread, &claimed.owner).await? {
+                    Claim::Granted => break begun,
+                    Claim::Busy { .. } if on_busy == OnBusy::Refuse && answers.is_none() => {
+                        return Err(busy());
+                    }
+                    Claim::Busy { owner } => owner,
+                };
+                let known = runs().get(&(Arc::clone(thread), other)).cloned();
+                // Made before the run can change, so that the change is not missed.
+                let known = known.map(|run| (run.is_open.subscribe(), run));
+                let mut may_answer = false;
+                if let Some((plan, targets)) = answers {
+                    // Read first: an open run has stored its answers.
+                    may_answer = match &known {
+                        Some((_, run)) => !*run.is_open.borrow(),
+                        None => wait < ANSWER_IS_STORED,
+                    };
+                    check_unanswered(storage, plan, targets).await?;
+                }
+                match on_busy {
+                    _ if may_answer => {}
+                    OnBusy::Queue => {}
+                    OnBusy::Cancel => {
+                        let elsewhere = || ThreadError::BusyElsewhere {
+                            thread: thread.to_string(),
+                        };
+                        known.as_ref().ok_or_else(elsewhere)?.1.cancel.cancel();
+                    }
+                    // `Refuse`.
+                    _ => return Err(busy()),
+                }
+                if cancel.as_ref().is_some_and(RunToken::is_cancelled) {
                     return Err(busy());
                 }
-                Claim::Busy { owner } => owner,
-            };
-            let known = runs().get(&(Arc::clone(thread), other)).cloned();
-            // Made before the run can change, so that the change is not missed.
-            let known = known.map(|run| (run.is_open.subscribe(), run));
-            let mut may_answer = false;
-            if let Some((plan, targets)) = answers {
-                // Read first: an open run has stored its answers.
-                may_answer = match &known {
-                    Some((_, run)) => !*run.is_open.borrow(),
-                    None => wait < ANSWER_IS_STORED,
-                };
-                check_unanswered(storage, plan, targets).await?;
-            }
-            match on_busy {
-                _ if may_answer => {}
-                OnBusy::Queue => {}
-                OnBusy::Cancel => {
-                    let elsewhere = || ThreadError::BusyElsewhere {
-                        thread: thread.to_string(),
-                    };
-                    known.as_ref().ok_or_else(elsewhere)?.1.cancel.cancel();
+                if let Some((changed, _)) = known {
+                    or_cancelled(change_or_expiry(changed, store), cancel.as_ref()).await;
+                    wait = WAITS.0;
+                } else {
+                    or_cancelled(tokio::time::sleep(wait), cancel.as_ref()).await;
+                    wait = longest.min(wait * 2);
                 }
-                // `Refuse`.
-                _ => return Err(busy()),
-            }
-            if cancel.as_ref().is_some_and(RunToken::is_cancelled) {
-                return Err(busy());
-            }
-            if let Some((changed, _)) = known {
-                or_cancelled(change_or_expiry(changed, store), cancel.as_ref()).await;
-                wait = WAITS.0;
-            } else {
-                or_cancelled(tokio::time::sleep(wait), cancel.as_ref()).await;
-                wait = longest.min(wait * 2);
-            }
-        };
-        claimed.lease = Lease::new(store, thread, &claimed.owner, granted).map(Arc::new);
-        // Of this run alone: the caller may stop other runs with its own token.
-        let token = match cancel {
-            Some(token) => token.for_run(),
-            None => RunToken::from(CancellationToken::new()),
-        };
-        *cancel = Some(token.clone());
-        let run = ClaimedRun {
-            cancel: token,
-            is_open: watch::Sender::new(false),
-        };
-        runs().insert(claimed.key(), run);
-        Ok(claimed)
+            };
+            claimed.lease = Lease::new(store, thread, &claimed.owner, granted).map(Arc::new);
+            // Of this run alone: the caller may stop other runs with its own token.
+            let token = match cancel {
+                Some(token) => token.for_run(),
+                None => RunToken::from(CancellationToken::new()),
+            };
+            *cancel = Some(token.clone());
+            let run = ClaimedRun {
+                cancel: token,
+                is_open: watch::Sender::new(false),
+            };
+            runs().insert(claimed.key(), run);
+            Ok(claimed)
+        })
     }
 
     /// The run that has the claim.

@@ -73,9 +73,15 @@ fn tasks<S: State>(
             refused(writer, problem)
         })?);
     }
-    // By index, as the planner orders them: the order of the nodes may have changed.
-    tasks.sort_by_key(|task| task.node);
+    sort_by_node(&mut tasks);
     Ok(tasks)
+}
+
+/// Sorts tasks by index, as the planner orders them: the order of the nodes may have changed.
+///
+/// Not generic, so that programs do not compile the sort.
+fn sort_by_node(tasks: &mut [Task]) {
+    tasks.sort_by_key(|task| task.node);
 }
 
 /// The sides of joins that had arrived, by index.

@@ -31,10 +31,7 @@ impl<S: State> Command<S> {
         let decisions = resume.decisions.iter();
         let decisions =
             decisions.map(|(id, _)| id.map_or(AnswerTarget::Approvals, AnswerTarget::Interrupt));
-        let mut targets: Vec<AnswerTarget> = decisions.chain(answers).collect();
-        // Known by its position in `check_unanswered`.
-        targets.sort_by_key(|target| !matches!(target, AnswerTarget::Approvals));
-        targets
+        decisions.chain(answers).collect()
     }
 }
 

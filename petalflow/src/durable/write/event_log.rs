@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::checkpoint::{EVENT_LOG, StoreError, StoredCheckpoint, ThreadStorage};
 use crate::clock::now_ms;
 use crate::event::{LogBuffer, LogEntry, LoggedEvent, RunEnd};
+use crate::future::BoxFuture;
 use crate::outcome::{RunError, RunErrorKind, ThreadError};
 use crate::state::RawValue;
 use petalflow_codec::{CodecError, pack, unpack};
@@ -45,39 +46,43 @@ impl EventLog {
     }
 
     /// Stores the events that have happened since the last call. Only the driver of the run calls this.
-    pub(in crate::durable) async fn flush(&self) -> Result<(), StoreError> {
-        let entries = self.buffer.take();
-        if entries.is_empty() {
-            return Ok(());
-        }
-        let position = self.position().take();
-        let mut position = match position {
-            Some(position) => position,
-            None => LogPosition {
-                newest: self.newest().await?,
-                pruned: 0,
-            },
-        };
-        let after = position.newest;
-        let seq = after.unwrap_or(0).saturating_add(entries.len() as u64);
-        let mut record = StoredCheckpoint {
-            seq,
-            base: seq,
-            created_ms: now_ms(),
-            bytes: encode(&entries),
-        };
-        let appended = self.storage.append(EVENT_LOG, &mut record, after, 0..0);
-        appended.await?;
-        position.newest = Some(seq);
-        // As many again are retained, so that not every write removes some.
-        if seq - position.pruned >= self.limit.saturating_mul(2) {
-            let oldest = seq.saturating_sub(self.limit) + 1;
-            let address = self.storage.address(EVENT_LOG);
-            self.storage.store.prune(address, oldest).await?;
-            position.pruned = oldest - 1;
-        }
-        *self.position() = Some(position);
-        Ok(())
+    ///
+    /// Boxed, so that no program compiles it again.
+    pub(in crate::durable) fn flush(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            let entries = self.buffer.take();
+            if entries.is_empty() {
+                return Ok(());
+            }
+            let position = self.position().take();
+            let mut position = match position {
+                Some(position) => position,
+                None => LogPosition {
+                    newest: self.newest().await?,
+                    pruned: 0,
+                },
+            };
+            let after = position.newest;
+            let seq = after.unwrap_or(0).saturating_add(entries.len() as u64);
+            let mut record = StoredCheckpoint {
+                seq,
+                base: seq,
+                created_ms: now_ms(),
+                bytes: encode(&entries),
+            };
+            let appended = self.storage.append(EVENT_LOG, &mut record, after, 0..0);
+            appended.await?;
+            position.newest = Some(seq);
+            // As many again are retained, so that not every write removes some.
+            if seq - position.pruned >= self.limit.saturating_mul(2) {
+                let oldest = seq.saturating_sub(self.limit) + 1;
+                let address = self.storage.address(EVENT_LOG);
+                self.storage.store.prune(address, oldest).await?;
+                position.pruned = oldest - 1;
+            }
+            *self.position() = Some(position);
+            Ok(())
+        })
     }
 
     /// The number of the last event in the store.
@@ -91,21 +96,21 @@ impl EventLog {
         self.position.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stores how the run has ended, and what has happened before.
-    pub(in crate::durable) async fn end<S>(
+    /// Stores how the run has ended, with its error, and what has happened before.
+    pub(in crate::durable) fn end(
         &self,
-        ended: &Result<S, RunError>,
-    ) -> Result<(), StoreError> {
-        let end = match ended {
-            Ok(_) => RunEnd {
+        error: Option<&RunError>,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        let end = match error {
+            None => RunEnd {
                 kind: "finished",
                 superstep: self.buffer.newest_superstep.get(),
                 interrupts: &[],
                 error: None,
             },
-            Err(error) => match error.kind() {
+            Some(error) => match error.kind() {
                 // The thread belongs to another run.
-                RunErrorKind::Thread { .. } => return Ok(()),
+                RunErrorKind::Thread { .. } => return Box::pin(std::future::ready(Ok(()))),
                 RunErrorKind::Interrupted { interrupts } => RunEnd {
                     kind: "interrupted",
                     superstep: error.superstep(),
@@ -123,7 +128,7 @@ impl EventLog {
         if let Ok(value) = RawValue::new(&end) {
             self.buffer.push((end.kind.into(), value));
         }
-        self.flush().await
+        self.flush()
     }
 }
 

@@ -176,11 +176,7 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
     {
         let mut questions = std::mem::take(&mut self.interrupt_points);
         questions.extend(self.services.questions());
-        // In the order in which the tasks are declared. The questions of one task are in the order in which it asked.
-        questions.sort_by_key(|question| (question.node, question.index));
-        for (position, question) in (0..).zip(&mut questions) {
-            question.interrupt.position = position;
-        }
+        number_questions(&mut questions);
         if stopped.is_none() && questions.is_empty() {
             // A write that is in flight must not reach the store after the checkpoint that makes it unnecessary.
             self.writer.await_in_flight().await?;
@@ -256,5 +252,16 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
 
     fn take_checkpoint(&mut self) -> Option<u64> {
         self.writer.take_unreported().map(CheckpointSeq::get)
+    }
+}
+
+/// Sorts the questions in the order in which their tasks are declared, and numbers them. The questions of one task are in the
+/// order in which it asked.
+///
+/// Not generic, so that programs do not compile the sort.
+fn number_questions(questions: &mut [WaitingQuestion]) {
+    questions.sort_by_key(|question| (question.node, question.index));
+    for (position, question) in (0..).zip(questions) {
+        question.interrupt.position = position;
     }
 }

@@ -69,9 +69,15 @@ pub(in crate::exec) fn points_after<F: Flow>(
             stops.push((point.node, name.to_string()));
         }
     }
-    // In the order of the nodes, as the interrupts before nodes and the questions.
+    Ok(in_node_order(stops))
+}
+
+/// The names in the order of the nodes, as the interrupts before nodes and the questions.
+///
+/// Not generic, so that programs do not compile the sort.
+fn in_node_order(mut stops: Vec<(NodeIdx, String)>) -> Vec<String> {
     stops.sort_by_key(|(node, _)| *node);
-    Ok(stops.into_iter().map(|(_, name)| name).collect())
+    stops.into_iter().map(|(_, name)| name).collect()
 }
 
 fn points_before(
