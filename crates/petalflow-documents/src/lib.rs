@@ -1,6 +1,6 @@
 //! Graphs and agent workflows in JSON and YAML, checked and run.
 //!
-//! [`load`] makes an [`EnvelopeFlow`](builder::EnvelopeFlow) of a [`document`]: nodes of the [kinds](kinds), and edges. The program
+//! [`load`] makes an [`EnvelopeFlow`](builder::EnvelopeFlow) of a [`document`]: nodes of the [kinds], and edges. The program
 //! supplies what a document cannot contain: models, tools, and the handler that asks people. See [`Services`].
 //! [`flow_from!`] checks the document while the program compiles.
 //!
