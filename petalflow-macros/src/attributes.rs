@@ -3,7 +3,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Attribute, Path};
+use syn::{Attribute, Meta, Path, parse_quote};
 
 use crate::errors::Errors;
 
@@ -29,6 +29,37 @@ pub(crate) fn named<'a>(attrs: &'a [Attribute], name: &str) -> Vec<&'a Attribute
 pub(crate) fn tokens(attrs: &[Attribute], name: &str) -> TokenStream {
     let named = named(attrs, name);
     quote!(#(#named)*)
+}
+
+/// The lint levels of an item for what is generated from it, which has the lints that the user allowed or expects. What is denied is
+/// reported at the item itself. A deprecated item may use itself.
+pub(crate) fn lints(attrs: &[Attribute]) -> TokenStream {
+    let levels = attrs.iter().filter_map(|attr| match &attr.meta {
+        Meta::List(list) if is_one_of(attr, &["allow", "expect"]) => {
+            let lints = &list.tokens;
+            Some(quote!(#[allow(#lints)]))
+        }
+        _ if attr.path().is_ident("deprecated") => Some(quote!(#[allow(deprecated)])),
+        _ => None,
+    });
+    levels.collect()
+}
+
+/// Makes `#[allow]` of each `#[expect]`, for an item that is generated as a whole: several of its parts may fulfil the expectation.
+pub(crate) fn allow_expected(attrs: &mut [Attribute]) {
+    for attr in attrs {
+        if let Meta::List(list) = &mut attr.meta
+            && list.path.is_ident("expect")
+        {
+            let lints = &list.tokens;
+            *attr = parse_quote!(#[allow(#lints)]);
+        }
+    }
+}
+
+/// Whether the attribute has one of these names.
+fn is_one_of(attr: &Attribute, names: &[&str]) -> bool {
+    names.iter().any(|name| attr.path().is_ident(name))
 }
 
 /// Removes the attributes for which this holds, and returns them.
@@ -90,7 +121,5 @@ fn is_ours(path: &Path, name: &str) -> bool {
 
 /// Whether rustc rejects the attribute on a parameter of a tool.
 pub(crate) fn is_of_a_tool(attr: &Attribute) -> bool {
-    ["doc", "run", "serde", "schemars"]
-        .iter()
-        .any(|name| attr.path().is_ident(name))
+    is_one_of(attr, &["doc", "run", "serde", "schemars"])
 }

@@ -176,7 +176,10 @@ for_compilers_and_editors! {
 /// # }
 /// ```
 ///
-/// The macro adds a type `write`, which flows name.
+/// The macro adds a type `write`, which flows name. It has the lints that are allowed on the function, and its `#[deprecated]`.
+///
+/// In its module, the name of a node means the node. If it is also the name of a crate, as that of a node `log` is, write `::log` for
+/// the crate, as in `::log::info!("..")`, or rename the node.
 ///
 /// # Parameters
 ///
@@ -389,7 +392,7 @@ pub fn derive_ask(item: TokenStream) -> TokenStream {
 ///   type that implements `Extract`.
 /// * The return type implements `Serialize`, or it is a `Result` of such a type. The model receives the message of the error.
 ///
-/// The macro adds a type `search`, which `tools![..]` and agents name.
+/// The macro adds a type `search`, which `tools![..]` and agents name. If a crate has that name, write `::search` for the crate.
 ///
 /// # Options
 ///

@@ -69,6 +69,7 @@ const SEVERAL: &[(&str, usize, &str)] = &[
         "the flow, and the node that awaits beside it",
     ),
     ("interrupt/fail/missing_node", 2, "two mistakes"),
+    ("node/fail/deprecated", 2, "two uses"),
     ("node/fail/from_the_run_by_reference", 2, "two mistakes"),
     (
         "node/fail/item_not_shared",

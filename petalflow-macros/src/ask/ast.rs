@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use petalflow_graph::{Rule, messages};
-use proc_macro2::Ident;
+use proc_macro2::{Ident, TokenStream};
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Data, DeriveInput, Expr, Generics, LitStr, Member, Path, Token, Type};
@@ -17,6 +17,8 @@ pub(crate) struct AskAst {
     pub(crate) ident: Ident,
     pub(crate) generics: Generics,
     pub(crate) krate: Option<Path>,
+    /// The lint levels of the item.
+    pub(crate) lints: TokenStream,
     /// `None` if it is missing, which is reported.
     pub(crate) answer: Option<Type>,
     pub(crate) name: Option<LitStr>,
@@ -55,6 +57,7 @@ impl AskAst {
             ident,
             generics,
             krate: None,
+            lints: attributes::lints(&attrs),
             answer: None,
             name: None,
             key: None,

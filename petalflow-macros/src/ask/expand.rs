@@ -13,6 +13,7 @@ use crate::types::{self, may_be_unshared};
 /// `impl Ask for ReviewDraft`.
 pub(crate) fn ask(ask: &AskAst, runtime: &Runtime) -> TokenStream {
     let ident = &ask.ident;
+    let lints = &ask.lints;
     let (impl_generics, type_generics, where_clause) = ask.generics.split_for_impl();
     // A generic question is rejected; this avoids a second error.
     let bounds = (!ask.generics.params.is_empty()).then(|| {
@@ -58,6 +59,7 @@ pub(crate) fn ask(ask: &AskAst, runtime: &Runtime) -> TokenStream {
     });
     let implementation = quote! {
         #[automatically_derived]
+        #lints
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         impl #impl_generics #runtime::interrupt::Ask for #ident #type_generics #bounds {
             type Answer = #answer;

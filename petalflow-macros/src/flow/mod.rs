@@ -19,6 +19,7 @@ use syn::{bracketed, parse_quote};
 
 use ast::FlowAst;
 
+use crate::attributes;
 use crate::errors::Errors;
 use crate::types;
 
@@ -46,6 +47,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         let krate = cx.krate;
         let mut attrs = cx.attrs.to_vec();
         attrs.push(parse_quote!(#[cfg(not(doc))]));
+        attributes::allow_expected(&mut attrs);
         let code = expand::flow(&expand::Cx {
             attrs: &attrs,
             ..*cx

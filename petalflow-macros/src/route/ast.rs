@@ -1,6 +1,6 @@
 //! The syntax tree of `#[derive(Route)]`: the variants and their payloads.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, TokenStream};
 use syn::{Attribute, Data, DeriveInput, Fields, Generics, Path, Type};
 
 use crate::attributes;
@@ -12,6 +12,8 @@ pub(crate) struct RouteAst {
     pub(crate) ident: Ident,
     pub(crate) generics: Generics,
     pub(crate) krate: Option<Path>,
+    /// The lint levels of the enum and its variants.
+    pub(crate) lints: TokenStream,
     pub(crate) variants: Vec<Variant>,
     /// Whether the enum is a valid route. If not, the expansion is a placeholder.
     pub(crate) usable: bool,
@@ -42,6 +44,7 @@ impl RouteAst {
             ident,
             generics,
             krate,
+            lints: attributes::lints(&attrs),
             variants: Vec::new(),
             usable: true,
         };
@@ -94,6 +97,7 @@ impl RouteAst {
                 "a variant has no options: the name of a route is that of its variant",
             );
         }
+        self.lints.extend(attributes::lints(attrs));
         let mut payload = None;
         match fields {
             Fields::Unit => {}

@@ -13,6 +13,7 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let RouteAst {
         ident,
         generics,
+        lints,
         variants,
         ..
     } = route;
@@ -28,6 +29,7 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let output = output_impl(route, runtime);
     let payload_items = payload_items(route, runtime);
     quote! {
+        #lints
         #[allow(unexpected_cfgs, clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
             #arms

@@ -51,6 +51,8 @@ pub(crate) struct State {
     pub(crate) field_count: usize,
     /// The first field that is not a key, because there are too many fields.
     pub(crate) first_surplus_field: Option<Ident>,
+    /// The lint levels of the struct and its fields.
+    pub(crate) lints: TokenStream,
     /// Whether the keys are all fields of the struct. If not, generated code cannot construct a value.
     pub(crate) complete: bool,
 }
@@ -67,6 +69,8 @@ pub(crate) struct Key {
     /// Whether that owner is the type of the key's own value.
     pub(crate) named_like_value: bool,
     pub(crate) docs: TokenStream,
+    /// The attribute `#[deprecated]` of the field.
+    pub(crate) deprecated: TokenStream,
     pub(crate) reducer: Reducer,
     /// The options that name a reducer. There should be at most one.
     pub(crate) reducers: Vec<Ident>,
@@ -179,13 +183,16 @@ impl State {
             keys: Vec::new(),
             field_count: 0,
             first_surplus_field: None,
+            lints: attributes::lints(&item.attrs),
             complete: false,
         };
         if let Data::Struct(data) = &item.data
             && let Fields::Named(fields) = &data.fields
         {
             for (index, options) in ast.options.iter().enumerate() {
-                let key = Key::build(item, &fields.named[index], options, errors);
+                let field = &fields.named[index];
+                state.lints.extend(attributes::lints(&field.attrs));
+                let key = Key::build(item, field, options, errors);
                 // rustc reports a field that is declared twice.
                 if !state.keys.iter().any(|other| other.name == key.name) {
                     state.keys.push(key);
@@ -264,6 +271,7 @@ impl Key {
             ty: field.ty.clone(),
             vis: visibility(&item.vis, field).clone(),
             docs: attributes::tokens(&field.attrs, "doc"),
+            deprecated: attributes::tokens(&field.attrs, "deprecated"),
             reducer: Reducer::Replace,
             reducers: Vec::new(),
             initial: Initial::Implicit,

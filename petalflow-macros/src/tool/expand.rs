@@ -24,6 +24,8 @@ pub(crate) fn tool(
     let ident = &sig.ident;
     let cfgs = attributes::tokens(attrs, "cfg");
     let docs = attributes::tokens(attrs, "doc");
+    let deprecated = attributes::tokens(attrs, "deprecated");
+    let lints = attributes::lints(attrs);
     let text = args.name_of(ident);
     let doc = format!("The tool `{text}`, as agents name it.");
     let cx = Cx {
@@ -45,9 +47,12 @@ pub(crate) fn tool(
         #docs
         #[doc = ""]
         #[doc = #doc]
-        #[allow(non_camel_case_types, dead_code, missing_debug_implementations, clippy::empty_structs_with_brackets)]
+        #deprecated
+        #lints
+        #[allow(non_camel_case_types, dead_code, missing_copy_implementations, missing_debug_implementations, unreachable_pub, clippy::empty_structs_with_brackets)]
         #marker
         #cfgs
+        #lints
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
             #arguments

@@ -21,6 +21,7 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
         krate, vis, name, ..
     } = cx;
     let cfgs = cx.cfgs();
+    let lints = cx.lints();
     let builder = builder(cx);
     let values = cx.values();
     let Generics { params, .. } = Generics::of(&required(&values));
@@ -28,6 +29,7 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
     quote! {
         #cfgs
         #[doc = #doc]
+        #lints
         #[must_use = "nothing runs before `run`"]
         #vis struct #builder<#params>(<#name as #krate::__private::flow::Launches<'static>>::Launch)
         where

@@ -34,6 +34,15 @@ impl Cx<'_> {
         attributes::tokens(self.attrs, "cfg")
     }
 
+    /// The lint levels of the flow. All of its code is generated, so everything has them.
+    pub(super) fn lints(&self) -> TokenStream {
+        let levels = ["allow", "warn", "deny", "forbid"];
+        let levels = levels.map(|level| attributes::tokens(self.attrs, level));
+        let deprecated = attributes::named(self.attrs, "deprecated");
+        let deprecated = (!deprecated.is_empty()).then(|| quote!(#[allow(deprecated)]));
+        quote!(#(#levels)* #deprecated)
+    }
+
     /// The type of the flow in generated code. rustc reports what is wrong with an implementation at the name.
     pub(super) fn own(&self) -> Ident {
         let mut own = self.name.clone();

@@ -90,6 +90,8 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         })
     });
     quote! {
+        // A deprecated node is reported once, where `nodes` names it.
+        #[allow(deprecated)]
         const _: () = {
             #[allow(unused_imports)]
             use __petalflow::{DeliversNothing as _, DeliversSomething as _, DeliversUnknown as _};

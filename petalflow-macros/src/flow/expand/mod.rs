@@ -27,6 +27,7 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     let Cx { krate, .. } = cx;
     let item = api::item(cx);
     let cfgs = cx.cfgs();
+    let lints = cx.lints();
     let inherent = api::inherent(cx);
     let flow = api::flow(cx);
     let nodes = nodes::code(cx);
@@ -41,6 +42,7 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     quote! {
         #item
         #cfgs
+        #lints
         #[allow(long_running_const_eval, unused_qualifications)]
         const _: () = {
             use #krate::__private::flow as __petalflow;

@@ -101,6 +101,8 @@ fn dispatch(
     });
     quote! {
         enum #range {}
+        // A deprecated node is reported once, where `nodes` names it.
+        #[allow(deprecated)]
         impl __petalflow::#of<#name, #state> for #range #exists {
             const WIDTH: ::core::primitive::u32 = #width;
             const FIRST: ::core::primitive::u32 = #first;

@@ -27,12 +27,16 @@ pub(crate) fn function(
     let docs = attributes::tokens(attrs, "doc");
     let doc = format!("The node `{}`, as flows name it.", name(ident));
     let marker = marker(function);
+    let deprecated = attributes::tokens(attrs, "deprecated");
+    let lints = attributes::lints(attrs);
     let item = quote! {
         #cfgs
         #docs
         #[doc = ""]
         #[doc = #doc]
-        #[allow(non_camel_case_types, dead_code, missing_debug_implementations, unreachable_pub, clippy::empty_structs_with_brackets)]
+        #deprecated
+        #lints
+        #[allow(non_camel_case_types, dead_code, missing_copy_implementations, missing_debug_implementations, unreachable_pub, clippy::empty_structs_with_brackets)]
         #marker
     };
     let Some(state) = &args.state else {
@@ -73,6 +77,7 @@ pub(crate) fn function(
     quote! {
         #item
         #cfgs
+        #lints
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
             type #state = #written;
@@ -116,9 +121,11 @@ pub(crate) fn marker(function: &NodeFn) -> TokenStream {
 pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
     let ident = &function.sig.ident;
     let cfgs = attributes::tokens(&function.attrs, "cfg");
+    let lints = attributes::lints(&function.attrs);
     let text = name(ident);
     quote! {
         #cfgs
+        #lints
         const _: () = {
             #[automatically_derived]
             #[doc(hidden)]
@@ -176,8 +183,15 @@ pub(crate) fn value(
     let node_impl = cx.node_impl();
     let takes = cx.takes();
     let cfgs = attributes::tokens(&block.attrs, "cfg");
+    let lints = attributes::lints(&block.attrs);
+    let method_lints = block
+        .methods
+        .iter()
+        .map(|method| attributes::lints(&method.attrs));
     quote! {
         #cfgs
+        #lints
+        #(#method_lints)*
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
             #node_impl

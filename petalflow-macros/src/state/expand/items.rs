@@ -10,19 +10,28 @@ use crate::state::model::{Initial, Key, State};
 /// `EssayInput`.
 pub(super) fn input(cx: &Cx) -> TokenStream {
     let State {
-        ident, vis, input, ..
+        ident,
+        vis,
+        input,
+        lints,
+        ..
     } = cx.state;
     let fields = cx.inputs().into_iter().map(|(_, key)| {
         let Key {
-            field, ty, docs, ..
+            field,
+            ty,
+            docs,
+            deprecated,
+            ..
         } = key;
-        quote!(#docs #vis #field: #ty,)
+        quote!(#docs #deprecated #vis #field: #ty,)
     });
     let doc = format!("The input of a run over [`{ident}`]: the keys marked `input`.");
     let generics = no_generics(ident);
     quote! {
         #[doc = #doc]
-        #[allow(non_camel_case_types, dead_code, private_interfaces, missing_debug_implementations)]
+        #lints
+        #[allow(non_camel_case_types, dead_code, private_interfaces, missing_copy_implementations, missing_debug_implementations, missing_docs, unreachable_pub)]
         #vis struct #input #generics {
             #(#fields)*
         }
@@ -36,9 +45,11 @@ pub(super) fn newtype(cx: &Cx, key: &Key) -> TokenStream {
         vis,
         newtype,
         docs,
+        deprecated,
         name,
         ..
     } = key;
+    let lints = &cx.state.lints;
     let doc = format!("The key `{name}` of [`{}`].", cx.state.ident);
     let blank = (!docs.is_empty()).then(|| quote!(#[doc = ""]));
     let generics = no_generics(&cx.state.ident);
@@ -46,7 +57,9 @@ pub(super) fn newtype(cx: &Cx, key: &Key) -> TokenStream {
         #[doc = #doc]
         #blank
         #docs
-        #[allow(non_camel_case_types, dead_code, missing_debug_implementations)]
+        #deprecated
+        #lints
+        #[allow(non_camel_case_types, dead_code, missing_copy_implementations, missing_debug_implementations, unreachable_pub)]
         #vis struct #newtype #generics (#vis #ty);
     }
 }
@@ -58,6 +71,7 @@ pub(super) fn update(cx: &Cx) -> TokenStream {
         vis,
         update,
         keys,
+        lints,
         ..
     } = cx.state;
     let runtime = cx.runtime;
@@ -72,7 +86,8 @@ pub(super) fn update(cx: &Cx) -> TokenStream {
     let words = cx.state.keys.len().div_ceil(64).max(1);
     quote! {
         #[doc = #doc]
-        #[allow(non_camel_case_types, missing_debug_implementations)]
+        #lints
+        #[allow(non_camel_case_types, missing_copy_implementations, missing_debug_implementations, unreachable_pub)]
         #vis struct #update {
             #(#fields)*
             #[doc(hidden)]

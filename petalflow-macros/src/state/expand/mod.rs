@@ -31,10 +31,12 @@ pub(crate) fn state(state: &State, runtime: &Runtime) -> TokenStream {
     let checked = cx.all_checked();
     let update_impls = update::impls(&cx);
     let state_impl = state::state_impl(&cx);
+    let lints = &state.lints;
     quote! {
         #input
         #(#newtypes)*
         #update
+        #lints
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
             #(#checks)*

@@ -162,6 +162,7 @@ const _: () = {
     const _: () = __petalflow::arm(__CHECKED, 1, "Revise", 2);
     const _: () = __petalflow::arm(__CHECKED, 1, "Publish", 3);
     const _: () = __petalflow::edge(__CHECKED, 2);
+    #[allow(deprecated)]
     const _: () = {
         #[allow(unused_imports)]
         use __petalflow::{
@@ -193,6 +194,7 @@ const _: () = {
         }
     };
     enum __All {}
+    #[allow(deprecated)]
     impl __petalflow::Upto4<WriteEssay, Essay> for __All
     where
         for<'__b> Essay: petalflow::__private::flow::StateFor<'__b>,

@@ -6,6 +6,7 @@ async fn write(topic: &str) -> EssayDraft {
 #[allow(
     non_camel_case_types,
     dead_code,
+    missing_copy_implementations,
     missing_debug_implementations,
     unreachable_pub,
     clippy::empty_structs_with_brackets

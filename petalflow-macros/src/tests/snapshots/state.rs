@@ -6,16 +6,30 @@ pub struct Essay {
     non_camel_case_types,
     dead_code,
     private_interfaces,
-    missing_debug_implementations
+    missing_copy_implementations,
+    missing_debug_implementations,
+    missing_docs,
+    unreachable_pub
 )]
 pub struct EssayInput {
     pub topic: String,
 }
 ///The key `topic` of [`Essay`].
-#[allow(non_camel_case_types, dead_code, missing_debug_implementations)]
+#[allow(
+    non_camel_case_types,
+    dead_code,
+    missing_copy_implementations,
+    missing_debug_implementations,
+    unreachable_pub
+)]
 pub struct EssayTopic(pub String);
 ///The writes of one node to [`Essay`].
-#[allow(non_camel_case_types, missing_debug_implementations)]
+#[allow(
+    non_camel_case_types,
+    missing_copy_implementations,
+    missing_debug_implementations,
+    unreachable_pub
+)]
 pub struct EssayUpdate {
     topic: ::petalflow::state::Writes<
         <EssayTopic as ::petalflow::__private::Holds>::Value,
