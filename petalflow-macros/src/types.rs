@@ -36,14 +36,11 @@ pub(crate) fn arguments(segment: &PathSegment) -> Vec<&Type> {
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
         return Vec::new();
     };
-    let mut types = Vec::new();
-    // An iterator of syn is a trait object, and all of its methods are compiled for each type of element.
-    for index in 0..arguments.args.len() {
-        if let GenericArgument::Type(ty) = &arguments.args[index] {
-            types.push(ty);
-        }
-    }
-    types
+    let types = arguments.args.iter().filter_map(|argument| match argument {
+        GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    });
+    types.collect()
 }
 
 /// Whether two types have the same tokens.
@@ -99,18 +96,12 @@ const SHARED: &[&str] = &[
 /// Whether the type may be one that threads cannot share: all but the usual types of std.
 pub(crate) fn may_be_unshared(ty: &Type) -> bool {
     fn any(tokens: TokenStream) -> bool {
-        for token in tokens {
-            let unshared = match token {
-                TokenTree::Group(group) => any(group.stream()),
-                TokenTree::Ident(word) => SHARED.iter().all(|shared| word != shared),
-                TokenTree::Punct(punct) => punct.as_char() == '*',
-                TokenTree::Literal(_) => false,
-            };
-            if unshared {
-                return true;
-            }
-        }
-        false
+        tokens.into_iter().any(|token| match token {
+            TokenTree::Group(group) => any(group.stream()),
+            TokenTree::Ident(word) => SHARED.iter().all(|shared| word != shared),
+            TokenTree::Punct(punct) => punct.as_char() == '*',
+            TokenTree::Literal(_) => false,
+        })
     }
     any(ty.to_token_stream())
 }
@@ -123,10 +114,7 @@ pub(crate) fn borrows_static(ty: &Type) -> bool {
             .as_ref()
             .is_some_and(|lifetime| lifetime.ident == "static"),
         Type::Array(array) => borrows_static(&array.elem),
-        Type::Tuple(tuple) => {
-            let elements = &tuple.elems;
-            (0..elements.len()).any(|index| borrows_static(&elements[index]))
-        }
+        Type::Tuple(tuple) => tuple.elems.iter().any(borrows_static),
         ty => last_segment(ty).is_some_and(|last| {
             last.ident != "PhantomData" && arguments(last).iter().any(|ty| borrows_static(ty))
         }),

@@ -94,15 +94,15 @@ fn constants(document: &Document) -> TokenStream {
         quote!(#(::core::include_str!(#file))*)
     } else {
         // A document with errors need not be a text.
-        quote!({ #(let _: &[u8] = ::core::include_bytes!(#file);)* "" })
+        quote!({ #(let _: &[::core::primitive::u8] = ::core::include_bytes!(#file);)* "" })
     };
     let warnings = &document.warnings;
     quote! {
         /// The text of the document.
-        pub const SOURCE: &'static str = #text;
+        pub const SOURCE: &'static ::core::primitive::str = #text;
 
         /// What is probably not as the author of the document wants.
-        pub const WARNINGS: &'static [&'static str] = &[#(#warnings),*];
+        pub const WARNINGS: &'static [&'static ::core::primitive::str] = &[#(#warnings),*];
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) fn expand(flow: &FlowFrom, model: &Model) -> TokenStream {
     let wrong = wrong(&flow.visibility, &name, &first);
     // The crate is compiled again when the file changes.
     let text = included(model);
-    quote!(#wrong #(#others;)* const _: &str = #text;)
+    quote!(#wrong #(#others;)* const _: &::core::primitive::str = #text;)
 }
 
 pub(crate) fn broken(broken: &Broken) -> TokenStream {
@@ -82,7 +82,7 @@ fn definition(flow: &FlowFrom, model: &Model, name: &Ident) -> TokenStream {
     quote! {
         #(#attributes)*
         #[doc = #title]
-        #[derive(Clone)]
+        #[derive(::core::clone::Clone)]
         #visibility struct #name(#runtime::__private::Flow);
 
         #services_type
@@ -90,10 +90,10 @@ fn definition(flow: &FlowFrom, model: &Model, name: &Ident) -> TokenStream {
         #[allow(dead_code)]
         impl #name {
             /// The text of the document.
-            pub const SOURCE: &'static str = #text;
+            pub const SOURCE: &'static ::core::primitive::str = #text;
 
             /// What is probably not as the author of the document wants.
-            pub const WARNINGS: &'static [&'static str] = &[#(#warnings),*];
+            pub const WARNINGS: &'static [&'static ::core::primitive::str] = &[#(#warnings),*];
 
             /// Makes the flow.
             ///
@@ -101,8 +101,7 @@ fn definition(flow: &FlowFrom, model: &Model, name: &Ident) -> TokenStream {
             ///
             /// If the settings of a node are wrong in a way that the compiler cannot see.
             pub fn new(#parameter) -> ::core::result::Result<Self, #runtime::LoadError> {
-                let services = #supplied;
-                #runtime::load_source(&#runtime::document::Source::new(#file, Self::SOURCE), &services).map(#name)
+                #runtime::load_source(&#runtime::document::Source::new(#file, Self::SOURCE), &#supplied).map(#name)
             }
         }
 
@@ -118,7 +117,7 @@ fn services_type(flow: &FlowFrom, model: &Model, services: &Ident) -> TokenStrea
     let debug = opaque_debug(services);
     quote! {
         #[doc = #title]
-        #[derive(Clone)]
+        #[derive(::core::clone::Clone)]
         #visibility struct #services { #(#fields,)* }
 
         #debug
@@ -129,8 +128,8 @@ fn services_type(flow: &FlowFrom, model: &Model, services: &Ident) -> TokenStrea
 fn opaque_debug(name: &Ident) -> TokenStream {
     quote! {
         impl ::core::fmt::Debug for #name {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                f.debug_struct(::core::stringify!(#name)).finish_non_exhaustive()
+            fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                __f.debug_struct(::core::stringify!(#name)).finish_non_exhaustive()
             }
         }
     }
@@ -151,8 +150,8 @@ fn conversions(runtime: &TokenStream, name: &Ident) -> TokenStream {
         }
 
         impl ::core::convert::From<#name> for #runtime::__private::Flow {
-            fn from(flow: #name) -> Self {
-                flow.0
+            fn from(__flow: #name) -> Self {
+                __flow.0
             }
         }
     }

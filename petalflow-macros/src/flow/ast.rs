@@ -218,9 +218,7 @@ impl Group {
             Group::Node(node) => nodes.push(node),
             Group::Each(group) => group.add_nodes(nodes),
             Group::And(groups) | Group::Or(groups) => {
-                for group in groups {
-                    group.add_nodes(nodes);
-                }
+                groups.iter().for_each(|group| group.add_nodes(nodes));
             }
         }
     }

@@ -189,15 +189,13 @@ impl Model {
 
     /// The graph without tokens.
     pub(crate) fn graph(&self) -> Graph {
-        let mut nodes = Vec::new();
-        for node in &self.nodes {
-            nodes.push(petalflow_graph::Node {
-                deferred: node.deferred,
-                subflow: matches!(node.kind, Kind::Subflow(_)),
-                stored: node.id().map(Into::into),
-                ..petalflow_graph::Node::named(node.name.clone())
-            });
-        }
+        let nodes = self.nodes.iter().map(|node| petalflow_graph::Node {
+            deferred: node.deferred,
+            subflow: matches!(node.kind, Kind::Subflow(_)),
+            stored: node.id().map(Into::into),
+            ..petalflow_graph::Node::named(node.name.clone())
+        });
+        let mut nodes: Vec<_> = nodes.collect();
         for point in &self.interrupt_points {
             let node = &mut nodes[point.node.index()];
             let guarded = point.guard.is_some();
@@ -207,17 +205,14 @@ impl Model {
                 &mut node.before
             }) = if guarded { When::Guarded } else { When::Always };
         }
-        let mut edges = Vec::new();
-        for edge in &self.edges {
-            edges.push(petalflow_graph::Edge {
-                from: edge.from,
-                via: edge.via.clone(),
-                to: edge.to,
-            });
-        }
+        let edges = self.edges.iter().map(|edge| petalflow_graph::Edge {
+            from: edge.from,
+            via: edge.via.clone(),
+            to: edge.to,
+        });
         Graph {
             nodes: nodes.into(),
-            edges: edges.into(),
+            edges: edges.collect(),
             joins: u32::try_from(self.joins.len()).expect("a graph has fewer than 2^32 joins"),
         }
     }

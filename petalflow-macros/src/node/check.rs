@@ -2,7 +2,7 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
-use syn::{FnArg, GenericParam, Pat, ReceiverKind, Safety, Signature, Type};
+use syn::{FnArg, GenericParam, Pat, PatType, ReceiverKind, Safety, Signature, Type};
 
 use super::ast::{NodeArgs, NodeFn, NodeImpl};
 use super::model::{Misuse, Node, Problem, Returned, Source};
@@ -191,9 +191,8 @@ fn function_is_not_generic(cx: &Cx<'_>, errors: &mut Errors) {
 /// Reports generic parameters: with `lifetimes` if one of them is a lifetime, else with `types`.
 pub(crate) fn not_generic(sig: &Signature, lifetimes: &str, types: &str, errors: &mut Errors) {
     let generics = &sig.generics;
-    let params = &generics.params;
-    let is_lifetime = |index: usize| matches!(params[index], GenericParam::Lifetime(_));
-    if (0..params.len()).any(is_lifetime) {
+    let is_lifetime = |param: &GenericParam| matches!(param, GenericParam::Lifetime(_));
+    if generics.params.iter().any(is_lifetime) {
         errors.at(generics, lifetimes);
     } else if !generics.params.is_empty() {
         errors.at(generics, types);
@@ -228,29 +227,24 @@ pub(crate) fn plain_function(what: &str, sig: &Signature, errors: &mut Errors) {
 }
 
 fn one_parameter_takes_the_item(cx: &Cx<'_>, errors: &mut Errors) {
-    let mut items = Vec::new();
-    for param in &cx.node.params {
-        if let Source::Item(_) = param.source {
-            items.push(param);
-        }
-    }
-    let [first, second, ..] = items[..] else {
+    let params = cx.node.params.iter();
+    let mut items = params.filter(|param| matches!(param.source, Source::Item(_)));
+    let (Some(first), Some(second)) = (items.next(), items.next()) else {
         return;
     };
     let message = format_args!(
         "an edge delivers one item, which `{}` already takes: put both values in one struct",
         first.ident
     );
-    let mut attr = None;
-    for input in &cx.sig.inputs {
-        if attr.is_none()
-            && let FnArg::Typed(input) = input
-            && let Pat::Ident(pat) = &*input.pat
-            && pat.ident == second.ident
-        {
-            attr = attributes::named(&input.attrs, "item").first().copied();
-        }
-    }
+    let attr = cx.sig.inputs.iter().find_map(|input| match input {
+        FnArg::Typed(PatType { attrs, pat, .. }) => match &**pat {
+            Pat::Ident(pat) if pat.ident == second.ident => {
+                attributes::named(attrs, "item").first().copied()
+            }
+            _ => None,
+        },
+        FnArg::Receiver(_) => None,
+    });
     match attr {
         Some(attr) => errors.at(attr, message),
         None => errors.at(&second.ident, message),
@@ -277,11 +271,8 @@ fn result_is_not_impl_trait(cx: &Cx<'_>, errors: &mut Errors) {
         let Returned::One(ty @ Type::ImplTrait(bounds)) = output else {
             continue;
         };
-        let mut waits = false;
-        for token in bounds.to_token_stream() {
-            waits |= matches!(&token, TokenTree::Ident(name) if name == "Future");
-        }
-        if waits {
+        let is_future = |token| matches!(token, TokenTree::Ident(name) if name == "Future");
+        if bounds.to_token_stream().into_iter().any(is_future) {
             errors.at(ty, format_args!("a node that waits is an `async fn`, and returns what it writes: `async fn {}(..) -> EssayDraft`", cx.sig.ident));
         } else {
             errors.at(ty, "a node states what it writes, so it cannot return `impl Trait`: name the keys, such as `(EssayDraft, EssayNotes)`");

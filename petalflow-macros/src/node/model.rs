@@ -104,11 +104,10 @@ impl Returned {
             if tuple.elems.is_empty() {
                 return Returned::Unit(ty.clone());
             }
-            let mut members = Vec::new();
-            for index in 0..tuple.elems.len() {
-                members.push(Returned::of(&tuple.elems[index]));
-            }
-            return Returned::Tuple(tuple.clone(), members);
+            return Returned::Tuple(
+                tuple.clone(),
+                tuple.elems.iter().map(Returned::of).collect(),
+            );
         }
         if let Some(segment) = types::last_segment(ty) {
             let arguments = types::arguments(segment);
@@ -144,12 +143,7 @@ impl Returned {
     pub(crate) fn repeats(&self) -> bool {
         let mut names = Vec::new();
         self.names(&mut names);
-        for (index, name) in names.iter().enumerate() {
-            if names[..index].contains(name) {
-                return true;
-            }
-        }
-        false
+        (1..names.len()).any(|index| names[..index].contains(&names[index]))
     }
 
     fn names(&self, names: &mut Vec<String>) {
@@ -165,11 +159,7 @@ impl Returned {
                     (None, None) => {}
                 }
             }
-            Returned::Tuple(_, members) => {
-                for member in members {
-                    member.names(names);
-                }
-            }
+            Returned::Tuple(_, members) => members.iter().for_each(|member| member.names(names)),
             Returned::Wrapped(_, inner, _) => inner.names(names),
         }
     }
@@ -178,16 +168,13 @@ impl Returned {
 impl Node {
     /// The model of a function or method. The parameters that can be bound are always in the model.
     pub(crate) fn build(sig: &Signature, state: Option<&Type>) -> Self {
-        let mut params = Vec::new();
         let mut misuses = Vec::new();
-        for input in &sig.inputs {
+        let params = sig.inputs.iter().filter_map(|input| match input {
+            FnArg::Typed(input) => Param::build(input, state, &mut misuses),
             // The rules check `self`.
-            if let FnArg::Typed(input) = input
-                && let Some(param) = Param::build(input, state, &mut misuses)
-            {
-                params.push(param);
-            }
-        }
+            FnArg::Receiver(_) => None,
+        });
+        let params = params.collect();
         let output = match &sig.output {
             ReturnType::Type(_, ty) => Some(Returned::of(ty)),
             ReturnType::Default => None,
@@ -210,19 +197,12 @@ impl Node {
 
     /// The return type and all of its members.
     pub(crate) fn returned(&self) -> Vec<&Returned> {
-        let mut all = Vec::new();
-        if let Some(output) = &self.output {
-            all.push(output);
-        }
+        let mut all = Vec::from_iter(&self.output);
         let mut next = 0;
         while let Some(output) = all.get(next).copied() {
             match output {
                 Returned::Unit(_) | Returned::One(_) => {}
-                Returned::Tuple(_, members) => {
-                    for member in members {
-                        all.push(member);
-                    }
-                }
+                Returned::Tuple(_, members) => all.extend(members),
                 Returned::Wrapped(_, inner, _) => all.push(inner),
             }
             next += 1;
@@ -238,12 +218,10 @@ impl Node {
 
 /// The type of the item behind `&`, if a parameter takes it.
 pub(crate) fn item(params: &[Param]) -> Option<&Type> {
-    for param in params {
-        if let Source::Item(ty) = &param.source {
-            return Some(ty);
-        }
-    }
-    None
+    params.iter().find_map(|param| match &param.source {
+        Source::Item(ty) => Some(&**ty),
+        _ => None,
+    })
 }
 
 impl Param {

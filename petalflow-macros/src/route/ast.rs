@@ -57,8 +57,8 @@ impl RouteAst {
                     );
                     route.usable = false;
                 }
-                for index in 0..data.variants.len() {
-                    route.read_variant(&data.variants[index], errors);
+                for variant in &data.variants {
+                    route.read_variant(variant, errors);
                 }
             }
             Data::Struct(data) => {

@@ -383,12 +383,10 @@ fn reducer(name: &str, option: &Opt, errors: &mut Errors) -> Reducer {
         return function.map_or(Reducer::Replace, Reducer::Custom);
     }
     option.flag(errors);
-    for built_in in &BuiltIn::ALL {
-        if built_in.name() == name {
-            return Reducer::BuiltIn(*built_in);
-        }
-    }
-    Reducer::Replace
+    let built_in = BuiltIn::ALL
+        .into_iter()
+        .find(|built_in| built_in.name() == name);
+    built_in.map_or(Reducer::Replace, Reducer::BuiltIn)
 }
 
 /// The visibility of the newtype: that of the state. But a private field of a public state may have a private type, which
@@ -403,62 +401,12 @@ fn visibility<'a>(state: &'a Visibility, field: &'a Field) -> &'a Visibility {
 
 /// Whether a type consists of well-known public types, judged by its tokens.
 fn is_well_known(ty: TokenStream) -> bool {
-    const KNOWN: &[&str] = &[
-        "Arc",
-        "BTreeMap",
-        "BTreeSet",
-        "Box",
-        "Duration",
-        "HashMap",
-        "HashSet",
-        "Map",
-        "Option",
-        "PathBuf",
-        "String",
-        "SystemTime",
-        "Value",
-        "Vec",
-        "VecDeque",
-        "alloc",
-        "bool",
-        "char",
-        "collections",
-        "core",
-        "f32",
-        "f64",
-        "i128",
-        "i16",
-        "i32",
-        "i64",
-        "i8",
-        "isize",
-        "option",
-        "path",
-        "serde_json",
-        "std",
-        "str",
-        "string",
-        "sync",
-        "time",
-        "u128",
-        "u16",
-        "u32",
-        "u64",
-        "u8",
-        "usize",
-        "vec",
-    ];
-    for token in ty {
-        let known = match token {
-            TokenTree::Ident(ident) => KNOWN.iter().any(|known| ident == known),
-            TokenTree::Group(group) => is_well_known(group.stream()),
-            TokenTree::Punct(_) | TokenTree::Literal(_) => true,
-        };
-        if !known {
-            return false;
-        }
-    }
-    true
+    const KNOWN: &str = "Arc BTreeMap BTreeSet Box Duration HashMap HashSet Map Option PathBuf String SystemTime Value Vec VecDeque alloc bool char collections core f32 f64 i128 i16 i32 i64 i8 isize option path serde_json std str string sync time u128 u16 u32 u64 u8 usize vec";
+    ty.into_iter().all(|token| match token {
+        TokenTree::Ident(ident) => KNOWN.split_ascii_whitespace().any(|known| ident == known),
+        TokenTree::Group(group) => is_well_known(group.stream()),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => true,
+    })
 }
 
 /// A rank of visibilities, from private to public.

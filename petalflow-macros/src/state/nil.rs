@@ -12,17 +12,12 @@ const TRANSPARENT: &[&str] = &[
 /// The first `Option` in the type whose inner value is also stored as nil, with that inner value.
 pub(super) fn ambiguous(ty: &Type) -> Option<(&Type, &'static str)> {
     let ty = types::ungroup(ty);
-    let mut parts = Vec::new();
-    match ty {
-        Type::Array(array) => parts.push(&*array.elem),
-        Type::Tuple(tuple) => {
-            for index in 0..tuple.elems.len() {
-                parts.push(&tuple.elems[index]);
-            }
-        }
-        Type::Path(path) => parts = arguments(path),
-        _ => {}
-    }
+    let parts = match ty {
+        Type::Array(array) => vec![&*array.elem],
+        Type::Tuple(tuple) => tuple.elems.iter().collect(),
+        Type::Path(path) => arguments(path),
+        _ => Vec::new(),
+    };
     if let ([part], true) = (&parts[..], is_option(ty)) {
         if is_option(part) {
             return Some((ty, "None"));
@@ -31,13 +26,7 @@ pub(super) fn ambiguous(ty: &Type) -> Option<(&Type, &'static str)> {
             return Some((ty, "()"));
         }
     }
-    for &part in &parts {
-        let found = ambiguous(part);
-        if found.is_some() {
-            return found;
-        }
-    }
-    None
+    parts.into_iter().find_map(ambiguous)
 }
 
 fn is_option(ty: &Type) -> bool {

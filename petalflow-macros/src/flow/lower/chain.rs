@@ -95,13 +95,10 @@ impl Lowering<'_> {
                 group,
             }],
             Group::Each(inner) => self.sources(inner, next),
-            Group::Or(groups) => {
-                let mut tails = Vec::new();
-                for group in groups {
-                    tails.append(&mut self.sources(group, next));
-                }
-                tails
-            }
+            Group::Or(groups) => groups
+                .iter()
+                .flat_map(|group| self.sources(group, next))
+                .collect(),
             Group::And(groups) => match self.join(group, groups) {
                 Some(join) => vec![join],
                 None => Vec::new(),
@@ -232,10 +229,7 @@ impl Lowering<'_> {
         let mut named = Vec::new();
         for arm in arms {
             if let Group::Or(groups) = &arm.target {
-                let mut targets = Vec::new();
-                for group in groups {
-                    targets.push(group.to_string());
-                }
+                let targets = groups.iter().map(Group::to_string).collect();
                 let route = arm.routes[0].name();
                 let problem = Problem::ChoiceInArm { route, targets };
                 self.lose(&arm.target, problem);
@@ -360,11 +354,10 @@ impl Lowering<'_> {
             }
             Group::Each(inner) => self.targets(before, inner, true),
             Group::And(groups) => {
-                let mut heads = Vec::new();
-                for group in groups {
-                    heads.append(&mut self.targets(before, group, each));
-                }
-                heads
+                let heads = groups
+                    .iter()
+                    .flat_map(|group| self.targets(before, group, each));
+                heads.collect()
             }
             Group::Or(_) => {
                 let problem = Problem::ChoiceBesideEdges {

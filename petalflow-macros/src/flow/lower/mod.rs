@@ -175,15 +175,9 @@ impl Lowering<'_> {
         if mistakes.lost_words.contains(&node.name()) {
             return None;
         }
-        let mut names = Vec::new();
-        for node in &self.model.nodes {
-            names.push(&*node.name);
-        }
-        let mut known = names.clone();
-        for word in &mistakes.lost_words {
-            known.push(word);
-        }
-        let similar = similar(&key, known.iter().copied());
+        let names: Vec<_> = self.model.nodes.iter().map(|node| &*node.name).collect();
+        let words = mistakes.lost_words.iter().map(|word| &**word);
+        let similar = similar(&key, names.iter().copied().chain(words));
         let text = messages::unknown_node(user, &key, similar, &names);
         mistakes.errors.rule(Rule::UnknownNode, node, text);
         None

@@ -15,8 +15,7 @@ pub(super) fn params(
     mistakes: &mut Mistakes,
 ) -> Option<Vec<Param>> {
     let mut params = Vec::new();
-    for index in 0..closure.inputs.len() {
-        let pat = &closure.inputs[index];
+    for pat in &closure.inputs {
         let Pat::Type(typed) = pat else {
             mistakes.errors.at(
                 pat,

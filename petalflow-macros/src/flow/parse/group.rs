@@ -31,13 +31,8 @@ pub(super) fn group(
     }
     let text = mixed_operators::message(&operands, &operators, position);
     // The nodes stay known. `lose` prevents the errors that only follow from this one.
-    let mut nodes = Vec::new();
-    for operand in &operands {
-        for &node in &operand.nodes() {
-            nodes.push(Group::Node(node.clone()));
-        }
-    }
-    let whole = Group::And(nodes);
+    let nodes = operands.iter().flat_map(Group::nodes);
+    let whole = Group::And(nodes.cloned().map(Group::Node).collect());
     let text = messages::coded(Rule::MixedOperators, &text);
     mistakes.lose(syn::Error::new_spanned(&whole, text));
     Ok(whole)
@@ -109,9 +104,7 @@ fn combine(mut operands: Vec<Group>, operator: Option<Operator>) -> Group {
     for operand in operands {
         match (operand, operator) {
             (Group::And(groups), Operator::And) | (Group::Or(groups), Operator::Or) => {
-                for group in groups {
-                    flat.push(group);
-                }
+                flat.extend(groups);
             }
             (operand, _) => flat.push(operand),
         }

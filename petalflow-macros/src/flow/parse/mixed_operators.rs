@@ -29,16 +29,10 @@ pub(super) fn message(operands: &[Group], operators: &[Operator], position: Posi
     match position {
         Position::Arm => messages::mixed_in_arm(&written(operands, " & ")),
         Position::Source => {
-            let mut joins = Vec::new();
-            for run in &all {
-                joins.push(bracketed(run, " & "));
-            }
-            let mut choices = Vec::new();
-            for run in &any {
-                if run.len() > 1 {
-                    choices.push(format!("`{}`", written(run, " | ")));
-                }
-            }
+            let joins: Vec<_> = all.iter().map(|run| bracketed(run, " & ")).collect();
+            let choices = any.iter().filter(|run| run.len() > 1);
+            let choices = choices.map(|run| format!("`{}`", written(run, " | ")));
+            let choices: Vec<_> = choices.collect();
             let each = if choices.len() > 1 { "each of " } else { "" };
             messages::mixed_operators(
                 &format!("`{}`", joins.join(" | ")),
@@ -49,14 +43,7 @@ pub(super) fn message(operands: &[Group], operators: &[Operator], position: Posi
             )
         }
         Position::Target => {
-            let mut one = Vec::new();
-            for run in &all {
-                let mut targets = Vec::new();
-                for group in *run {
-                    targets.push(group);
-                }
-                one.push(targets);
-            }
+            let one: Vec<Vec<_>> = all.iter().map(|run| run.iter().collect()).collect();
             match (choice(&one), choice(&combinations(&any))) {
                 (Some(one), Some(other)) => messages::mixed_operators(&one, &other),
                 _ => messages::mixed_at_length(),
@@ -80,11 +67,10 @@ fn runs<'a>(operands: &'a [Group], operators: &[Operator], inner: Operator) -> V
 }
 
 fn written(groups: &[Group], operator: &str) -> String {
-    let mut texts = Vec::new();
-    for group in groups {
-        texts.push(bracketed(std::slice::from_ref(group), operator));
-    }
-    texts.join(operator)
+    let texts = groups
+        .iter()
+        .map(|group| bracketed(std::slice::from_ref(group), operator));
+    texts.collect::<Vec<_>>().join(operator)
 }
 
 /// The run as an operand, in parentheses if it has several groups.
@@ -100,15 +86,11 @@ fn bracketed(run: &[Group], operator: &str) -> String {
 fn combinations<'a>(runs: &[&'a [Group]]) -> Vec<Vec<&'a Group>> {
     let mut all: Vec<Vec<&Group>> = vec![Vec::new()];
     for run in runs {
-        let mut longer = Vec::new();
-        for before in &all {
-            for group in *run {
-                let mut targets = before.clone();
-                targets.push(group);
-                longer.push(targets);
-            }
-        }
-        all = longer;
+        let longer = |before: Vec<&'a Group>| {
+            run.iter()
+                .map(move |group| [&before[..], &[group]].concat())
+        };
+        all = all.into_iter().flat_map(longer).collect();
         if all.len() > MAX_ARMS {
             break;
         }
@@ -121,44 +103,32 @@ fn choice(arms: &[Vec<&Group>]) -> Option<String> {
     if arms.len() > MAX_ARMS {
         return None;
     }
-    for arm in arms {
-        for group in arm {
-            if let Group::And(_) | Group::Or(_) = group {
-                return None;
-            }
-        }
+    let is_several = |group: &&Group| matches!(group, Group::And(_) | Group::Or(_));
+    if arms.iter().flatten().any(is_several) {
+        return None;
     }
-    let mut texts = Vec::new();
-    for arm in arms {
-        let mut route = String::new();
-        let mut targets = Vec::new();
-        for group in arm {
-            let name = names(group);
-            if arms.len() == 1 || !in_all(arms, &name) {
-                route.push_str(&name);
-            }
-            targets.push(group.to_string());
-        }
-        texts.push(format!("{route} => {}", targets.join(" & ")));
-    }
-    Some(format!("`match {{ {} }}`", texts.join(", ")))
+    let texts = arms.iter().map(|arm| {
+        let names = arm.iter().map(|group| names(group));
+        let route: String = names
+            .filter(|name| arms.len() == 1 || !in_all(arms, name))
+            .collect();
+        let targets: Vec<_> = arm.iter().map(|group| group.to_string()).collect();
+        format!("{route} => {}", targets.join(" & "))
+    });
+    Some(format!(
+        "`match {{ {} }}`",
+        texts.collect::<Vec<_>>().join(", ")
+    ))
 }
 
 /// Whether each arm has a target of this name.
 fn in_all(arms: &[Vec<&Group>], name: &str) -> bool {
-    for arm in arms {
-        if !arm.iter().any(|group| names(group) == name) {
-            return false;
-        }
-    }
-    true
+    arms.iter()
+        .all(|arm| arm.iter().any(|group| names(group) == name))
 }
 
 /// The name of a route to the nodes of a group.
 fn names(group: &Group) -> String {
-    let mut name = String::new();
-    for node in &group.nodes() {
-        name.push_str(&route_named_like(&node.name()));
-    }
-    name
+    let nodes = group.nodes().into_iter();
+    nodes.map(|node| route_named_like(&node.name())).collect()
 }

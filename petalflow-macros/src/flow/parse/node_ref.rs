@@ -46,12 +46,12 @@ pub(super) fn node_ref(input: ParseStream) -> syn::Result<NodeRef> {
 /// `<A, B>` after a segment of the path.
 fn generic_arguments(input: ParseStream) -> Option<AngleBracketedGenericArguments> {
     let path: Path = input.parse().ok()?;
-    for index in 0..path.segments.len() {
-        if let PathArguments::AngleBracketed(arguments) = &path.segments[index].arguments {
-            return Some(arguments.clone());
-        }
-    }
-    None
+    path.segments
+        .into_iter()
+        .find_map(|segment| match segment.arguments {
+            PathArguments::AngleBracketed(arguments) => Some(arguments),
+            _ => None,
+        })
 }
 
 /// The error for a token that cannot begin the name of a node.

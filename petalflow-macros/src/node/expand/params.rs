@@ -38,32 +38,22 @@ impl Binder<'_> {
     /// The set of the keys that are read, without those of a parameter that reads the whole state.
     pub(crate) fn reads(&self, params: &[Param]) -> TokenStream {
         let Binder { runtime, state, .. } = self;
-        let mut named = TokenStream::new();
-        let mut typed = TokenStream::new();
-        for Param {
-            ident,
-            cfgs,
-            source,
-            ..
-        } in params
-        {
-            match source {
-                Source::Key(_) => {
-                    let hash = route_hash(&name(ident));
-                    named.extend(quote!(#cfgs #hash,));
-                }
-                Source::KeyOf(key, _) => {
-                    let index = of(
-                        runtime,
-                        key,
-                        &quote!(#runtime::__private::KeyOf<#state>),
-                        &quote!(INDEX),
-                    );
-                    typed.extend(quote!(.with(#index)));
-                }
-                Source::State | Source::Item(_) | Source::Run => {}
+        let named = params.iter().filter_map(|param| match param.source {
+            Source::Key(_) => {
+                let (cfgs, hash) = (&param.cfgs, route_hash(&name(&param.ident)));
+                Some(quote!(#cfgs #hash))
             }
-        }
+            _ => None,
+        });
+        let named: Vec<_> = named.collect();
+        let typed = params.iter().filter_map(|param| match &param.source {
+            Source::KeyOf(key, _) => {
+                let key_of = quote!(#runtime::__private::KeyOf<#state>);
+                Some(of(runtime, key, &key_of, &quote!(INDEX)))
+            }
+            _ => None,
+        });
+        let typed: Vec<_> = typed.collect();
         let named = if named.is_empty() {
             quote!(#runtime::state::KeySet::NONE)
         } else {
@@ -71,13 +61,13 @@ impl Binder<'_> {
             quote!({
                 #[allow(unused_imports)]
                 use #runtime::__private::NoNames as _;
-                #runtime::state::KeyMeta::hashed(#runtime::__private::Names::<#state>::KEYS, &[#named])
+                #runtime::state::KeyMeta::hashed(#runtime::__private::Names::<#state>::KEYS, &[#(#named),*])
             })
         };
         if typed.is_empty() {
             named
         } else {
-            quote!((#named) #typed)
+            quote!((#named) #(.with(#typed))*)
         }
     }
 
