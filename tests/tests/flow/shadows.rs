@@ -115,6 +115,7 @@ mod types {
             last;
             node last: Writer = Writer(1);
             interrupt before last if |rounds: &Number, title: core::option::Option<&Str>| *rounds > 1_000 && title.is_some();
+            interrupt after last if |#[key(EssayNotes)] notes: &[Text], #[key(EssayTitle)] title: core::option::Option<&Text>| notes.is_empty() && title.is_none();
         }
     }
 
