@@ -44,6 +44,14 @@ impl Runtime {
         self.spread(first, last, tokens)
     }
 
+    /// `<#ty as #of>::#item`, underlined as the type.
+    pub(crate) fn item_of(&self, ty: &Type, of: &TokenStream, item: &str) -> TokenStream {
+        let item = Ident::new(item, Span::call_site());
+        let open = self.respan(ty, quote!(<));
+        let rest = self.respan(ty, quote!(as #of>::#item));
+        quote!(#open #ty #rest)
+    }
+
     /// Gives `<` the span `first` and all other tokens the span `last`. The span of a path that begins with `<` then covers both.
     fn spread(&self, first: Span, last: Span, tokens: TokenStream) -> TokenStream {
         with_spans(tokens, &|token| {

@@ -190,9 +190,8 @@ fn payload_items(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         }
     });
     let checks = carried.iter().map(|(_, ty)| {
-        let sent = runtime.respan(ty, quote!(as #runtime::__private::Deliverable>::SENT));
-        let open = runtime.respan(ty, quote!(<));
-        quote!(const _: () = #open #ty #sent;)
+        let sent = runtime.item_of(ty, &quote!(#runtime::__private::Deliverable), "SENT");
+        quote!(const _: () = #sent;)
     });
     quote!(#(#lookups)* #(#checks)*)
 }

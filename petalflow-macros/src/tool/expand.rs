@@ -1,5 +1,7 @@
 //! The code of a tool. It cannot fail.
 
+use std::iter;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
@@ -209,21 +211,16 @@ impl Cx<'_> {
     fn require(&self) -> Option<TokenStream> {
         let Cx { runtime, tool, .. } = self;
         let requirements = local("requirements");
-        let mut required = tool
+        let taken = tool
             .params
             .iter()
-            .filter_map(|param| {
-                let Param { ty, cfgs, .. } = param;
-                let open = runtime.respan(ty, quote!(<));
-                let rest = runtime.respan(
-                    ty,
-                    quote!(as #runtime::__private::tool::ToolHandle>::require),
-                );
-                matches!(param.source, Source::Run)
-                    .then(|| quote!(#cfgs #open #ty #rest(#requirements);))
-            })
-            .peekable();
-        required.peek()?;
+            .filter(|param| matches!(param.source, Source::Run));
+        let handle = quote!(#runtime::__private::tool::ToolHandle);
+        let mut required = taken.map(|Param { ty, cfgs, .. }| {
+            let require = runtime.item_of(ty, &handle, "require");
+            quote!(#cfgs #require(#requirements);)
+        });
+        let required = iter::once(required.next()?).chain(required);
         Some(quote! {
             fn require(&self, #requirements: &mut #runtime::node::Requirements<'_>) {
                 #(#required)*
@@ -248,12 +245,9 @@ impl Cx<'_> {
                 Source::ToolContext => quote!(::core::clone::Clone::clone(#cx)),
                 Source::Run => {
                     // Not through a function with a bound, which rustc would show.
-                    let open = runtime.respan(ty, quote!(<));
-                    let rest = runtime.respan(
-                        ty,
-                        quote!(as #runtime::__private::tool::ToolHandle>::from_context),
-                    );
-                    quote!(#runtime::__private::tool::extracted(#text, #open #ty #rest(#cx))?)
+                    let handle = quote!(#runtime::__private::tool::ToolHandle);
+                    let from_context = runtime.item_of(ty, &handle, "from_context");
+                    quote!(#runtime::__private::tool::extracted(#text, #from_context(#cx))?)
                 }
             };
             Some(quote!(#cfgs let #value: #ty = #taken;))

@@ -60,11 +60,9 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     };
     let runtime = &Runtime::from_wrapper(krate);
     let count = tools.len();
-    let entries = tools.iter().map(|tool| {
-        let open = runtime.respan(tool, quote!(<));
-        let rest = runtime.respan(tool, quote!(as #runtime::tool::FnTool>::ENTRY));
-        quote!(#open #tool #rest)
-    });
+    let entries = tools
+        .iter()
+        .map(|tool| runtime.item_of(tool, &quote!(#runtime::tool::FnTool), "ENTRY"));
     // One check per tool, at its name.
     let checks = tools.iter().enumerate().skip(1).map(|(index, tool)| {
         let check = runtime.respan(

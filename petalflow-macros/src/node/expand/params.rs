@@ -48,8 +48,7 @@ impl Binder<'_> {
         let named: Vec<_> = named.collect();
         let typed = params.iter().filter_map(|param| match &param.source {
             Source::KeyOf(key, _) => {
-                let key_of = quote!(#runtime::__private::KeyOf<#state>);
-                Some(of(runtime, key, &key_of, &quote!(INDEX)))
+                Some(runtime.item_of(key, &quote!(#runtime::__private::KeyOf<#state>), "INDEX"))
             }
             _ => None,
         });
@@ -225,12 +224,7 @@ impl Binder<'_> {
         let snapshot = local("state");
         if let Source::KeyOf(key, _) = &param.source {
             let state = self.state;
-            let get = of(
-                runtime,
-                key,
-                &quote!(#runtime::__private::KeyOf<#state>),
-                &quote!(get),
-            );
+            let get = runtime.item_of(key, &quote!(#runtime::__private::KeyOf<#state>), "get");
             return quote_spanned!(key.span()=> *#get(#snapshot));
         }
         // The span of the parameter, so that rustc suggests a similar field there.
@@ -247,18 +241,5 @@ fn take(param: &Param) -> Ident {
 
 /// A function of `Extract`.
 fn extract(runtime: &Runtime, ty: &Type, function: &str) -> TokenStream {
-    let function = Ident::new(function, Span::call_site());
-    of(
-        runtime,
-        ty,
-        &quote!(#runtime::node::Extract),
-        &quote!(#function),
-    )
-}
-
-/// `<#ty as #of>::#item`, underlined as the type.
-fn of(runtime: &Runtime, ty: &Type, of: &TokenStream, item: &TokenStream) -> TokenStream {
-    let open = runtime.respan(ty, quote!(<));
-    let rest = runtime.respan(ty, quote!(as #of>::#item));
-    quote!(#open #ty #rest)
+    runtime.item_of(ty, &quote!(#runtime::node::Extract), function)
 }
