@@ -77,20 +77,32 @@ impl<'a> EdgesByTarget<'a> {
     }
 }
 
-/// The routes among these edges: the edges of each name, in the order the names first appear.
-pub(crate) fn routes<'a>(edges: &[&'a Edge]) -> Vec<(&'a str, Vec<&'a Edge>)> {
-    let mut routes: Vec<(&str, Vec<&Edge>)> = Vec::new();
+/// The edges of each route among these, in the order in which the routes first appear.
+pub(crate) fn routes<'a>(edges: &[&'a Edge]) -> Vec<Vec<&'a Edge>> {
+    let mut routes: Vec<Vec<&Edge>> = Vec::new();
     let mut by_name = BTreeMap::new();
     for &edge in edges {
         if let Some(name) = edge.via.route() {
             let at = *by_name.entry(name).or_insert(routes.len());
             if at == routes.len() {
-                routes.push((name, Vec::new()));
+                routes.push(Vec::new());
             }
-            routes[at].1.push(edge);
+            routes[at].push(edge);
         }
     }
     routes
+}
+
+/// The plain edges and `each` edges among these: they fire together whenever their source has run.
+pub(crate) fn fixed<'a>(edges: &[&'a Edge]) -> Vec<&'a Edge> {
+    let is_fixed = |edge: &&Edge| matches!(edge.via, Via::Plain | Via::Each);
+    edges.iter().copied().filter(is_fixed).collect()
+}
+
+/// The edges among these that fire if their source fails.
+pub(crate) fn caught<'a>(edges: &[&'a Edge]) -> Vec<&'a Edge> {
+    let is_caught = |edge: &&Edge| edge.via == Via::Catch;
+    edges.iter().copied().filter(is_caught).collect()
 }
 
 /// For each node whether it runs once per item of a list.

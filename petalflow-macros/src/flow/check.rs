@@ -1,6 +1,6 @@
 //! The rules of a flow. They only read the model, and emit no code.
 
-use petalflow_graph::{Analysis, Diagnostic, Graph, Location, Rule, Text, check_with, messages};
+use petalflow_graph::{Analysis, Diagnostic, Graph, Location, Rule, check_with, messages};
 use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::Expr;
@@ -51,7 +51,7 @@ fn every_part_has_a_meaning(cx: &Cx<'_>, mistakes: &mut Mistakes) {
 
 /// The rule that a misuse breaks, if there is one, and the message.
 fn misuse(problem: &Problem) -> (Option<Rule>, String) {
-    let coded = |rule, text: Text| (Some(rule), text.to_string());
+    let coded = |rule, text: String| (Some(rule), text);
     let plain = |text: String| (None, text);
     match problem {
         Problem::OutOfEnd { to } => coded(Rule::OutOfEnd, messages::out_of_end(to)),

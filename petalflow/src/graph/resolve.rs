@@ -50,7 +50,7 @@ fn indices<'a, S: State>(
         diagnostics.push(Diagnostic::new(
             Rule::DuplicateNode,
             Location::Node(index),
-            text.as_str(),
+            text,
         ));
     }
     indices
@@ -280,11 +280,8 @@ impl Resolver<'_> {
             known.sort_unstable();
             let similar = similar(name, known.iter().copied());
             let text = messages::unknown_node(user, name, similar, &known);
-            self.diagnostics.push(Diagnostic::new(
-                Rule::UnknownNode,
-                Location::Graph,
-                text.as_str(),
-            ));
+            self.diagnostics
+                .push(Diagnostic::new(Rule::UnknownNode, Location::Graph, text));
         }
         node
     }
@@ -296,7 +293,7 @@ impl Resolver<'_> {
                 self.diagnostics.push(Diagnostic::new(
                     Rule::OutOfEnd,
                     Location::Graph,
-                    messages::out_of_end(to).as_str(),
+                    messages::out_of_end(to),
                 ));
                 None
             }
@@ -312,7 +309,7 @@ impl Resolver<'_> {
         self.diagnostics.push(Diagnostic::new(
             Rule::OutOfEnd,
             Location::Graph,
-            messages::end_in_join().as_str(),
+            messages::end_in_join(),
         ));
         None
     }
@@ -324,7 +321,7 @@ impl Resolver<'_> {
             self.diagnostics.push(Diagnostic::new(
                 Rule::Catch,
                 Location::Graph,
-                messages::caught_by_no_node(to).as_str(),
+                messages::caught_by_no_node(to),
             ));
             return (source, None);
         }
@@ -338,7 +335,7 @@ impl Resolver<'_> {
                 self.diagnostics.push(Diagnostic::new(
                     Rule::IntoStart,
                     Location::Graph,
-                    messages::into_start(from).as_str(),
+                    messages::into_start(from),
                 ));
                 None
             }

@@ -75,7 +75,7 @@ pub(super) fn interrupts_once<S: State>(
             let at = graph
                 .index_of(&point.node)
                 .map_or(Location::Graph, Location::Node);
-            diagnostics.push(Diagnostic::new(Rule::Option, at, text.as_str()));
+            diagnostics.push(Diagnostic::new(Rule::Option, at, text));
         }
     }
 }
@@ -93,7 +93,7 @@ pub(super) fn only_subflows_retain_state(
             diagnostics.push(Diagnostic::new(
                 Rule::Option,
                 Location::Node(node),
-                messages::keeps_nothing(name).as_str(),
+                messages::keeps_nothing(name),
             ));
         }
     }
@@ -128,7 +128,7 @@ pub(super) fn routes_listed_once<S: State>(
             },
         };
         let at = Location::Node(index);
-        diagnostics.push(Diagnostic::new(Rule::Option, at, text.as_str()));
+        diagnostics.push(Diagnostic::new(Rule::Option, at, text));
     }
 }
 

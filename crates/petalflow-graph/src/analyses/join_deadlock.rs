@@ -91,7 +91,7 @@ impl<'a> Skipping<'a> {
         let batches = batches(graph);
         let routes = edges.nodes.iter().enumerate().map(|(node, out)| {
             let several = batches[node] || graph.nodes[node].many;
-            let routes: Vec<Vec<&Edge>> = routes(out).into_iter().map(|(_, edges)| edges).collect();
+            let routes = routes(out);
             if routes.len() > 1 || several {
                 routes
             } else {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::work::{TooMuchWork, Work};
-use crate::edges::routes;
+use crate::edges::{caught, fixed, routes};
 use crate::graph::{Edge, Source, Target, Via};
 use crate::idx::JoinIdx;
 
@@ -48,14 +48,11 @@ impl TokensOf {
         several: bool,
         work: &mut Work,
     ) -> Result<Vec<Outcome>, TooMuchWork> {
-        let is_fixed = |edge: &&&Edge| matches!(edge.via, Via::Plain | Via::Each);
-        let fixed: Vec<&Edge> = edges.iter().filter(is_fixed).copied().collect();
+        let (fixed, caught) = (fixed(edges), caught(edges));
         let mut outcomes = Vec::new();
         for choice in choices(&routes(edges), pick, work)? {
             self.with_or_without_items(&[choice, fixed.clone()].concat(), &mut outcomes, work)?;
         }
-        let is_caught = |edge: &&&Edge| edge.via == Via::Catch;
-        let caught: Vec<&Edge> = edges.iter().filter(is_caught).copied().collect();
         if !caught.is_empty() {
             let caught = self.with_items(&caught);
             if several {
@@ -125,7 +122,7 @@ impl TokensOf {
 
 /// The sets of edges that a choice among these routes can fire.
 fn choices<'a>(
-    routes: &[(&str, Vec<&'a Edge>)],
+    routes: &[Vec<&'a Edge>],
     pick: Pick,
     work: &mut Work,
 ) -> Result<Vec<Vec<&'a Edge>>, TooMuchWork> {
@@ -133,7 +130,7 @@ fn choices<'a>(
         return Ok(vec![Vec::new()]);
     }
     let first = match pick {
-        Pick::One => return Ok(routes.iter().map(|(_, edges)| edges.clone()).collect()),
+        Pick::One => return Ok(routes.to_vec()),
         Pick::Some => 1,
         Pick::Any => 0,
     };
@@ -144,7 +141,7 @@ fn choices<'a>(
     for mask in first..1u32 << routes.len() {
         let picked = routes.iter().enumerate();
         let picked = picked.filter(|(i, _)| mask >> i & 1 == 1);
-        let choice: Vec<&Edge> = picked.flat_map(|(_, (_, edges))| edges).copied().collect();
+        let choice: Vec<&Edge> = picked.flat_map(|(_, edges)| edges).copied().collect();
         work.spend(choice.len())?;
         choices.push(choice);
     }

@@ -73,7 +73,7 @@ fn unreachable(
         let ends_there = |node| {
             cx.reach.reaches(Source::Node(node)) && only_end(cx.edges.from(Source::Node(node)))
         };
-        messages::unreachable_node(name, cx.similar(first, &ends_there)).to_string()
+        messages::unreachable_node(name, cx.similar(first, &ends_there))
     } else {
         let cycle = cx.show_cycle(&cycle_through_reversed(root, waits, first.index()));
         format!(

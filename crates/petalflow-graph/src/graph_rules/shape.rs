@@ -28,11 +28,7 @@ pub(super) fn flow_has_a_first_node(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnosti
             let first = first.unwrap_or("first");
             messages::no_start(&names, first)
         };
-        diagnostics.push(Diagnostic::new(
-            Rule::NoStart,
-            Location::Graph,
-            text.as_str(),
-        ));
+        diagnostics.push(Diagnostic::new(Rule::NoStart, Location::Graph, text));
     }
 }
 
@@ -66,11 +62,7 @@ fn misspelt(cx: &Cx<'_>, sources: &[NodeIdx]) -> Option<Diagnostic> {
     sources.iter().find_map(|&node| {
         let similar = cx.similar(node, &ends_there)?;
         let text = messages::no_start_but_similar(cx.name(node), similar);
-        Some(Diagnostic::new(
-            Rule::NoStart,
-            Location::Node(node),
-            text.as_str(),
-        ))
+        Some(Diagnostic::new(Rule::NoStart, Location::Node(node), text))
     })
 }
 
@@ -82,8 +74,8 @@ pub(super) fn node_names_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnosti
         }
         let text = messages::declared_twice(cx.name(second));
         diagnostics.push(
-            Diagnostic::new(Rule::DuplicateNode, Location::Node(second), text.as_str())
-                .with(Location::Node(first), messages::first_here().as_str()),
+            Diagnostic::new(Rule::DuplicateNode, Location::Node(second), text)
+                .with(Location::Node(first), messages::first_here()),
         );
     }
 }
@@ -109,7 +101,7 @@ pub(super) fn stored_names_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnos
         diagnostics.push(Diagnostic::new(
             Rule::DuplicateNode,
             Location::Node(at),
-            text.as_str(),
+            text,
         ));
     }
 }
@@ -146,10 +138,8 @@ pub(super) fn edges_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
             let text =
                 messages::edge_twice(&cx.source(edge.from), &names::target(cx.graph, edge.to));
             diagnostics.push(
-                Diagnostic::new(Rule::DuplicateEdge, Location::Edge(at), text.as_str()).with(
-                    Location::Edge(first),
-                    messages::first_written_here().as_str(),
-                ),
+                Diagnostic::new(Rule::DuplicateEdge, Location::Edge(at), text)
+                    .with(Location::Edge(first), messages::first_written_here()),
             );
         }
     }
@@ -167,7 +157,7 @@ pub(super) fn nodes_are_used(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
         diagnostics.push(Diagnostic::new(
             Rule::UnusedNode,
             Location::Node(node),
-            text.as_str(),
+            text,
         ));
     }
 }
@@ -205,7 +195,7 @@ pub(super) fn catches_can_work(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
             diagnostics.push(Diagnostic::new(
                 Rule::Catch,
                 Location::Edge(at),
-                messages::catches_itself(cx.name(node)).as_str(),
+                messages::catches_itself(cx.name(node)),
             ));
         }
         let earlier = first[node.index()].min(at);
@@ -215,7 +205,7 @@ pub(super) fn catches_can_work(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
             let diagnostic = Diagnostic::new(
                 Rule::Catch,
                 Location::Edge(at),
-                messages::caught_twice(cx.name(node)).as_str(),
+                messages::caught_twice(cx.name(node)),
             );
             diagnostics.push(diagnostic.with(Location::Edge(earlier), "first caught here"));
         }

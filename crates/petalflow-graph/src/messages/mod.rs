@@ -1,12 +1,12 @@
 //! The messages of the rules, for the macros, constant evaluation and the run-time builder.
 //!
-//! Every function returns one line without the code of its rule. [`coded`] adds the code.
+//! Every function returns one line without the code of its rule. [`coded`] adds the code. A message that constant evaluation
+//! needs is a [`Text`].
 
 #[cfg(feature = "analysis")]
 mod graph;
 mod items;
 mod keys;
-mod names;
 mod routes;
 #[cfg(feature = "analysis")]
 mod settings;
@@ -29,9 +29,9 @@ pub use keys::{
     KeyTraits, Precision, Writers, borrowed_key, conflict, conflict_with_itself, missing_output,
     too_many_keys, unfit_answer, unfit_key, unwritten_guard_read, unwritten_read, written_twice,
 };
-pub use names::{named_alike, tool_twice};
 pub use routes::{
-    endless_by_choice, missing_routes, no_route, plain_beside_route, stuck_by_many, unknown_route,
+    endless_by_choice, missing_routes, named_alike, no_route, plain_beside_route, stuck_by_many,
+    tool_twice, unknown_route,
 };
 #[cfg(feature = "analysis")]
 pub use settings::{
@@ -76,6 +76,14 @@ const fn list(mut text: Text, names: &[&str], most: usize) -> Text {
     text
 }
 
+/// Names in backticks, separated by commas, at most so many.
+#[cfg(feature = "analysis")]
+fn list_of(names: &[&str], most: usize) -> String {
+    let quoted = names.iter().take(most).map(|name| format!("`{name}`"));
+    let rest = (names.len() > most).then(|| "..".to_owned());
+    quoted.chain(rest).collect::<Vec<_>>().join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,18 +98,15 @@ mod tests {
         }
     }
 
-    #[test]
-    fn every_message_is_one_line_that_ends_with_the_fix() {
-        let some = Some("critique");
-        let all = vec![
+    fn about_graphs_and_settings() -> Vec<String> {
+        vec![
             no_start(&[], "a"),
             no_start(&["a", "b"], "a"),
             no_start_but_similar("polish", "polsh"),
             empty(),
-            unknown_node("an edge", "citique", some, &["critique"]),
+            unknown_node("an edge", "citique", Some("critique"), &["critique"]),
             unknown_node("`defer`", "citique", None, &["a"]),
             declared_twice("a"),
-            named_alike("a", "b", "c"),
             edge_twice("a", "b"),
             into_start("a"),
             route_twice("a", "R"),
@@ -115,9 +120,26 @@ mod tests {
             unused_node("again", Some("agian")),
             unreachable_node("polish", None),
             unreachable_node("polish", Some("polsh")),
+            unknown_option("retrys", Some("retry"), &["retry"]),
+            unknown_option("retries", None, &["retry"]),
+            repeated_option("retry"),
+            keep_takes_thread(),
+            keep_beside_in(),
+            keeps_nothing("a"),
+            stored_twice("a", "b", "c"),
+            interrupted_twice("before", "a"),
+            caught_by_no_node("END"),
+            caught_twice("a"),
+            catches_itself("a"),
+        ]
+    }
+
+    fn about_nodes_and_keys() -> Vec<Text> {
+        vec![
+            named_alike("a", "b", "c"),
             missing_routes("a", &["Publish"], &[]),
             missing_routes("a", &["Publish", "Revise", "Hold"], &["Revise"]),
-            unknown_route("a", "Pubish", some, &["Publish"]),
+            unknown_route("a", "Pubish", Some("critique"), &["Publish"]),
             unknown_route("a", "Pubish", None, &[]),
             plain_beside_route("a"),
             no_route("a"),
@@ -129,7 +151,7 @@ mod tests {
             unwritten_read(
                 "a",
                 "k",
-                some,
+                Some("critique"),
                 Writers::Elsewhere("b"),
                 Precision::AnyRoutes,
             ),
@@ -147,14 +169,6 @@ mod tests {
             other_item("a", "Topic", "b", "String"),
             missing_output("k", "a", Precision::Deliveries),
             tool_twice("search"),
-            unknown_option("retrys", Some("retry"), &["retry"]),
-            unknown_option("retries", None, &["retry"]),
-            repeated_option("retry"),
-            keep_takes_thread(),
-            keep_beside_in(),
-            keeps_nothing("a"),
-            stored_twice("a", "b", "c"),
-            interrupted_twice("before", "a"),
             unwritten_guard_read(
                 "before",
                 "a",
@@ -167,13 +181,10 @@ mod tests {
                 "after",
                 "a",
                 "k",
-                some,
+                Some("critique"),
                 Writers::Sometimes("b"),
                 Precision::Deliveries,
             ),
-            caught_by_no_node("END"),
-            caught_twice("a"),
-            catches_itself("a"),
             too_many_keys("Essay", 300),
             borrowed_key("name", "&'static str"),
             unfit_key("log", "Log", without(false, true)).unwrap(),
@@ -182,8 +193,14 @@ mod tests {
             unfit_answer("Verdict", true, false).unwrap(),
             stuck_by_many("a"),
             endless_by_choice("a"),
-        ];
-        for text in all.iter().map(Text::to_string) {
+        ]
+    }
+
+    #[test]
+    fn every_message_is_one_line_that_ends_with_the_fix() {
+        let others = about_nodes_and_keys();
+        let others = others.iter().map(Text::to_string);
+        for text in about_graphs_and_settings().into_iter().chain(others) {
             let first = text.trim_start_matches('`').chars().next().unwrap();
             assert!(text.starts_with('`') || first.is_lowercase(), "{text}");
             assert!(

@@ -1,4 +1,4 @@
-//! Messages about the routes of nodes and the arms of the graph.
+//! Messages about routes, arms and names.
 
 use super::{MAX_LISTED, list, suggest};
 use crate::similar::same;
@@ -100,4 +100,24 @@ pub const fn stuck_by_many(node: &str) -> Text {
 /// PF010, for a cycle that no choice of its nodes leaves.
 pub const fn endless_by_choice(node: &str) -> Text {
     Text::new("the cycle through ").name(node).push(" has no way out: whichever route its nodes choose, one of them runs again, so the run cannot end; give one of its nodes a route that leaves the cycle, such as `Done => END`")
+}
+
+/// PF003, for the option `name` of `#[node]`: `renamed` and `other` are the names in the flow.
+pub const fn named_alike(name: &str, renamed: &str, other: &str) -> Text {
+    Text::new("nodes ")
+        .name(renamed)
+        .push(" and ")
+        .name(other)
+        .push(" would both be called ")
+        .name(name)
+        .push(" in the graph; give one of them another name: `node other = ")
+        .push(renamed)
+        .push(";`, or another `name` in `#[node]`")
+}
+
+/// PF023.
+pub const fn tool_twice(name: &str) -> Text {
+    Text::new("two tools are called ")
+        .name(name)
+        .push(", so a model could not distinguish them; rename one of them")
 }

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use crate::graph::{Edge, Graph, Node, Source, Target, Via};
 use crate::idx::{JoinIdx, NodeIdx};
+use crate::testing::plain;
 use crate::{KeyFacts, KeySet, NodeFacts};
 
 pub(super) struct Flow {
@@ -144,16 +145,9 @@ pub(super) fn random_graph(tape: &mut Tape<'_>) -> Graph {
     for join in 0..joins {
         let side = tape.below(count);
         let other = (side + 1 + tape.below(count - 1)) % count;
-        edges.push(Edge {
-            from: Source::Node(NodeIdx::new(side)),
-            via: Via::Plain,
-            to: Target::Join(JoinIdx::new(join)),
-        });
-        edges.push(Edge {
-            from: Source::Node(NodeIdx::new(other)),
-            via: Via::Plain,
-            to: Target::Join(JoinIdx::new(join)),
-        });
+        for from in [side, other] {
+            edges.push(plain(from, Target::Join(JoinIdx::new(join))));
+        }
         let to = if tape.one_in(6) {
             Target::End
         } else {

@@ -1,6 +1,6 @@
 //! Parsing of groups of nodes: `a & b`, `each (b | c)`, and of the arms of a `match`.
 
-use petalflow_graph::{Rule, messages};
+use petalflow_graph::Rule;
 use proc_macro2::Ident;
 use quote::quote;
 use syn::ext::IdentExt as _;
@@ -33,7 +33,7 @@ pub(super) fn group(
     // The nodes stay known. `lose` prevents the errors that only follow from this one.
     let nodes = operands.iter().flat_map(Group::nodes);
     let whole = Group::And(nodes.cloned().map(Group::Node).collect());
-    let text = messages::coded(Rule::MixedOperators, &text);
+    let text = format!("{}: {text}", Rule::MixedOperators.code());
     mistakes.lose(syn::Error::new_spanned(&whole, text));
     Ok(whole)
 }

@@ -1,6 +1,6 @@
 //! The message for `&` and `|` without parentheses. It shows how to write each possible meaning.
 
-use petalflow_graph::{Text, messages};
+use petalflow_graph::messages;
 
 use crate::flow::ast::{Group, route_named_like};
 
@@ -22,7 +22,7 @@ pub(super) enum Position {
 }
 
 /// The message for mixed operators at this position.
-pub(super) fn message(operands: &[Group], operators: &[Operator], position: Position) -> Text {
+pub(super) fn message(operands: &[Group], operators: &[Operator], position: Position) -> String {
     // The groups that bind more tightly, for each of the two meanings.
     let all = runs(operands, operators, Operator::And);
     let any = runs(operands, operators, Operator::Or);

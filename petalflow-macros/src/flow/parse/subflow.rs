@@ -154,7 +154,7 @@ fn option(input: ParseStream) -> syn::Result<(Ident, Value)> {
 
 /// The value of `keep`. There is only one: `thread`.
 fn keep(input: ParseStream) -> syn::Result<()> {
-    let wrong = messages::coded(Rule::Option, &messages::keep_takes_thread());
+    let wrong = format!("{}: {}", Rule::Option.code(), messages::keep_takes_thread());
     if !input.peek(Token![:]) {
         return Err(input.error(wrong));
     }

@@ -4,7 +4,7 @@ use super::Pairs;
 use crate::analyses::superstep::Routes;
 use crate::analyses::work::{TooMuchWork, Work};
 use crate::bits::BitSet;
-use crate::edges::{EdgesBySource, choose, routes};
+use crate::edges::{EdgesBySource, caught, choose, fixed, routes};
 use crate::graph::{Edge, Graph, Source, Target, Via};
 use crate::idx::{JoinIdx, NodeIdx};
 
@@ -134,19 +134,11 @@ impl Found {
 /// The sets of edges that can fire together. `picks_several` is whether the source picks several routes, `several` whether several
 /// tasks of it can run in one superstep.
 fn choices<'a>(edges: &[&'a Edge], picks_several: bool, several: bool) -> Vec<Vec<&'a Edge>> {
-    let of_kind = |is_kind: fn(&Via) -> bool| {
-        let edges = edges.iter().copied();
-        edges
-            .filter(move |edge| is_kind(&edge.via))
-            .collect::<Vec<_>>()
-    };
-    let fixed = of_kind(|via| matches!(via, Via::Plain | Via::Each));
-    let caught = of_kind(|via| *via == Via::Catch);
-    let mut choices: Vec<Vec<&Edge>> = if picks_several {
-        vec![of_kind(|via| via.route().is_some())]
-    } else {
-        routes(edges).into_iter().map(|(_, edges)| edges).collect()
-    };
+    let (fixed, caught) = (fixed(edges), caught(edges));
+    let mut choices = routes(edges);
+    if picks_several {
+        choices = vec![choices.concat()];
+    }
     if choices.is_empty() {
         choices.push(Vec::new());
     }

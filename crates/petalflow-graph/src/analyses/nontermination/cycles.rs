@@ -8,7 +8,7 @@ use super::end::{Picks, without_end};
 use crate::analyses::Reach;
 use crate::analyses::work::{TooMuchWork, Work};
 use crate::components::{components, cycle_through, sinks};
-use crate::edges::{EdgesBySource, batches, choose, routes};
+use crate::edges::{EdgesBySource, batches, caught, choose, fixed, routes};
 use crate::graph::{Edge, Graph, Target, Via};
 use crate::idx::{NodeIdx, to_u32};
 use crate::tables::EndlessRow;
@@ -282,17 +282,10 @@ pub(crate) fn is_marked(marked: &[bool], set: &[usize]) -> bool {
 }
 
 fn outcomes(edges: &[&Edge]) -> Vec<Vec<Activation>> {
-    let of_kind = |is_kind: fn(&Via) -> bool| {
-        let edges = edges.iter().copied();
-        edges
-            .filter(move |edge| is_kind(&edge.via))
-            .collect::<Vec<_>>()
-    };
-    let sure = of_kind(|via| matches!(via, Via::Plain | Via::Each));
-    let caught = of_kind(|via| *via == Via::Catch);
+    let (sure, caught) = (fixed(edges), caught(edges));
     let routes = routes(edges).into_iter();
     let mut outcomes: Vec<Vec<Activation>> = routes
-        .map(|(_, route)| activations(&[route, sure.clone()].concat()))
+        .map(|route| activations(&[route, sure.clone()].concat()))
         .collect();
     if outcomes.is_empty() {
         outcomes.push(activations(&sure));
