@@ -133,8 +133,8 @@ impl<F: Flow<State: Storable>> Supersteps<F> {
 
     /// The tasks of the next superstep, in the order in which their writes fold.
     pub fn tasks(&self) -> impl ExactSizeIterator<Item = TaskInfo> {
-        let orders = 0..self.run.frontier.len();
-        orders.map(|order| self.run.task(order).scope.task_info())
+        let tasks = self.run.tasks().into_iter();
+        tasks.map(|task| task.scope.task_info())
     }
 
     /// Runs a task of the next superstep, given by its index in [`tasks`](Self::tasks), and returns its result. This does not
@@ -185,7 +185,7 @@ impl<F: Flow<State: Storable>> Supersteps<F> {
                 let loaded = self.codec.load(task.node, result.as_ref());
                 finished.push(loaded.map_err(|error| self.of_thread(error))?);
             }
-            self.run.commit(finished.into_iter())
+            self.run.commit(finished)
         });
         committed.unwrap_or_else(|panicked| {
             self.panicked = Some(panicked.clone());

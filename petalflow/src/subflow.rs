@@ -15,7 +15,7 @@ use crate::node::Context;
 use crate::node::{Effects, ManagedValues, Output, Scope};
 use crate::outcome::{RunError, RunErrorKind};
 use crate::state::State;
-use crate::task_services::{Services, TaskServices};
+use crate::task_services::TaskServices;
 
 /// Runs a sub-flow inside one superstep of its parent: all its supersteps, in the namespace of its node. The limit of its
 /// parent applies to it too, and counts its own supersteps. Cancellation, managed values and events are the parent's. Only
@@ -129,7 +129,7 @@ async fn run_subflow<C: Flow>(
             None => scope.task_id().to_string().into(),
         }),
     };
-    let services = shared.services.clone().map(Services::of_tasks);
+    let services = shared.services.clone();
     let begin = match &services {
         None => Begin::Input(call.input),
         Some(services) => {

@@ -22,7 +22,7 @@ mod resume;
 mod thread_run;
 mod write;
 
-pub(crate) use claim::answered::{AnswerTarget, check_unanswered};
+pub(crate) use claim::answered::check_unanswered;
 pub(crate) use claim::thread_claim::ThreadClaim;
 pub(crate) use ops::subflow_history::copy;
 pub(crate) use ops::thread_ops::{describe, edit, fork, snapshot};

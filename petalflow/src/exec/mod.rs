@@ -1,13 +1,13 @@
 //! Runs flows in supersteps: the only module that polls the tasks of a run and waits for them.
 //!
-//! Each folder uses only those above it:
+//! Each module uses only those above it:
 //!
-//! | folder | what it does |
+//! | module | what it does |
 //! | --- | --- |
-//! | [`control`] | the settings of a run, its state, and what can stop it |
+//! | [`control`] | the settings of a run, and what can stop it |
 //! | [`persistence`] | the interface of what a stored run writes; how it is stored is not known here |
-//! | [`task`] | one task: its attempts, its future, its requests |
-//! | [`supersteps`] | one superstep: the fast path, the parallel executor, the commit, the barrier |
+//! | [`task`] | one task: its attempts, its future, what its failure does |
+//! | [`supersteps`] | one superstep: the executor with its fast lane, the commit, the barrier |
 //! | [`runs`] | a whole run: its begin, and its loop over supersteps |
 
 mod control;
@@ -27,4 +27,3 @@ pub(crate) use runs::start::{Begin, Start, drive};
 #[cfg(feature = "engine")]
 pub(crate) use runs::stepped::SteppedRun;
 pub(crate) use runs::stored_run::{Restored, StoredRun, run_restored};
-pub(crate) use supersteps::stored_steps::StoredSteps;

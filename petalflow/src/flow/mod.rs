@@ -1,6 +1,5 @@
 //! Flows: a checked graph with its nodes.
 
-mod fast_path;
 mod step;
 mod with_plan;
 
@@ -15,8 +14,8 @@ pub use petalflow_macros::flow_impl;
 #[cfg(rust_analyzer)]
 pub use petalflow_macros::flow_in_editor as flow_impl;
 
-pub(crate) use fast_path::{FastPath, next_fast};
 pub use step::Step;
+pub(crate) use step::{FastLane, next_in_lane};
 pub use with_plan::WithPlan;
 
 use crate::error::BoxError;
@@ -100,7 +99,7 @@ pub trait Flow: Send + Sync + Sized + 'static {
         Ok(true)
     }
 
-    /// Runs one node with the superstep's snapshot and, on the fast path, the nodes after it while [`Step::advance`]
+    /// Runs one node with the superstep's snapshot and, in the fast lane, the nodes after it while [`Step::advance`]
     /// returns the next one. This is the only generated code on the hot path.
     #[doc(hidden)]
     fn step<'a>(

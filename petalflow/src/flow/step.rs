@@ -2,9 +2,11 @@
 
 use petalflow_graph::NodeIdx;
 
-use super::FastPath;
-use crate::node::{Effects, Scope};
-use crate::state::State;
+use crate::cancel_token::RunToken;
+use crate::node::{Effects, RouteChoice, Scope};
+use crate::plan::ExecutionPlan;
+use crate::state::{KeySet, State};
+use crate::superstep::commit_one;
 
 /// The inputs and effects of one run of a node. One pointer, because every level of the dispatch passes it on.
 #[doc(hidden)]
@@ -15,9 +17,9 @@ pub struct Step<'a, S: State> {
 
 /// The mode in which the node runs.
 enum At<'a, S> {
-    /// On the fast path, where the dispatch passes the barrier.
-    FastPath {
-        fast_path: &'a mut FastPath,
+    /// In the fast lane, where the dispatch passes the barrier.
+    Lane {
+        lane: &'a mut FastLane,
         scope: &'a mut Scope,
         state: &'a mut S,
     },
@@ -25,20 +27,25 @@ enum At<'a, S> {
     Task { scope: &'a Scope, state: &'a S },
 }
 
+/// What the dispatch needs at the barriers of the fast lane.
+#[derive(Debug)]
+pub(crate) struct FastLane {
+    /// The keys that have been written. The executor uses it for other tasks too.
+    pub(crate) written: KeySet,
+    /// The superstep before which the driver checks limits; 0 while writes are applied.
+    pub(crate) pause_at: u64,
+}
+
 impl<'a, S: State> Step<'a, S> {
-    /// A step of the fast path.
-    pub(crate) fn fast_path(
-        fast_path: &'a mut FastPath,
+    /// A step of the fast lane.
+    pub(crate) fn in_lane(
+        lane: &'a mut FastLane,
         scope: &'a mut Scope,
         state: &'a mut S,
         effects: &'a mut Effects<S>,
     ) -> Self {
         Step {
-            at: At::FastPath {
-                fast_path,
-                scope,
-                state,
-            },
+            at: At::Lane { lane, scope, state },
             effects,
         }
     }
@@ -53,14 +60,14 @@ impl<'a, S: State> Step<'a, S> {
 
     pub fn scope(&self) -> &Scope {
         match &self.at {
-            At::FastPath { scope, .. } => scope,
+            At::Lane { scope, .. } => scope,
             At::Task { scope, .. } => scope,
         }
     }
 
     pub fn state(&self) -> &S {
         match &self.at {
-            At::FastPath { state, .. } => state,
+            At::Lane { state, .. } => state,
             At::Task { state, .. } => state,
         }
     }
@@ -72,28 +79,58 @@ impl<'a, S: State> Step<'a, S> {
     /// The scope, the state and the effects.
     pub fn parts(&mut self) -> (&Scope, &S, &mut Effects<S>) {
         let (scope, state) = match &self.at {
-            At::FastPath { scope, state, .. } => (&**scope, &**state),
+            At::Lane { scope, state, .. } => (&**scope, &**state),
             At::Task { scope, state } => (*scope, *state),
         };
         (scope, state, self.effects)
     }
 
-    /// Commits the superstep of the node that has run, and returns the next node if it is the only one and can use the
-    /// fast path. Otherwise changes nothing, and the driver continues.
+    /// In the fast lane, commits the superstep of the node that has run, and returns the node that follows. Returns `None` and
+    /// changes nothing outside of it, if something other than one node follows, or if the driver must act or report first.
     ///
-    /// A chain of nodes thus stays in one loop: leaving and entering the dispatch costs more than the rest of a
-    /// superstep.
+    /// A chain of nodes thus stays in one loop: leaving and entering the dispatch costs more than the rest of a superstep.
+    // Measured: inlined, a superstep of a loop takes 0.7 of the instructions.
+    #[inline]
     pub fn advance(&mut self) -> Option<u32> {
-        match &mut self.at {
-            At::FastPath {
-                fast_path,
-                scope,
-                state,
-            } => fast_path
-                .advance(scope, &mut **state, self.effects)
-                .map(NodeIdx::as_u32),
-            At::Task { .. } => None,
+        let At::Lane { lane, scope, state } = &mut self.at else {
+            return None;
+        };
+        let cancel = scope.shared.cancel.as_ref();
+        if scope.superstep >= lane.pause_at || cancel.is_some_and(RunToken::stops_at_barrier) {
+            return None;
         }
+        let next = next_in_lane(&scope.shared.plan, scope.node, self.effects)?;
+        // Marks a panic of a reducer, so that it is not attributed to the node.
+        let pause_at = std::mem::replace(&mut lane.pause_at, 0);
+        let committed = commit_one(*state, &mut lane.written, &mut self.effects.update);
+        lane.pause_at = pause_at;
+        // The driver commits again, gets the same error, and reports it.
+        committed.ok()?;
+        self.effects.forget_choice();
+        scope.superstep += 1;
+        scope.node = next;
+        Some(next.as_u32())
+    }
+}
+
+/// The node that follows in the fast lane, if it is the only one.
+// Inlined for the same reason as `advance`.
+#[inline]
+pub(crate) fn next_in_lane<S: State>(
+    plan: &ExecutionPlan,
+    node: NodeIdx,
+    effects: &Effects<S>,
+) -> Option<NodeIdx> {
+    if !effects.deliveries().is_empty() {
+        return None;
+    }
+    match effects.chosen() {
+        RouteChoice::Edges => plan.chain_next[node.index()].get(),
+        RouteChoice::One(route) => {
+            let targets = plan.out_edges[node.index()].routes.get(route.index())?;
+            plan.only_fast_target(targets)
+        }
+        RouteChoice::Many => None,
     }
 }
 

@@ -350,7 +350,6 @@ impl Context {
                 )
                 .into());
             };
-            let services = Arc::clone(services).of_tasks();
             services.ask(&self.0.task_ref(), question).await
         })
     }
@@ -414,7 +413,6 @@ impl Context {
             let Some(services) = &self.0.shared.services else {
                 return Ok(());
             };
-            let services = Arc::clone(services).of_tasks();
             let key = <K::State as State>::KEYS[K::INDEX].id;
             let value = write.into_value();
             let task = self.0.task_ref();
@@ -425,7 +423,7 @@ impl Context {
     /// The write that an earlier run of this node has recorded with [`record_unfinished`](Self::record_unfinished), before a
     /// crash or a failure.
     pub fn unfinished<K: Key<Value: Recordable>>(&self) -> Option<K::Value> {
-        let services = Arc::clone(self.0.shared.services.as_ref()?).of_tasks();
+        let services = self.0.shared.services.as_ref()?;
         let key = <K::State as State>::KEYS[K::INDEX].id;
         services.unfinished(self.0.task_id(), key)
     }
@@ -469,7 +467,6 @@ impl Context {
         // Boxed for the same reason as in `ask`.
         Box::pin(async move {
             if let Some(services) = &self.0.shared.services {
-                let services = Arc::clone(services).of_tasks();
                 return services.once(&self.0.task_ref(), name, effect).await;
             }
             let test = self.managed::<TestRecords>();

@@ -152,6 +152,7 @@ impl<S: State> Effects<S> {
     }
 
     /// Clears the decision and the deliveries.
+    #[inline]
     pub(crate) fn forget_choice(&mut self) {
         self.chosen = RouteChoice::Edges;
         if let Some(sent) = &mut self.sent {

@@ -13,7 +13,7 @@ use crate::ids::{Namespace, TaskId, task_id};
 use crate::node::ManagedValues;
 use crate::plan::{ExecutionPlan, NodeSpec};
 use crate::policy::node_policy::NodePolicy;
-use crate::task_services::Services;
+use crate::task_services::TaskServices;
 
 /// The data that all tasks of a run share. Small, because a server holds one per run; the rest is in [`Surroundings`].
 pub(crate) struct RunShared {
@@ -42,7 +42,7 @@ pub(crate) struct Surroundings {
     pub(crate) retried: Mutex<Vec<(TaskId, NodeError)>>,
     pub(crate) thread: OnceLock<Arc<str>>,
     /// Present in a stored run.
-    pub(crate) services: Option<Arc<dyn Services>>,
+    pub(crate) services: Option<Arc<TaskServices>>,
 }
 
 impl Surroundings {

@@ -107,6 +107,7 @@ impl<T> Writes<T> {
 
     /// Takes the writes and folds them: `fold` for plain writes, assignment for an overwrite. With `overwritten`, plain
     /// writes are dropped. Returns whether the key got a value.
+    #[inline]
     pub fn fold_into(
         &mut self,
         current: &mut T,

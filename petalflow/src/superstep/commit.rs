@@ -2,7 +2,7 @@
 
 use crate::state::{KeySet, State, Update, WriteError};
 
-/// Commits the writes of a superstep of one task.
+/// Commits the writes of a superstep of one task, if it has any.
 #[allow(
     clippy::inline_always,
     reason = "the dispatch of a loop calls it in each superstep, and rustc inlines it or not by chance"
@@ -13,6 +13,9 @@ pub(crate) fn commit_one<S: State>(
     written: &mut KeySet,
     update: &mut S::Update,
 ) -> Result<(), WriteError> {
+    if S::EPHEMERAL.is_empty() && !update.written_any() {
+        return Ok(());
+    }
     state.validate(expired::<S>(*written), std::iter::once(&*update))?;
     expire(state, written);
     let overwritten = update.overwritten();

@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::task::{Poll, Waker};
 
-use super::{DriverRequest, Services as _, TaskServices};
+use super::{DriverRequest, TaskServices};
 use crate::error::BoxError;
 
 impl TaskServices {

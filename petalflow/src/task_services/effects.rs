@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_core::{Serialize, de::DeserializeOwned};
 
-use super::{Services as _, TaskRef, TaskServices};
+use super::{TaskRef, TaskServices};
 use crate::checkpoint::{Claim, Lease, Moment, StoreError, StoredWrite, WriteName};
 use crate::error::BoxError;
 use crate::future::BoxFuture;

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use serde_core::{Serialize, de::DeserializeOwned};
 
-use super::{Services as _, TaskRef, TaskServices};
+use super::{TaskRef, TaskServices};
 use crate::checkpoint::{StoredWrite, WriteName};
 use crate::error::BoxError;
 use crate::ids::TaskId;

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use super::{Answers, StoredMark, TaskRef, WaitingQuestion};
+use super::question::{Answers, WaitingQuestion};
+use super::{StoredMark, TaskRef};
 use crate::checkpoint::{Durability, StoredWrite, ThreadStorage, WriteName};
 use crate::error::BoxError;
 use crate::ids::{Namespace, TaskId};
@@ -60,31 +61,9 @@ pub(super) struct Inner {
     pub(super) flushing: Vec<Waker>,
 }
 
-/// The services, as the driver and the tasks hold them. They are an object, so that a program without stored runs does not
-/// compile what is behind it.
-pub(crate) trait Services: Send + Sync {
+impl TaskServices {
     /// Returns the next request to the driver.
-    fn poll_request(&self, cx: &mut Context<'_>) -> Poll<DriverRequest>;
-
-    /// The origin of the frontier that a superstep runs: the number of the barrier at which it was planned. Task ids contain
-    /// it.
-    fn origin(&self, superstep: u64) -> u64;
-
-    /// Completes when the task waits for an answer.
-    fn poll_waiting(&self, task: TaskId, cx: &Context<'_>) -> Poll<()>;
-
-    /// Whether any task has asked a question that has no answer yet.
-    fn has_questions(&self) -> bool;
-
-    /// Removes the questions of a task that ended without their answers.
-    fn withdraw(&self, task: TaskId);
-
-    /// The services of tasks.
-    fn of_tasks(self: Arc<Self>) -> Arc<TaskServices>;
-}
-
-impl Services for TaskServices {
-    fn poll_request(&self, cx: &mut Context<'_>) -> Poll<DriverRequest> {
+    pub(crate) fn poll_request(&self, cx: &mut Context<'_>) -> Poll<DriverRequest> {
         let mut inner = self.lock();
         if let Some(request) = inner.request.take() {
             return Poll::Ready(request);
@@ -93,35 +72,12 @@ impl Services for TaskServices {
         Poll::Pending
     }
 
-    fn origin(&self, superstep: u64) -> u64 {
+    /// The origin of the frontier that a superstep runs: the number of the barrier at which it was planned. Task ids contain
+    /// it.
+    pub(crate) fn origin(&self, superstep: u64) -> u64 {
         superstep.wrapping_add(self.offset).wrapping_sub(1)
     }
 
-    fn poll_waiting(&self, task: TaskId, cx: &Context<'_>) -> Poll<()> {
-        let mut inner = self.lock();
-        if inner.questions.contains_key(&task) {
-            return Poll::Ready(());
-        }
-        inner.tasks.insert(task, cx.waker().clone());
-        Poll::Pending
-    }
-
-    fn has_questions(&self) -> bool {
-        self.asked.load(Ordering::Acquire)
-    }
-
-    fn withdraw(&self, task: TaskId) {
-        let mut inner = self.lock();
-        inner.questions.remove(&task);
-        inner.tasks.remove(&task);
-    }
-
-    fn of_tasks(self: Arc<Self>) -> Arc<TaskServices> {
-        self
-    }
-}
-
-impl TaskServices {
     pub(crate) fn new(
         storage: ThreadStorage,
         durability: Durability,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Edit, Outcome, Retention, ThreadError, ThreadRun, Threads};
 use crate::checkpoint::ThreadStorage;
-use crate::durable::{self, AnswerTarget, Command, ThreadClaim, ThreadStart};
+use crate::durable::{self, Command, ThreadClaim, ThreadStart};
 use crate::exec::{Begin, Start};
 use crate::flow::Flow;
 use crate::future::BoxFuture;
@@ -14,6 +14,7 @@ use crate::outcome::{RunError, check_id};
 use crate::question::{Answer, AnswerError, Ask};
 use crate::run::Run;
 use crate::state::InputOf;
+use crate::task_services::question::answer::AnswerTarget;
 
 /// One thread of a flow. Its runs are stored. Clones are handles to the same thread.
 ///

@@ -102,6 +102,7 @@ pub trait Below: Send + 'static {
 
 /// A node ran. The barrier decides whether another follows.
 impl Below for () {
+    #[inline]
     fn next<S: State>(self, step: &mut Step<'_, S>) -> Option<u32> {
         step.advance()
     }

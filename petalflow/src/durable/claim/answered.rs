@@ -1,37 +1,15 @@
 //! Checks whether a question already has an answer.
 
-use crate::checkpoint::{AnswerEntry, DecisionKind, ThreadStorage};
+use crate::checkpoint::{AnswerEntry, ThreadStorage};
 use crate::durable::load::checkpoint::waiting;
 use crate::future::BoxFuture;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::question::{AnswerError, Interrupt, InterruptId, InterruptKind};
+use crate::task_services::question::answer::AnswerTarget;
 
 /// The number of checkpoints that are searched for an answer, newest first.
 const SEARCHED: usize = 100;
-
-/// What a caller answers.
-#[derive(Clone, Copy)]
-pub(crate) enum AnswerTarget {
-    /// The question or the approval with this id.
-    Interrupt(InterruptId),
-    /// All approvals that the thread waits for.
-    Approvals,
-    /// The only question with this name.
-    Question(&'static str),
-}
-
-impl AnswerTarget {
-    fn is_answered_by(self, entry: &AnswerEntry) -> bool {
-        match self {
-            AnswerTarget::Interrupt(id) => entry.id == id.to_bytes(),
-            AnswerTarget::Approvals => {
-                entry.bytes.is_empty() && DecisionKind::named(&entry.name).is_some()
-            }
-            AnswerTarget::Question(name) => entry.name == name,
-        }
-    }
-}
 
 /// Fails if one of these has an answer in the newest checkpoints.
 ///

@@ -9,12 +9,13 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::answered::{AnswerTarget, check_unanswered};
+use super::answered::check_unanswered;
 use crate::cancel_token::RunToken;
 use crate::checkpoint::{Claim, Lease, Moment, OnBusy, Store, ThreadStorage};
 use crate::future::BoxFuture;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
+use crate::task_services::question::answer::AnswerTarget;
 
 /// How long to wait before a claim is tried again, at first and at most.
 const WAITS: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(200));

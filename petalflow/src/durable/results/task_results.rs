@@ -120,7 +120,7 @@ pub(crate) fn save_finished<S: State>(
     let (kind, failure) = match end {
         TaskEnd::Caught { failure, .. } => (1, failure.get::<NodeError>(None).cloned()),
         TaskEnd::Ignored => (2, None),
-        TaskEnd::Done | TaskEnd::Waiting => (0, None),
+        TaskEnd::Done | TaskEnd::Unfinished => (0, None),
     };
     let record = TaskRecord {
         by: (program.version, program.schema),

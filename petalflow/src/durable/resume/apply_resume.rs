@@ -7,12 +7,12 @@ use crate::clock::now_ms;
 use crate::durable::load::checkpoint::{LoadedCheckpoint, waiting};
 use crate::durable::record::dirty_keys::lossy;
 use crate::exec::LostKeys;
-use crate::ids::TaskId;
 use crate::interrupt::{Decision, DecisionAction, Resume};
 use crate::outcome::ThreadError;
 use crate::question::{AnswerError, Interrupt, InterruptId, InterruptKind};
 use crate::state::{KeySet, State};
 use crate::superstep::{Planner, Task};
+use crate::task_services::question::answer::{self, Waiting};
 
 impl<S: State> ThreadOpener<'_, S> {
     /// Continues where the thread stopped.
@@ -54,9 +54,16 @@ impl<S: State> ThreadOpener<'_, S> {
             self.planner.restore(waits.deferred, &waits.arrived);
         }
         for answer in answers {
-            self.answer(answer, &mut waiting)?;
+            self.writer
+                .add_answer(answer::answer(&mut waiting, answer)?);
         }
-        changed |= self.expire(&mut waiting);
+        // The outermost flow also waits for the questions of its sub-flows, and records those that have expired.
+        if !self.writer.has_parent_barrier() {
+            for expired in answer::expired(&mut waiting) {
+                changed = true;
+                self.writer.add_answer(expired);
+            }
+        }
         for update in updates {
             let update = update.map_err(|error| AnswerError::Value(error.to_string()))?;
             self.write(&mut state, &mut written, update)?;
@@ -107,9 +114,9 @@ impl<S: State> ThreadOpener<'_, S> {
         id: Option<InterruptId>,
         decision: Decision<S>,
         (state, written): (&mut S, &mut KeySet),
-        waiting: &mut Vec<(TaskId, Interrupt)>,
+        waiting: &mut Waiting,
     ) -> Result<Option<DecisionRecord>, ThreadError> {
-        let decided = self.decide(id, &decision, waiting)?;
+        let decided = answer::decided(waiting, id)?;
         let record = |interrupt: &Interrupt| {
             let kind = decision.action.kind();
             let mut record = DecisionRecord::new(interrupt.node.clone(), kind, now_ms());
@@ -118,6 +125,8 @@ impl<S: State> ThreadOpener<'_, S> {
             record
         };
         for interrupt in &decided {
+            let kind = decision.action.kind();
+            self.writer.add_answer(answer::decision(interrupt, kind));
             self.writer.add_decision(record(interrupt));
         }
         let rejected = decided.first().map(record);
@@ -138,6 +147,42 @@ impl<S: State> ThreadOpener<'_, S> {
             DecisionAction::Reject => return Ok(rejected),
         }
         Ok(None)
+    }
+
+    /// Checks that the node may be skipped. If it chooses a route, the run cannot continue without its choice.
+    fn can_skip(&self, interrupt: &Interrupt) -> Result<(), ThreadError> {
+        let Interrupt {
+            node, namespace, ..
+        } = interrupt;
+        let inside = namespace != self.namespace.as_str();
+        let node_here = self.plan.index_of(node).filter(|_| !inside);
+        // The program may have changed since then. Of a sub-flow, only the recorded interrupt is known.
+        let chooses = node_here.map_or(interrupt.chooses, |node| self.plan.chooses(node));
+        if !chooses || interrupt.kind != InterruptKind::Before {
+            return Ok(());
+        }
+        let problem = if inside {
+            format!(
+                "node `{node}` inside `{namespace}` cannot be skipped, because it chooses a route: approve or reject it"
+            )
+        } else {
+            format!(
+                "node `{node}` cannot be skipped, because it chooses a route: choose the next node with `Resume::goto`"
+            )
+        };
+        Err(AnswerError::Value(problem).into())
+    }
+
+    /// Checks that the decision may edit the state. The state of a sub-flow cannot be edited.
+    fn can_edit(&self, interrupt: &Interrupt) -> Result<(), ThreadError> {
+        if interrupt.namespace == self.namespace.as_str() {
+            return Ok(());
+        }
+        Err(AnswerError::Value(format!(
+            "the run waits inside `{}`, whose state cannot be edited from outside: approve, reject or skip node `{}`",
+            interrupt.namespace, interrupt.node
+        ))
+        .into())
     }
 
     /// The frontier of the nodes that `goto` names.
@@ -161,7 +206,7 @@ impl<S: State> ThreadOpener<'_, S> {
 }
 
 /// The interrupts after nodes that have no decision yet. The run stops at them again.
-fn interrupts_after(waiting: Vec<(TaskId, Interrupt)>) -> Vec<Interrupt> {
+fn interrupts_after(waiting: Waiting) -> Vec<Interrupt> {
     let waiting = waiting.into_iter().map(|(_, interrupt)| interrupt);
     waiting
         .filter(|interrupt| interrupt.kind == InterruptKind::After)

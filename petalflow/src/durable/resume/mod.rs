@@ -1,6 +1,5 @@
 //! Resumes or begins a thread: loads its newest checkpoint and applies an input, or answers, decisions and updates.
 
-pub(super) mod answers;
 pub(super) mod apply_resume;
 pub(super) mod open_thread;
 pub(super) mod opener;

@@ -1,6 +1,5 @@
 //! Opens a thread: loads its newest checkpoint and applies an input or a resume to it.
 
-use super::answers::only_interrupts;
 use super::opener::{OpenedThread, ThreadOpener};
 use super::thread_start::{Command, Nested, ThreadStart};
 use crate::checkpoint::{AnswerEntry, Header, Outline, StoredWrite, WriteName};
@@ -18,6 +17,7 @@ use crate::plan::ExecutionPlan;
 use crate::question::Interrupt;
 use crate::state::{KeyFlag, KeyMeta, KeySet, State};
 use crate::superstep::Planner;
+use crate::task_services::question::answer::only_interrupts;
 
 /// Opens a thread, or the history of a sub-flow, and applies the command to it.
 pub(in crate::durable) async fn open<F: Flow>(

@@ -13,7 +13,8 @@ use crate::plan::ExecutionPlan;
 use crate::question::{Interrupt, InterruptId};
 use crate::state::{KeySet, State, Update as _};
 use crate::superstep::{Planner, Task};
-use crate::task_services::{Answers, TaskServices};
+use crate::task_services::TaskServices;
+use crate::task_services::question::Answers;
 
 /// A thread that is ready to run.
 pub(in crate::durable) struct OpenedThread<S: State> {

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use crate::checkpoint::{Durability, OnBusy, Retention, ThreadStorage};
-use crate::durable::claim::answered::AnswerTarget;
 use crate::durable::claim::thread_claim::ClaimedRun;
 use crate::durable::write::checkpoint_writer::ParentBarrier;
 use crate::exec::BeginBarrier;
 use crate::ids::{Namespace, TaskId};
 use crate::interrupt::Resume;
 use crate::state::State;
-use crate::task_services::Answers;
+use crate::task_services::question::Answers;
+use crate::task_services::question::answer::AnswerTarget;
 
 /// What a run does to a thread.
 pub(crate) enum Command<S: State> {

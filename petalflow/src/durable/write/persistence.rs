@@ -12,9 +12,8 @@ use crate::durable::load::checkpoint::interrupt_at;
 use crate::durable::record::seq::CheckpointSeq;
 use crate::exec::{
     Barrier, Committed, FinishedTask, InterruptDecision, LostKeys, Persistence, Stopped,
-    StoredSteps, TaskDisposition, TaskResult,
+    TaskDisposition, TaskResult,
 };
-use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::ids::{TaskId, task_id};
 use crate::outcome::ThreadError;
@@ -22,7 +21,8 @@ use crate::plan::ExecutionPlan;
 use crate::question::{Interrupt, InterruptKind};
 use crate::state::{KeySet, State, Update as _};
 use crate::superstep::Task;
-use crate::task_services::{Services as _, TaskServices, WaitingQuestion};
+use crate::task_services::TaskServices;
+use crate::task_services::question::WaitingQuestion;
 
 /// The persistence of a run on a thread.
 pub(in crate::durable) struct ThreadPersistence<S: State> {
@@ -77,8 +77,6 @@ impl<S: State> ThreadPersistence<S> {
     }
 }
 
-impl<F: Flow> StoredSteps<F> for ThreadPersistence<F::State> {}
-
 impl<S: State> Persistence<S> for ThreadPersistence<S> {
     const STORED: bool = true;
 
@@ -91,7 +89,6 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
         plan: &ExecutionPlan,
         frontier: &[Task],
     ) -> Vec<TaskDisposition<S>> {
-        // True for most supersteps of most runs.
         if self.finished.is_empty() {
             return Vec::new();
         }
@@ -154,6 +151,10 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
         self.writer.write_finished(plan, finished)
     }
 
+    fn waited(&mut self) {
+        self.writer.forget_time();
+    }
+
     async fn flush(&mut self, committed: Committed<'_, S>) -> Result<(), ThreadError> {
         self.writer.flush(committed).await?;
         self.services.notify_flushed();
@@ -161,14 +162,16 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
     }
 
     fn is_idle(&self) -> bool {
-        !self.writer.has_write_in_flight() && !self.services.has_questions()
+        !self.writer.has_write_in_flight()
+            && !self.services.has_questions()
+            && self.interrupt_points.is_empty()
     }
 
     async fn tasks_ended<'a>(
         &mut self,
         plan: &ExecutionPlan,
         committed: Committed<'_, S>,
-        finished: impl ExactSizeIterator<Item = TaskResult<'a, S>> + Send,
+        finished: Vec<TaskResult<'a, S>>,
         stopped: Option<Stopped>,
     ) -> Result<Vec<Interrupt>, ThreadError>
     where

@@ -1,7 +1,6 @@
-//! The settings and the state of a run, and what can stop it.
+//! The settings of a run, and what can stop it.
 
 pub(super) mod abort;
 pub(super) mod cached;
 pub(super) mod settings;
-pub(super) mod state_cell;
 pub(super) mod watch;

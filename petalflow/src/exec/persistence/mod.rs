@@ -30,14 +30,13 @@ use task_end::{FinishedTask, TaskResult};
 
 /// The persistence of a run.
 ///
-/// A type parameter of the driver, so that a run that is not stored contains none of this. The default methods are those of
-/// such a run.
+/// A type parameter of the executor. The default methods are those of a run that is not stored.
 pub(crate) trait Persistence<S: State>: Send {
     /// Whether anything is stored. If so, every superstep ends with [`barrier_reached`](Self::barrier_reached), and the fast
     /// path is not taken.
     const STORED: bool;
 
-    /// Whether every task of the next superstep has to run. Then `superstep_begun` may be left out.
+    /// Whether every task of the next superstep runs, unless an `interrupt before` is in the way.
     fn runs_all(&self) -> bool {
         true
     }
@@ -80,6 +79,9 @@ pub(crate) trait Persistence<S: State>: Send {
         Ok(())
     }
 
+    /// The run has waited, so time has passed.
+    fn waited(&mut self) {}
+
     /// Writes the last barrier to the store, because a task needs it there.
     fn flush(
         &mut self,
@@ -88,7 +90,7 @@ pub(crate) trait Persistence<S: State>: Send {
         ready(Ok(()))
     }
 
-    /// Whether [`tasks_ended`](Self::tasks_ended) has nothing to do after a superstep in which no task failed.
+    /// Whether [`tasks_ended`](Self::tasks_ended) has nothing to do after a superstep in which no task failed or waits.
     fn is_idle(&self) -> bool {
         true
     }
@@ -99,7 +101,7 @@ pub(crate) trait Persistence<S: State>: Send {
         &mut self,
         _plan: &ExecutionPlan,
         _committed: Committed<'_, S>,
-        _finished: impl ExactSizeIterator<Item = TaskResult<'a, S>> + Send,
+        _finished: Vec<TaskResult<'a, S>>,
         _stopped: Option<Stopped>,
     ) -> impl Future<Output = Result<Vec<Interrupt>, ThreadError>> + Send
     where

@@ -10,14 +10,14 @@ use crate::superstep::Outcome;
 
 /// How a task ended.
 pub(crate) enum TaskEnd {
+    /// It has no result: it has not ended, its failure ends the run, or it waits for a person. It runs again later.
+    Unfinished,
     /// It ran.
     Done,
     /// It failed for good, and its `catch` edge leads to this node.
     Caught { to: NodeIdx, failure: Delivery },
     /// It failed for good and the failure was recorded, or a person skipped it.
     Ignored,
-    /// It has asked a person, and runs again when there is an answer.
-    Waiting,
 }
 
 /// The result of a task that has finished, owned.
@@ -40,7 +40,7 @@ impl TaskEnd {
         match self {
             TaskEnd::Done => Outcome::done(effects),
             TaskEnd::Caught { to, failure } => Outcome::Caught { to: *to, failure },
-            TaskEnd::Ignored | TaskEnd::Waiting => Outcome::Plain,
+            TaskEnd::Ignored | TaskEnd::Unfinished => Outcome::Plain,
         }
     }
 }

@@ -3,15 +3,13 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use super::run_loop::{after_fast_path, fast_entry, run_from_start};
+use super::run_loop::run_from_start;
 use super::stored_run::StoredRun;
 use crate::cancel_token::RunToken;
 use crate::event::EventKind;
 use crate::exec::Settings;
 use crate::exec::control::abort::catch_abort;
-use crate::exec::persistence::NoPersistence;
 use crate::exec::supersteps::driver::Driver;
-use crate::exec::supersteps::fast_path::{FastPathEnd, run_fast_path};
 use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::middleware::{About, RunNext};
@@ -124,37 +122,12 @@ fn run<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError
     };
     let mut driver = Driver::new(flow, settings, plan, 0, begun, None);
     Box::pin(async move {
-        let mut persistence = NoPersistence;
         driver.emit(|| EventKind::RunStarted);
         if Driver::<F>::HAS_INPUT {
             driver.emit_values();
         }
-        // Here and not in a method: the future of a method would store a pointer to the driver in every run in flight.
         let result = {
-            let supersteps = pin!(async {
-                match fast_entry(&driver) {
-                    None => run_from_start(&mut driver, &mut persistence).await,
-                    Some(mut node) => loop {
-                        match driver.before_superstep(Some(node), &[]) {
-                            Ok(false) => {}
-                            Ok(true) => {
-                                if let Err(abort) = driver.yield_now().await {
-                                    break Err(abort);
-                                }
-                            }
-                            Err(abort) => break Err(abort),
-                        }
-                        match run_fast_path!((&mut driver), node) {
-                            FastPathEnd::Before(next) => node = next,
-                            end => match after_fast_path(&mut driver, end, &mut persistence) {
-                                Ok(None) => break Ok(()),
-                                Ok(Some(rest)) => break rest.await,
-                                Err(abort) => break Err(abort),
-                            },
-                        }
-                    },
-                }
-            });
+            let supersteps = pin!(run_from_start(&mut driver));
             catch_abort(supersteps).await
         };
         driver.finish(result)

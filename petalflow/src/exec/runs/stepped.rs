@@ -8,9 +8,8 @@ use crate::exec::control::abort::Abort;
 use crate::exec::persistence::NoPersistence;
 use crate::exec::supersteps::commit::{CommitTarget, commit};
 use crate::exec::supersteps::driver::{Driver, names};
-use crate::exec::supersteps::failure::handle_failure;
-use crate::exec::task::attempt::run_attempts;
-use crate::exec::task::task_run::TaskRun;
+use crate::exec::task::attempts::run_attempts;
+use crate::exec::task::task_run::{TaskRun, prepare_tasks};
 use crate::exec::{Extras, FinishedTask, Settings};
 use crate::flow::Flow;
 use crate::node::Scope;
@@ -27,6 +26,7 @@ pub(crate) struct SteppedRun<F: Flow> {
     pub(crate) state: F::State,
     written: KeySet,
     planner: Planner,
+    /// The tasks of the next superstep.
     pub(crate) frontier: Vec<Task>,
 }
 
@@ -53,10 +53,10 @@ impl<F: Flow> SteppedRun<F> {
         planner.start(&plan, &mut frontier);
         let begun =
             F::State::start(input).map_err(|error| RunError::of_input(error, flow.name()))?;
-        let mut driver = Driver::new(flow, settings, plan, 0, begun, None);
+        let driver = Driver::new(flow, settings, plan, 0, begun, None);
         let run = SteppedRun {
-            state: driver.state.take(),
-            written: driver.fast_path.written,
+            state: driver.state,
+            written: driver.lane.written,
             flow: driver.flow,
             extras: driver.extras.unwrap_or_default(),
             scope: driver.scope,
@@ -67,43 +67,29 @@ impl<F: Flow> SteppedRun<F> {
         Ok(run)
     }
 
-    /// A task of the next superstep, by its index.
-    pub(crate) fn task(&self, order: usize) -> TaskRun<F::State> {
-        let mut task = TaskRun::new(&self.scope);
-        task.begin(
-            order,
-            self.frontier[order].clone(),
-            self.scope.superstep + 1,
-        );
-        task
+    /// The tasks of the next superstep.
+    pub(crate) fn tasks(&self) -> Vec<TaskRun<F::State>> {
+        let mut tasks = Vec::new();
+        let (superstep, frontier) = (self.scope.superstep + 1, self.frontier.iter().cloned());
+        prepare_tasks(&mut tasks, &self.scope, superstep, frontier);
+        tasks
     }
 
     /// Runs a task of the next superstep.
     pub(crate) async fn run(&self, order: usize) -> Result<TaskRun<F::State>, RunError> {
-        let mut task = self.task(order);
+        let mut task = self.tasks().swap_remove(order);
         let TaskRun { scope, effects, .. } = &mut task;
-        let result = run_attempts(&*self.flow, &self.extras, scope, &self.state, effects).await;
-        if let Err(failure) = result {
-            let plan = &self.scope.shared.plan;
-            let end = handle_failure(Some(&self.extras), plan, scope, failure, effects);
-            task.end = end.map_err(|abort| self.error(abort))?;
-        }
+        let ran = run_attempts(&*self.flow, &self.extras, scope, &self.state, effects).await;
+        task.end_with(Some(&self.extras), ran)
+            .map_err(|abort| self.error(abort))?;
         Ok(task)
     }
 
     /// Commits the next superstep with the results of all of its tasks, in their order.
-    pub(crate) fn commit(
-        &mut self,
-        results: impl Iterator<Item = FinishedTask<F::State>>,
-    ) -> Result<(), RunError> {
-        let mut tasks = Vec::new();
-        for (order, FinishedTask { effects, end }) in results.enumerate() {
-            let task = self.task(order);
-            tasks.push(Box::new(TaskRun {
-                effects,
-                end,
-                ..task
-            }));
+    pub(crate) fn commit(&mut self, results: Vec<FinishedTask<F::State>>) -> Result<(), RunError> {
+        let mut tasks = self.tasks();
+        for (task, FinishedTask { effects, end }) in tasks.iter_mut().zip(results) {
+            (task.effects, task.end) = (effects, end);
         }
         let shared = Arc::clone(&self.scope.shared);
         let target = CommitTarget {
@@ -126,7 +112,9 @@ impl<F: Flow> SteppedRun<F> {
         if self.frontier.is_empty() || self.scope.superstep < shared.limit {
             return Ok(());
         }
-        let next = names(&shared.plan, None, &self.frontier);
+        let next = names(&shared.plan, &self.frontier)
+            .map(Into::into)
+            .collect();
         let limit = shared.launch_limit();
         Err(self.error(Abort::new(RunErrorKind::Limit { limit, next })))
     }

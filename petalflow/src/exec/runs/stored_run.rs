@@ -8,8 +8,8 @@ use super::run_loop::run_loop;
 use crate::event::EventKind;
 use crate::exec::Settings;
 use crate::exec::control::abort::{Abort, catch_abort};
+use crate::exec::persistence::Persistence;
 use crate::exec::supersteps::driver::Driver;
-use crate::exec::supersteps::stored_steps::StoredSteps;
 use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::outcome::{RunError, RunErrorKind};
@@ -60,7 +60,7 @@ pub(crate) struct Restored<S> {
 }
 
 /// Runs from a checkpoint to the end.
-pub(crate) async fn run_restored<F: Flow, P: StoredSteps<F>>(
+pub(crate) async fn run_restored<F: Flow, P: Persistence<F::State>>(
     flow: Arc<F>,
     settings: Settings<F::State>,
     plan: Arc<ExecutionPlan>,

@@ -1,11 +1,13 @@
 //! The report of the driver to the persistence at the end of a superstep.
 
-use petalflow_graph::NodeIdx;
+use std::future::poll_fn;
+use std::task::Poll;
 
 use super::driver::Driver;
 use super::interrupt_points::points_after;
 use crate::exec::control::abort::Abort;
-use crate::exec::control::watch::watched;
+use crate::exec::control::watch::poll_watch;
+use crate::exec::persistence::task_end::TaskResult;
 use crate::exec::persistence::{Barrier, Committed, Persistence, Stopped};
 use crate::exec::task::task_run::TaskRun;
 use crate::flow::Flow;
@@ -15,7 +17,7 @@ use crate::superstep::{Planner, Task};
 pub(in crate::exec) async fn tasks_ended<F: Flow, P: Persistence<F::State>>(
     driver: &mut Driver<F>,
     persistence: &mut P,
-    finished: &[Box<TaskRun<F::State>>],
+    finished: Vec<TaskResult<'_, F::State>>,
     result: Result<(), Abort<F::State>>,
 ) -> Result<(), Abort<F::State>> {
     let stopped = result.as_ref().err().map(|abort| {
@@ -28,17 +30,13 @@ pub(in crate::exec) async fn tasks_ended<F: Flow, P: Persistence<F::State>>(
             failed: retried.chain(failed).collect(),
         }
     });
-    let finished = finished.iter().map(|task| task.result());
     // Not through `&driver`, which cannot be held across an await: the driver is not `Sync`.
     let Driver {
-        scope,
-        state,
-        fast_path,
-        ..
+        scope, state, lane, ..
     } = driver;
     let committed = Committed {
-        state: state.get(),
-        written: fast_path.written,
+        state: &*state,
+        written: lane.written,
     };
     let stored = persistence
         .tasks_ended(&scope.shared.plan, committed, finished, stopped)
@@ -59,16 +57,16 @@ pub(in crate::exec) async fn write_barrier<F: Flow, P: Persistence<F::State>>(
     persistence: &mut P,
     planner: &Planner,
     frontier: &[Task],
-    ended: impl Iterator<Item = NodeIdx> + Clone,
+    tasks: &[TaskRun<F::State>],
 ) -> Result<(), Abort<F::State>> {
     let interrupt_points = if driver.plan().interrupt_points.is_empty() {
         Vec::new()
     } else {
-        points_after(driver, ended, persistence.lost())?
+        points_after(driver, tasks, persistence.lost())?
     };
     let Driver {
         state,
-        fast_path,
+        lane,
         watch,
         scope,
         ..
@@ -79,8 +77,8 @@ pub(in crate::exec) async fn write_barrier<F: Flow, P: Persistence<F::State>>(
         frontier,
         superstep: scope.superstep,
         committed: Committed {
-            state: state.get(),
-            written: fast_path.written,
+            state: &*state,
+            written: lane.written,
         },
         interrupt_points,
     };
@@ -88,11 +86,22 @@ pub(in crate::exec) async fn write_barrier<F: Flow, P: Persistence<F::State>>(
     let due = persistence.barrier_reached(barrier);
     if due.map_err(Abort::of_thread)? {
         let mut written = persistence.write_checkpoint();
-        watched(watch, &mut written)
+        let mut waited = false;
+        let result = poll_fn(|cx| match written.as_mut().poll(cx) {
+            Poll::Ready(result) => Poll::Ready(Ok(result)),
+            Poll::Pending => {
+                waited = true;
+                poll_watch(watch, cx).map(Err)
+            }
+        });
+        result
             .await
             .map_err(Abort::stopped)?
             .map_err(|error| Abort::of_thread(error.into()))?;
         drop(written);
+        if waited {
+            persistence.waited();
+        }
         persistence.checkpoint_written();
     }
     driver.emit_checkpoint(persistence);

@@ -2,21 +2,18 @@
 
 use std::sync::{Arc, OnceLock};
 
-use petalflow_graph::NodeIdx;
-
 use crate::event::{Event, EventKind, Listener, Sink};
 use crate::exec::control::abort::{Abort, AbortReason};
-use crate::exec::control::state_cell::StateCell;
 use crate::exec::control::watch::{Stop, Watch, yield_now};
 use crate::exec::persistence::{Committed, Persistence};
 use crate::exec::{Extras, Settings};
-use crate::flow::{FastPath, Flow};
+use crate::flow::{FastLane, Flow};
 use crate::node::{Effects, RunShared, Scope, Surroundings};
 use crate::outcome::{RunError, RunErrorKind};
 use crate::plan::ExecutionPlan;
 use crate::state::{KeyFlag, KeyMeta, KeySet, State};
 use crate::superstep::Task;
-use crate::task_services::Services;
+use crate::task_services::TaskServices;
 
 /// A run whose nodes never wait lets other tokio tasks run after this many supersteps.
 const YIELD_INTERVAL: u64 = 128;
@@ -26,11 +23,11 @@ pub(crate) struct Driver<F: Flow> {
     pub(in crate::exec) flow: Arc<F>,
     pub(in crate::exec) extras: Option<Arc<Extras<F::State>>>,
     pub(in crate::exec) watch: Option<Box<Watch>>,
-    /// The last task of the fast path. Its superstep is the superstep of the run.
+    /// The last task of the fast lane. Its superstep is the superstep of the run.
     pub(in crate::exec) scope: Scope,
-    pub(in crate::exec) state: StateCell<F::State>,
-    pub(in crate::exec) fast_path: FastPath,
-    /// The effects of the last task outside the parallel executor.
+    pub(in crate::exec) state: F::State,
+    pub(in crate::exec) lane: FastLane,
+    /// The effects of the last task of the fast lane.
     pub(in crate::exec) effects: Effects<F::State>,
 }
 
@@ -46,7 +43,7 @@ impl<F: Flow> Driver<F> {
         plan: Arc<ExecutionPlan>,
         superstep: u64,
         (state, written): (F::State, KeySet),
-        services: Option<Arc<dyn Services>>,
+        services: Option<Arc<TaskServices>>,
     ) -> Self {
         let Settings {
             limit: launch_limit,
@@ -86,21 +83,24 @@ impl<F: Flow> Driver<F> {
         Driver {
             watch,
             scope,
-            state: StateCell::new(state),
+            state,
             effects: Effects::default(),
             flow,
             extras,
-            fast_path: FastPath::new(written),
+            lane: FastLane {
+                written,
+                pause_at: 0,
+            },
         }
     }
 
     /// The result of the run.
     pub(in crate::exec) fn finish(
-        &mut self,
+        self,
         result: Result<(), Abort<F::State>>,
     ) -> Result<F::State, RunError> {
         let abort = match result {
-            Ok(()) => return Ok(self.state.take()),
+            Ok(()) => return Ok(self.state),
             Err(abort) => abort,
         };
         let (superstep, name) = (self.scope.superstep, self.flow.name());
@@ -116,7 +116,7 @@ impl<F: Flow> Driver<F> {
             return Err(RunError::bare(kind, name, superstep).with_source(source));
         }
         let barrier = crate::outcome::LastBarrier {
-            state: self.state.take(),
+            state: self.state,
             pending,
         };
         let mut error = RunError::new(kind, name, superstep, source, barrier);
@@ -136,7 +136,7 @@ impl<F: Flow> Driver<F> {
             .map_or(usize::MAX, |extras| extras.max_concurrency)
     }
 
-    /// Whether nothing surrounds the nodes of this run, so that the fast path may be taken.
+    /// Whether nothing surrounds the nodes of this run, so that the fast lane may be taken.
     pub(in crate::exec) fn is_bare(&self) -> bool {
         let bare = |extras: &Arc<Extras<F::State>>| {
             extras.middleware.is_empty()
@@ -146,19 +146,15 @@ impl<F: Flow> Driver<F> {
         self.extras.as_ref().is_none_or(bare)
     }
 
-    /// The superstep before which the fast path returns to [`before_superstep`](Self::before_superstep).
+    /// The superstep before which the fast lane returns to [`before_superstep`](Self::before_superstep).
     pub(in crate::exec) fn pause_at(&self) -> u64 {
-        self.scope
-            .shared
-            .limit
-            .min((self.scope.superstep / YIELD_INTERVAL + 1) * YIELD_INTERVAL)
+        let next_yield = (self.scope.superstep / YIELD_INTERVAL + 1) * YIELD_INTERVAL;
+        self.scope.shared.limit.min(next_yield)
     }
 
-    /// Checks between two supersteps whether the run has to stop. The next superstep runs the frontier, or the single node.
-    /// Returns whether it has to [yield](Self::yield_now) first.
+    /// Checks between two supersteps whether the run has to stop. Returns whether it has to [yield](Self::yield_now) first.
     pub(in crate::exec) fn before_superstep(
         &mut self,
-        single: Option<NodeIdx>,
         frontier: &[Task],
     ) -> Result<bool, Abort<F::State>> {
         let (superstep, limit) = (self.scope.superstep, self.scope.shared.limit);
@@ -171,22 +167,17 @@ impl<F: Flow> Driver<F> {
             return Err(if token.is_cancelled() {
                 Abort::stopped(Stop::Cancelled)
             } else {
-                let next = self.names(single, frontier);
+                let next = names(self.plan(), frontier).map(Into::into).collect();
                 Abort::new(RunErrorKind::Drained { next })
             });
         }
         if superstep >= limit {
             return Err(Abort::new(RunErrorKind::Limit {
                 limit: self.scope.shared.launch_limit(),
-                next: self.names(single, frontier),
+                next: names(self.plan(), frontier).map(Into::into).collect(),
             }));
         }
         Ok(superstep > 0 && superstep.is_multiple_of(YIELD_INTERVAL))
-    }
-
-    #[cold]
-    fn names(&self, single: Option<NodeIdx>, frontier: &[Task]) -> Vec<String> {
-        names(self.plan(), single, frontier)
     }
 
     /// Lets other tokio tasks run.
@@ -196,8 +187,8 @@ impl<F: Flow> Driver<F> {
 
     pub(in crate::exec) fn committed(&self) -> Committed<'_, F::State> {
         Committed {
-            state: self.state.get(),
-            written: self.fast_path.written,
+            state: &self.state,
+            written: self.lane.written,
         }
     }
 
@@ -220,22 +211,11 @@ impl<F: Flow> Driver<F> {
         self.extras.as_ref()?.sink.as_deref()
     }
 
-    /// Emits an event of a task.
-    pub(in crate::exec) fn emit_of(
-        &self,
-        task: &Scope,
-        kind: impl FnOnce() -> EventKind<F::State>,
-    ) {
-        if let Some(sink) = self.sink() {
-            sink.send(task.event(kind()));
-        }
-    }
-
     /// Emits a copy of the state, if a listener wants it.
     pub(in crate::exec) fn emit_values(&self) {
         if let Some(copy) = self.sink().and_then(Sink::copy_state) {
             self.emit(|| EventKind::Values {
-                state: copy(self.state.get()),
+                state: copy(&self.state),
             });
         }
     }
@@ -248,29 +228,10 @@ impl<F: Flow> Driver<F> {
     }
 }
 
-/// The names of the nodes that would run next. Not generic, because every program would compile it again.
-#[cold]
-pub(in crate::exec) fn names(
-    plan: &ExecutionPlan,
-    single: Option<NodeIdx>,
-    frontier: &[Task],
-) -> Vec<String> {
-    let mut names = Vec::new();
-    if let Some(node) = single {
-        names.push(plan.name(node).to_string());
-    }
-    for task in frontier {
-        names.push(plan.name(task.node).to_string());
-    }
-    names
-}
-
-/// The names of the nodes of a superstep, for its event. Not generic, because every program would compile it again.
-#[cold]
-pub(in crate::exec) fn names_for_event(plan: &ExecutionPlan, frontier: &[Task]) -> Vec<Arc<str>> {
-    let mut names = Vec::with_capacity(frontier.len());
-    for task in frontier {
-        names.push(Arc::from(plan.name(task.node)));
-    }
-    names
+/// The names of the nodes of a frontier.
+pub(in crate::exec) fn names<'a>(
+    plan: &'a ExecutionPlan,
+    frontier: &'a [Task],
+) -> impl Iterator<Item = &'a str> {
+    frontier.iter().map(|task| plan.name(task.node))
 }

@@ -8,6 +8,7 @@ use super::driver::Driver;
 use crate::error::{FailureKind, NodeError};
 use crate::exec::control::abort::Abort;
 use crate::exec::persistence::{InterruptDecision, LostKeys, Persistence, TaskDisposition};
+use crate::exec::task::task_run::TaskRun;
 use crate::flow::Flow;
 use crate::outcome::RunErrorKind;
 use crate::plan::{ExecutionPlan, InterruptPoint};
@@ -54,7 +55,7 @@ pub(in crate::exec) fn dispositions<F: Flow, P: Persistence<F::State>>(
 /// The stored names of the nodes that have run and after which the run waits for a person.
 pub(in crate::exec) fn points_after<F: Flow>(
     driver: &Driver<F>,
-    ended: impl Iterator<Item = NodeIdx> + Clone,
+    tasks: &[TaskRun<F::State>],
     lost: LostKeys,
 ) -> Result<Vec<String>, Abort<F::State>> {
     let plan = driver.plan();
@@ -62,7 +63,7 @@ pub(in crate::exec) fn points_after<F: Flow>(
     for (index, point) in plan.interrupt_points.iter().enumerate() {
         let name = plan.stored_name(point.node);
         if point.after
-            && ended.clone().any(|node| node == point.node)
+            && tasks.iter().any(|task| task.scope.node == point.node)
             && !stops.iter().any(|(known, _)| *known == point.node)
             && guard_stops(driver, index, point.node, "after", lost)?
         {
@@ -96,7 +97,7 @@ fn guard_stops<F: Flow>(
     when: &str,
     lost: LostKeys,
 ) -> Result<bool, Abort<F::State>> {
-    let state = driver.state.get();
+    let state = &driver.state;
     let reads = driver.plan().interrupt_points[point].reads;
     let called = catch_unwind(AssertUnwindSafe(|| {
         if let Some(key) = lost.read_by(reads) {

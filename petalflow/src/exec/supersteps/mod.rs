@@ -1,17 +1,10 @@
-//! One superstep: on the fast path, as a single stored task, or in the parallel executor; its commit and its barrier.
+//! One superstep: the [`executor`] prepares its tasks, runs them, commits their writes and reports the barrier. A node that
+//! is alone and has nothing around it runs in the [`fast_lane`].
 
 pub(super) mod barrier;
 pub(super) mod commit;
 pub(super) mod driver;
-pub(super) mod failure;
-pub(super) mod fast_path;
+pub(super) mod executor;
+pub(super) mod fast_lane;
+mod in_flight;
 pub(super) mod interrupt_points;
-pub(super) mod parallel;
-pub(super) mod single;
-pub(super) mod slab;
-pub(super) mod stored_steps;
-
-/// The types that [`slab`] uses. Its test with `loom` has others.
-mod sync {
-    pub(super) use std::sync::{Mutex, MutexGuard, atomic::AtomicBool};
-}

@@ -1,5 +1,6 @@
-//! One task: its attempts, its future, and what it asks for while it runs.
+//! One task: its attempts, its future, and what its failure does.
 
-pub(super) mod attempt;
+pub(super) mod attempts;
+pub(super) mod failure;
 pub(super) mod requests;
 pub(super) mod task_run;

@@ -1,4 +1,4 @@
-//! A task in flight, and the future that runs it.
+//! A task of a superstep, and the future that runs it.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -6,112 +6,131 @@ use std::sync::Arc;
 
 use petalflow_graph::ItemIdx;
 
-use super::attempt::run_attempts;
-use super::requests::run_until_question;
+use super::attempts::{emit, run_attempts};
+use super::failure::handle_failure;
 use crate::error::Failure;
+use crate::event::EventKind;
 use crate::exec::Extras;
-use crate::exec::control::state_cell::StateCell;
+use crate::exec::control::abort::Abort;
+use crate::exec::persistence::TaskDisposition;
 use crate::exec::persistence::task_end::{TaskEnd, TaskResult};
 use crate::flow::{Flow, Step};
 use crate::future::{BoxFuture, poll_once};
 use crate::node::{Effects, Scope};
 use crate::state::State;
 use crate::superstep::Task;
+use crate::task_services::question::until_asked;
 
-/// A task in flight. Its memory is reused by later tasks.
+/// A task of a superstep.
 pub(crate) struct TaskRun<S: State> {
-    /// Its index in the frontier.
-    pub(in crate::exec) order: usize,
     pub(crate) scope: Scope,
     pub(in crate::exec) effects: Effects<S>,
     pub(in crate::exec) end: TaskEnd,
 }
 
-/// What the tasks of a superstep share: the flow, and the state as it was at the last barrier.
-pub(in crate::exec) struct SharedSnapshot<F: Flow> {
-    pub(in crate::exec) flow: Arc<F>,
-    pub(in crate::exec) extras: Option<Arc<Extras<F::State>>>,
-    /// Holds the state while tasks are in flight.
-    pub(in crate::exec) state: StateCell<F::State>,
+/// Makes the tasks of a frontier. Their memory is that of earlier tasks, where there were as many.
+pub(in crate::exec) fn prepare_tasks<'t, S: State>(
+    memory: &'t mut Vec<TaskRun<S>>,
+    run: &Scope,
+    superstep: u64,
+    frontier: impl ExactSizeIterator<Item = Task>,
+) -> &'t mut [TaskRun<S>] {
+    let width = frontier.len();
+    while memory.len() < width {
+        memory.push(TaskRun {
+            scope: run.clone(),
+            effects: Effects::default(),
+            end: TaskEnd::Unfinished,
+        });
+    }
+    let tasks = &mut memory[..width];
+    for (run, task) in tasks.iter_mut().zip(frontier) {
+        run.scope.begin(
+            (superstep, task.node),
+            task.send,
+            task.item.map(ItemIdx::index),
+            task.delivery,
+        );
+        run.effects.clear();
+        run.end = TaskEnd::Unfinished;
+    }
+    tasks
 }
 
-/// A task that has ended, the result of its last attempt, and the snapshot that it has used.
-pub(in crate::exec) struct EndedTask<F: Flow> {
-    pub(in crate::exec) task: Box<TaskRun<F::State>>,
-    pub(in crate::exec) result: Result<(), Failure>,
-    pub(in crate::exec) snapshot: Arc<SharedSnapshot<F>>,
-}
-
-/// Runs one task. The future owns everything it needs, so that its slot can be reused in later supersteps.
-pub(in crate::exec) async fn run_task<F: Flow>(
-    snapshot: Arc<SharedSnapshot<F>>,
-    mut task: Box<TaskRun<F::State>>,
-) -> EndedTask<F> {
-    let SharedSnapshot {
-        flow,
-        extras,
-        state,
-    } = &*snapshot;
-    let state = state.get();
-    let TaskRun {
-        scope,
-        effects,
-        end,
-        ..
-    } = &mut *task;
-    let surrounded = extras
-        .as_ref()
-        .is_some_and(|extras| !extras.middleware.is_empty() || extras.sink.is_some());
-    let result = if surrounded || !scope.shared.plan.policies[scope.node.index()].is_none() {
-        let extras = extras.clone().unwrap_or_default();
+/// Runs one task, unless it has ended before or waits for a person. Returns it with its end. Fails if its failure ends the run.
+pub(in crate::exec) async fn run_task<'t, F: Flow>(
+    flow: &F,
+    extras: Option<&Extras<F::State>>,
+    state: &F::State,
+    task: &'t mut TaskRun<F::State>,
+    disposition: TaskDisposition<F::State>,
+) -> Result<&'t mut TaskRun<F::State>, Abort<F::State>> {
+    match disposition {
+        TaskDisposition::Run => {}
+        TaskDisposition::Finished(finished) => {
+            (task.effects, task.end) = (finished.effects, finished.end);
+            emit(extras, &task.scope, || EventKind::NodeRestored {
+                update: task.effects.update.clone(),
+            });
+            return Ok(task);
+        }
+        TaskDisposition::Skip => {
+            task.end = TaskEnd::Ignored;
+            emit(extras, &task.scope, || EventKind::NodeSkipped);
+            return Ok(task);
+        }
+        TaskDisposition::Wait => return Ok(task),
+    }
+    let TaskRun { scope, effects, .. } = &mut *task;
+    let surrounded =
+        extras.is_some_and(|extras| !extras.middleware.is_empty() || extras.sink.is_some());
+    let ran = if surrounded || !scope.shared.plan.policies[scope.node.index()].is_none() {
         let shared = Arc::clone(&scope.shared);
-        let key = (scope.superstep, scope.node, scope.send());
-        let attempts: BoxFuture<'_, _> =
-            Box::pin(async move { run_attempts(&**flow, &extras, scope, state, effects).await });
-        run_until_question(&shared, key, end, pin!(attempts)).await
+        let (superstep, node, send) = (scope.superstep, scope.node, scope.send());
+        let mut attempts: BoxFuture<'_, _> = Box::pin(async move {
+            let none = Extras::default();
+            run_attempts(flow, extras.unwrap_or(&none), scope, state, effects).await
+        });
+        match &shared.services {
+            Some(services) => {
+                let id = || shared.task_id(superstep, node, send);
+                until_asked(services, id, attempts.as_mut()).await
+            }
+            None => Some(attempts.await),
+        }
     } else {
-        let node = scope.node;
+        let scope = &*scope;
         let mut step = Step::task(scope, state, effects);
         // Pinned in this branch, so that the future holds the memory of one branch only.
-        let mut once = pin!(flow.step(node.as_u32(), &mut step));
-        let once = poll_fn(move |cx| poll_once(once.as_mut(), cx));
-        if scope.shared.services.is_none() {
-            once.await
-        } else {
-            let key = (scope.superstep, node, scope.send());
-            run_until_question(&scope.shared, key, end, pin!(once)).await
+        let mut step = pin!(flow.step(scope.node.as_u32(), &mut step));
+        let once = poll_fn(move |cx| poll_once(step.as_mut(), cx));
+        match &scope.shared.services {
+            Some(services) => until_asked(services, || scope.task_id(), pin!(once)).await,
+            None => Some(once.await),
         }
     };
-    EndedTask {
-        task,
-        result,
-        snapshot,
+    if let Some(result) = ran {
+        task.end_with(extras, result)?;
     }
+    Ok(task)
 }
 
 impl<S: State> TaskRun<S> {
-    pub(in crate::exec) fn new(scope: &Scope) -> Self {
-        Self::ended(scope.clone(), Effects::default(), TaskEnd::Done)
+    /// The task ended with this result of its last attempt. Fails if its failure ends the run.
+    pub(in crate::exec) fn end_with(
+        &mut self,
+        extras: Option<&Extras<S>>,
+        result: Result<(), Failure>,
+    ) -> Result<(), Abort<S>> {
+        self.end = match result {
+            Ok(()) => TaskEnd::Done,
+            Err(failure) => handle_failure(extras, &self.scope, failure, &mut self.effects)?,
+        };
+        Ok(())
     }
 
-    /// A task that has ended outside the parallel executor.
-    pub(in crate::exec) fn ended(scope: Scope, effects: Effects<S>, end: TaskEnd) -> Self {
-        TaskRun {
-            order: 0,
-            scope,
-            effects,
-            end,
-        }
-    }
-
-    /// Reuses the memory for another task.
-    pub(in crate::exec) fn begin(&mut self, order: usize, task: Task, superstep: u64) {
-        self.order = order;
-        let item = task.item.map(ItemIdx::index);
-        let at = (superstep, task.node);
-        self.scope.begin(at, task.send, item, task.delivery);
-        self.effects.clear();
-        self.end = TaskEnd::Done;
+    pub(in crate::exec) fn is_finished(&self) -> bool {
+        !matches!(self.end, TaskEnd::Unfinished)
     }
 
     pub(crate) fn result(&self) -> TaskResult<'_, S> {

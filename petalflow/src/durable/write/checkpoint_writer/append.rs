@@ -104,7 +104,7 @@ impl<S: State> CheckpointWriter<S> {
         checkpoint.bytes.clear();
         checkpoint.seq = self.seq.get();
         checkpoint.base = if is_base { self.seq } else { self.base }.get();
-        checkpoint.created_ms = now_ms();
+        checkpoint.created_ms = *self.now_ms.get_or_insert_with(now_ms);
         let (seq, names) = (checkpoint.seq, (!is_base).then_some(outline));
         self.header
             .encode(seq, names, next.keys.get(), &mut checkpoint.bytes);

@@ -71,6 +71,8 @@ pub(crate) struct CheckpointWriter<S: State> {
     previous_outline: Outline,
     pruning: Pruning,
     next: NextCheckpoint,
+    /// The time, until the run waits: reading it takes as long as encoding a small checkpoint.
+    now_ms: Option<u64>,
 }
 
 /// The checkpoint that is written next. Its memory is reused.
@@ -136,12 +138,18 @@ impl<S: State> CheckpointWriter<S> {
             previous_outline: Outline::default(),
             pruning: Pruning::default(),
             next: NextCheckpoint::default(),
+            now_ms: None,
         }
     }
 
     /// Sets the outline of the program that wrote the checkpoint that was loaded.
     pub(in crate::durable) fn set_previous_outline(&mut self, outline: Outline) {
         self.previous_outline = outline;
+    }
+
+    /// The run has waited. The next checkpoint reads the clock.
+    pub(in crate::durable) fn forget_time(&mut self) {
+        self.now_ms = None;
     }
 
     /// Sets which checkpoints remain while the run continues.

@@ -10,7 +10,7 @@ use crate::ids::TaskId;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::state::{State, Update as _};
-use crate::task_services::WaitingQuestion;
+use crate::task_services::question::WaitingQuestion;
 
 impl<S: State> CheckpointWriter<S> {
     /// Starts to write the results of tasks that have finished while others still run.
@@ -57,14 +57,14 @@ impl<S: State> CheckpointWriter<S> {
     pub(in crate::durable) async fn write_stopped<'a>(
         &mut self,
         plan: &ExecutionPlan,
-        finished: impl ExactSizeIterator<Item = TaskResult<'a, S>>,
+        finished: Vec<TaskResult<'a, S>>,
         failed: Vec<(TaskId, NodeError)>,
         questions: &[WaitingQuestion],
     ) -> Result<(), ThreadError>
     where
         S: 'a,
     {
-        let mut writes = self.encode_results(plan, finished)?;
+        let mut writes = self.encode_results(plan, finished.into_iter())?;
         for (task, error) in failed {
             let mut bytes = Vec::new();
             error.pack(&mut bytes);

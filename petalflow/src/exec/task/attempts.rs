@@ -40,7 +40,7 @@ pub(in crate::exec) async fn run_attempts<F: Flow>(
     loop {
         scope.attempt += 1;
         effects.clear();
-        emit(extras, scope, || EventKind::NodeStarted);
+        emit(Some(extras), scope, || EventKind::NodeStarted);
         let failure = match run_attempt(flow, extras, scope, state, effects).await {
             Ok(()) => {
                 if scope.attempt > 1 {
@@ -59,14 +59,14 @@ pub(in crate::exec) async fn run_attempts<F: Flow>(
             if scope.attempt > 1 {
                 scope.shared.set_retried(scope.task_id(), None);
             }
-            emit(extras, scope, || EventKind::NodeFailed {
+            emit(Some(extras), scope, || EventKind::NodeFailed {
                 error: failure.describe(scope),
             });
             return Err(failure);
         };
         let error = failure.describe(scope);
         scope.shared.set_retried(scope.task_id(), Some(&error));
-        emit(extras, scope, || EventKind::Retry { error, wait });
+        emit(Some(extras), scope, || EventKind::Retry { error, wait });
         pause(wait).await;
     }
 }
@@ -82,7 +82,7 @@ fn wait_before_next(scope: &Scope, failure: &Failure) -> Option<Duration> {
 }
 
 fn emit_finished<S: State>(extras: &Extras<S>, scope: &Scope, effects: &Effects<S>, cached: bool) {
-    emit(extras, scope, || EventKind::NodeFinished {
+    emit(Some(extras), scope, || EventKind::NodeFinished {
         update: effects.update.clone(),
         cached,
     });
@@ -187,8 +187,13 @@ impl<F: Flow> Innermost<F::State> for Node<'_, F> {
     }
 }
 
-fn emit<S: State>(extras: &Extras<S>, scope: &Scope, kind: impl FnOnce() -> EventKind<S>) {
-    if let Some(sink) = &extras.sink {
+/// Sends an event of a task, if there is a listener.
+pub(in crate::exec) fn emit<S: State>(
+    extras: Option<&Extras<S>>,
+    scope: &Scope,
+    kind: impl FnOnce() -> EventKind<S>,
+) {
+    if let Some(sink) = extras.and_then(|extras| extras.sink.as_ref()) {
         sink.send(scope.event(kind()));
     }
 }

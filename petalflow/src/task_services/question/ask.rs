@@ -1,55 +1,15 @@
-//! Questions of a task to a person. A task without its answer waits here, and its run stops.
+//! A node asks a person.
 
 use std::any::type_name;
-use std::sync::atomic::Ordering;
 
-use super::{Services as _, TaskRef, TaskServices, WaitingQuestion};
 use crate::clock::now_ms;
 use crate::error::BoxError;
 use crate::question::{Ask, Expiry, Interrupt, InterruptId, InterruptKind};
 use crate::state::RawValue;
+use crate::task_services::{TaskRef, TaskServices};
 use petalflow_codec::decode;
 
 impl TaskServices {
-    /// Takes the questions without an answer. Those of one task are in the order in which it asked.
-    pub(crate) fn questions(&self) -> Vec<WaitingQuestion> {
-        if !self.has_questions() {
-            return Vec::new();
-        }
-        let questions = std::mem::take(&mut self.lock().questions);
-        questions.into_values().flatten().collect()
-    }
-
-    /// Makes the task wait for answers. The run stops when no other task runs any more.
-    pub(crate) fn wait_for(&self, task: &TaskRef<'_>, interrupts: Vec<Interrupt>) {
-        self.asked.store(true, Ordering::Release);
-        let mut inner = self.lock();
-        let questions = inner.questions.entry(task.id).or_default();
-        for interrupt in interrupts {
-            // A future that is dropped and made again asks the same question again.
-            if !questions
-                .iter()
-                .any(|known| known.interrupt.id == interrupt.id)
-            {
-                questions.push(WaitingQuestion {
-                    node: task.at,
-                    index: task.index,
-                    task: task.id,
-                    interrupt,
-                });
-            }
-        }
-        if let Some(waker) = inner.tasks.remove(&task.id) {
-            waker.wake();
-        }
-    }
-
-    /// When the question was first asked, if an earlier run of the superstep asked it.
-    pub(crate) fn first_asked_ms(&self, id: InterruptId) -> Option<u64> {
-        let inner = self.lock();
-        inner.asked_before.get(&id).map(|asked| asked.asked_ms)
-    }
-
     /// Asks a question. Without a recorded answer this never completes: the run stops, and the node runs again once there is
     /// an answer.
     pub(crate) async fn ask<A: Ask>(

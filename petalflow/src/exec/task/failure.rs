@@ -8,13 +8,11 @@ use crate::exec::control::abort::Abort;
 use crate::exec::persistence::task_end::TaskEnd;
 use crate::node::{Effects, Scope};
 use crate::outcome::RunErrorKind;
-use crate::plan::ExecutionPlan;
 use crate::state::State;
 
 /// Decides what a failed task does to the run: take its `catch` edge, record the failure, or end the run.
 pub(in crate::exec) fn handle_failure<S: State>(
     extras: Option<&Extras<S>>,
-    plan: &ExecutionPlan,
     scope: &Scope,
     failure: Failure,
     effects: &mut Effects<S>,
@@ -26,7 +24,7 @@ pub(in crate::exec) fn handle_failure<S: State>(
     if cancel.is_some_and(RunToken::is_cancelled) {
         return Err(Abort::new(RunErrorKind::Cancelled));
     }
-    if let Some(to) = plan.out_edges[scope.node.index()].catch {
+    if let Some(to) = scope.shared.plan.out_edges[scope.node.index()].catch {
         return Ok(TaskEnd::Caught {
             to,
             failure: Delivery::one(error),

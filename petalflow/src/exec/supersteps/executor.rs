@@ -1,0 +1,146 @@
+//! Runs a superstep: prepares its tasks, runs them, commits their writes, and reports the barrier.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
+use super::barrier::{tasks_ended, write_barrier};
+use super::commit::{CommitTarget, commit, take_pending};
+use super::driver::{Driver, names};
+use super::in_flight::InFlight;
+use super::interrupt_points::dispositions;
+use crate::event::EventKind;
+use crate::exec::control::abort::Abort;
+use crate::exec::persistence::task_end::TaskResult;
+use crate::exec::persistence::{Committed, Persistence, TaskDisposition};
+use crate::exec::task::requests::{TaskEvent, next_event, serve};
+use crate::exec::task::task_run::{TaskRun, prepare_tasks, run_task};
+use crate::flow::Flow;
+use crate::state::State;
+use crate::superstep::{Planner, Task};
+
+/// Runs the frontier as one superstep, commits it and plans the next frontier. `memory` is that of the tasks of earlier
+/// supersteps.
+#[allow(
+    clippy::manual_async_fn,
+    reason = "rustc proves here that the future is `Send`, and cannot prove it in its callers: rust-lang/rust#100013"
+)]
+pub(in crate::exec) fn run_superstep<F: Flow, P: Persistence<F::State>>(
+    driver: &mut Driver<F>,
+    persistence: &mut P,
+    planner: &mut Planner,
+    frontier: &mut Vec<Task>,
+    memory: &mut Vec<TaskRun<F::State>>,
+) -> impl Future<Output = Result<(), Abort<F::State>>> + Send {
+    async move {
+        driver.scope.superstep += 1;
+        driver.emit(|| EventKind::SuperstepStarted {
+            nodes: names(driver.plan(), frontier).map(Into::into).collect(),
+        });
+        let dispositions = if persistence.runs_all() && driver.plan().interrupt_points.is_empty() {
+            Vec::new()
+        } else {
+            dispositions(driver, frontier, persistence)?
+        };
+        let superstep = driver.scope.superstep;
+        let tasks = prepare_tasks(memory, &driver.scope, superstep, frontier.drain(..));
+        let mut ended = Vec::new();
+        let mut result = run_tasks(driver, persistence, tasks, dispositions, &mut ended).await;
+        if P::STORED && (result.is_err() || !persistence.is_idle()) {
+            let finished = match &*ended {
+                [] => results(tasks.iter()),
+                ended => results(ended.iter().map(|task| &**task)),
+            };
+            result = tasks_ended(driver, persistence, finished, result).await;
+        }
+        if let Err(abort) = result {
+            return Err(abort.with_pending(take_pending(driver.plan(), tasks)));
+        }
+        let target = CommitTarget {
+            plan: &driver.scope.shared.plan,
+            state: &mut driver.state,
+            written: &mut driver.lane.written,
+        };
+        commit(target, tasks, planner, frontier, persistence)?;
+        if P::STORED {
+            write_barrier(driver, persistence, planner, frontier, tasks).await?;
+        }
+        driver.emit(|| EventKind::SuperstepFinished);
+        driver.emit_values();
+        Ok(())
+    }
+}
+
+/// The results of those tasks that have one.
+fn results<'t, S: State>(tasks: impl Iterator<Item = &'t TaskRun<S>>) -> Vec<TaskResult<'t, S>> {
+    tasks
+        .filter(|task| task.is_finished())
+        .map(TaskRun::result)
+        .collect()
+}
+
+/// Runs the tasks, as many at a time as the settings allow. Of several tasks of a stored run, those that have ended are added to
+/// `ended`, in the order in which they ended.
+async fn run_tasks<'t, F: Flow, P: Persistence<F::State>>(
+    driver: &mut Driver<F>,
+    persistence: &mut P,
+    tasks: &'t mut [TaskRun<F::State>],
+    dispositions: Vec<TaskDisposition<F::State>>,
+    ended: &mut Vec<&'t mut TaskRun<F::State>>,
+) -> Result<(), Abort<F::State>> {
+    let max_concurrency = driver.max_concurrency();
+    let Driver {
+        flow,
+        extras,
+        watch,
+        scope,
+        state,
+        lane,
+        ..
+    } = driver;
+    let (flow, extras, state) = (&**flow, extras.as_deref(), &*state);
+    let services = scope.shared.services.as_deref().filter(|_| P::STORED);
+    // A task that is alone has ended when the superstep has.
+    let has_others = P::STORED && tasks.len() > 1;
+    let reported = |task: &'t mut TaskRun<_>| (has_others && task.is_finished()).then_some(task);
+    let mut tasks = tasks.iter_mut();
+    let mut dispositions = dispositions.into_iter();
+    let place = pin!(None);
+    let mut in_flight = InFlight::new(place);
+    loop {
+        poll_fn(|cx| {
+            while in_flight.len() < max_concurrency
+                && let Some(task) = tasks.next()
+            {
+                let disposition = dispositions.next().unwrap_or(TaskDisposition::Run);
+                let make = || run_task(flow, extras, state, task, disposition);
+                if let Poll::Ready(task) = in_flight.start(cx, make) {
+                    ended.extend(reported(task?));
+                }
+            }
+            Poll::Ready(Ok(()))
+        })
+        .await?;
+        if in_flight.len() == 0 {
+            return Ok(());
+        }
+        if has_others {
+            let finished = ended.iter().map(|task| task.result());
+            let written = persistence.tasks_finished(&scope.shared.plan, finished);
+            written.map_err(Abort::of_thread)?;
+        }
+        let next = poll_fn(|cx| in_flight.poll_next(cx));
+        let event = next_event(watch, services, pin!(next)).await;
+        persistence.waited();
+        match event.map_err(Abort::stopped)? {
+            TaskEvent::Ended(task) => ended.extend(reported(task?)),
+            TaskEvent::Requested(request) => {
+                let committed = Committed {
+                    state,
+                    written: lane.written,
+                };
+                serve(request, watch, persistence, committed).await?;
+            }
+        }
+    }
+}

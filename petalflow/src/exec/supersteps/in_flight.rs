@@ -1,0 +1,98 @@
+//! The tasks of a superstep that have been polled and wait.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+
+/// The tasks of a superstep that wait.
+///
+/// A task is polled for the first time in a place that the next task uses again, because most tasks end then. A task that waits
+/// keeps its place. If others wait too, it gets a slot: then it is polled again only when its own waker was called.
+pub(super) struct InFlight<'p, T> {
+    place: Place<'p, T>,
+    /// Made when it is needed, because it allocates.
+    slots: Option<FuturesUnordered<Place<'p, T>>>,
+}
+
+/// Memory for the future of a task.
+enum Place<'p, T> {
+    /// The first place, in the future of the run.
+    OfRun(Pin<&'p mut Option<T>>),
+    Boxed(Pin<Box<Option<T>>>),
+}
+
+impl<T> Place<'_, T> {
+    fn get(&mut self) -> Pin<&mut Option<T>> {
+        match self {
+            Place::OfRun(place) => place.as_mut(),
+            Place::Boxed(place) => place.as_mut(),
+        }
+    }
+
+    fn is_empty(&mut self) -> bool {
+        self.get().is_none()
+    }
+}
+
+impl<T: Future> Future for Place<'_, T> {
+    type Output = T::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T::Output> {
+        let Some(task) = self.get().as_pin_mut() else {
+            return Poll::Pending;
+        };
+        let output = ready!(task.poll(cx));
+        self.get().set(None);
+        Poll::Ready(output)
+    }
+}
+
+impl<'p, T: Future> InFlight<'p, T> {
+    pub(super) fn new(place: Pin<&'p mut Option<T>>) -> Self {
+        InFlight {
+            place: Place::OfRun(place),
+            slots: None,
+        }
+    }
+
+    /// How many tasks wait.
+    pub(super) fn len(&mut self) -> usize {
+        let in_slots = self.slots.as_ref().map_or(0, FuturesUnordered::len);
+        in_slots + usize::from(!self.place.is_empty())
+    }
+
+    /// Makes a task and polls it once. Returns its output if it ends at once.
+    pub(super) fn start(
+        &mut self,
+        cx: &mut Context<'_>,
+        make: impl FnOnce() -> T,
+    ) -> Poll<T::Output> {
+        if !self.place.is_empty() {
+            self.move_to_slot();
+        }
+        // Made here and not passed in: it is large, and would be moved.
+        self.place.get().set(Some(make()));
+        Pin::new(&mut self.place).poll(cx)
+    }
+
+    /// The output of the next task that ends.
+    pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<T::Output> {
+        if self.slots.as_ref().is_some_and(|slots| !slots.is_empty()) && !self.place.is_empty() {
+            self.move_to_slot();
+        }
+        match &mut self.slots {
+            Some(slots) if !slots.is_empty() => slots
+                .poll_next_unpin(cx)
+                .map(|output| output.expect("a task waits")),
+            _ => Pin::new(&mut self.place).poll(cx),
+        }
+    }
+
+    fn move_to_slot(&mut self) {
+        let next = Place::Boxed(Box::pin(None));
+        let slots = self.slots.get_or_insert_default();
+        slots.push(std::mem::replace(&mut self.place, next));
+    }
+}

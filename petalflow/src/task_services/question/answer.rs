@@ -1,0 +1,135 @@
+//! Checks answers and decisions against what a thread waits for. What fits is removed from the list, and becomes an entry of the
+//! next checkpoint.
+
+use crate::checkpoint::{AnswerEntry, DecisionKind};
+use crate::clock::now_ms;
+use crate::ids::TaskId;
+use crate::question::{Answer, AnswerError, Interrupt, InterruptId, InterruptKind};
+use crate::upgrade::reads;
+
+/// What a thread waits for, with the tasks that wait.
+pub(crate) type Waiting = Vec<(TaskId, Interrupt)>;
+
+/// What a caller answers.
+#[derive(Clone, Copy)]
+pub(crate) enum AnswerTarget {
+    /// The question or the approval with this id.
+    Interrupt(InterruptId),
+    /// All approvals that the thread waits for.
+    Approvals,
+    /// The only question with this name.
+    Question(&'static str),
+}
+
+impl AnswerTarget {
+    pub(crate) fn is_answered_by(self, entry: &AnswerEntry) -> bool {
+        match self {
+            AnswerTarget::Interrupt(id) => entry.id == id.to_bytes(),
+            AnswerTarget::Approvals => {
+                entry.bytes.is_empty() && DecisionKind::named(&entry.name).is_some()
+            }
+            AnswerTarget::Question(name) => entry.name == name,
+        }
+    }
+}
+
+/// The entry of an answer to a question.
+pub(crate) fn answer(waiting: &mut Waiting, answer: Answer) -> Result<AnswerEntry, AnswerError> {
+    let known = waiting
+        .iter()
+        .position(|(_, interrupt)| interrupt.id == answer.id);
+    let Some(index) = known else {
+        return Err(unknown(waiting, answer.id));
+    };
+    let (_, interrupt) = &waiting[index];
+    match &interrupt.kind {
+        InterruptKind::Ask { name, .. } if name == answer.name => {}
+        _ => {
+            return Err(AnswerError::OtherQuestion {
+                id: answer.id,
+                expected: interrupt.what().into(),
+                found: answer.name.into(),
+            });
+        }
+    }
+    if !interrupt.answer_type.is_empty() && !reads(answer.ty, &interrupt.answer_type) {
+        return Err(AnswerError::OtherType {
+            id: answer.id,
+            question: answer.name.into(),
+            expected: interrupt.answer_type.clone(),
+            found: answer.ty.into(),
+        });
+    }
+    waiting.remove(index);
+    Ok(AnswerEntry {
+        id: answer.id.to_bytes(),
+        name: answer.name.into(),
+        bytes: answer.bytes,
+    })
+}
+
+/// The entries of the questions that have expired: answers without bytes. No person can answer them any more.
+pub(crate) fn expired(waiting: &mut Waiting) -> Vec<AnswerEntry> {
+    let now = now_ms();
+    let mut entries = Vec::new();
+    waiting.retain(|(_, interrupt)| {
+        let InterruptKind::Ask { name, .. } = &interrupt.kind else {
+            return true;
+        };
+        let expired = interrupt.expires_ms.is_some_and(|at| at <= now);
+        if expired {
+            entries.push(AnswerEntry {
+                id: interrupt.id.to_bytes(),
+                name: name.clone(),
+                bytes: Vec::new(),
+            });
+        }
+        !expired
+    });
+    entries
+}
+
+/// Takes the approvals that a decision is for: the one with this id, or all.
+pub(crate) fn decided(
+    waiting: &mut Waiting,
+    id: Option<InterruptId>,
+) -> Result<Vec<Interrupt>, AnswerError> {
+    let is_decided = |interrupt: &Interrupt| {
+        !matches!(interrupt.kind, InterruptKind::Ask { .. })
+            && id.is_none_or(|id| interrupt.id == id)
+    };
+    let decided: Vec<Interrupt> = waiting
+        .extract_if(.., |(_, interrupt)| is_decided(interrupt))
+        .map(|(_, interrupt)| interrupt)
+        .collect();
+    if !decided.is_empty() {
+        return Ok(decided);
+    }
+    Err(match id {
+        Some(id) => unknown(waiting, id),
+        None => AnswerError::Value("the thread does not wait for an approval".to_string()),
+    })
+}
+
+/// The entry of a decision about an approval.
+pub(crate) fn decision(interrupt: &Interrupt, kind: DecisionKind) -> AnswerEntry {
+    AnswerEntry {
+        id: interrupt.id.to_bytes(),
+        name: kind.name().into(),
+        bytes: Vec::new(),
+    }
+}
+
+fn unknown(waiting: &Waiting, id: InterruptId) -> AnswerError {
+    AnswerError::Unknown {
+        id,
+        waiting: only_interrupts(waiting),
+    }
+}
+
+pub(crate) fn only_interrupts(waiting: &[(TaskId, Interrupt)]) -> Vec<Interrupt> {
+    waiting
+        .iter()
+        .map(|(_, interrupt)| interrupt.clone())
+        .collect()
+}

@@ -1,0 +1,24 @@
+//! A question to a person, from the node that asks to the node that gets the answer.
+//!
+//! 1. **Asked** ([`ask`]). A node calls `cx.ask`. If the thread has an answer to this question, the node gets it at once.
+//!    Otherwise the question is added to those of its task, and the future of `cx.ask` stays pending.
+//! 2. **The task waits** ([`waiting`]). The executor polls each task of a stored run with [`until_asked`]. A task that is pending
+//!    and has a question is dropped. If it ends although it has asked, for example in a `select!`, its question is withdrawn.
+//! 3. **The run stops.** When the other tasks of the superstep have ended, the persistence takes the questions
+//!    ([`TaskServices::questions`]) and stores them beside the results of the tasks that finished. The run ends with
+//!    [`RunErrorKind::Interrupted`](crate::run::RunErrorKind::Interrupted).
+//! 4. **Answered** ([`answer`]). A resume checks each answer against what the thread waits for, and records it in the next
+//!    checkpoint. Questions that have expired are recorded as answers without bytes.
+//! 5. **The task runs again.** The run that follows has the recorded [`Answers`]. The node runs from its beginning, asks again, and
+//!    step 1 returns the answer.
+//!
+//! What a question is, with its id and its form in a store, is in `petalflow_store::question`. An `interrupt before` or
+//! `interrupt after` of a flow waits in the same way from step 3 on; `exec` decides where.
+
+pub(crate) mod answer;
+mod ask;
+mod waiting;
+mod waiting_question;
+
+pub(crate) use self::waiting::until_asked;
+pub(crate) use self::waiting_question::{Answers, WaitingQuestion};
