@@ -2,14 +2,13 @@
 //! stored. One runs after another without a list of tasks, an allocation or a lock.
 
 use std::future::poll_fn;
-use std::panic::resume_unwind;
 use std::pin::pin;
 use std::task::Poll;
 
 use petalflow_graph::NodeIdx;
 
 use super::driver::Driver;
-use crate::error::Failure;
+use crate::error::{Failure, Panicked};
 use crate::exec::control::abort::Abort;
 use crate::exec::control::watch::poll_watch;
 use crate::exec::persistence::task_end::TaskEnd;
@@ -70,7 +69,9 @@ pub(in crate::exec) async fn run_lane<F: Flow>(
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some(Failure::error(error)),
             // A reducer panicked, not the node.
-            Err(payload) if lane.pause_at == 0 => resume_unwind(payload),
+            Err(payload) if lane.pause_at == 0 => {
+                return Err(Abort::panicked(Panicked::new(&*payload)));
+            }
             Err(payload) => Some(Failure::panic(payload)),
         };
         let refused = |error| Abort::refused(vec![scope.shared.plan.name(node).to_string()], error);
