@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote};
 use syn::spanned::Spanned as _;
 
-use crate::paths::Runtime;
+use crate::paths::{Runtime, local};
 use crate::state::model::{Key, State};
 use crate::types;
 
@@ -94,7 +94,8 @@ impl<'a> Cx<'a> {
             return quote!(const #name: #ty = #value;);
         }
         let checked = self.checked(ty.clone());
-        quote!(const #name: #ty = { let __value: #checked = #value; __value };)
+        let local = local("value");
+        quote!(const #name: #ty = { let #local: #checked = #value; #local };)
     }
 }
 

@@ -284,6 +284,7 @@ fn codec(cx: &Cx) -> TokenStream {
     let out = local("out");
     let bytes = local("bytes");
     let values = local("values");
+    let (overwrite, value) = (local("overwrite"), local("value"));
     let coder = |key: &Key| coder(cx, key);
     let arms = |arm: &dyn Fn(usize, &Key) -> TokenStream| {
         let stored = keys
@@ -311,8 +312,8 @@ fn codec(cx: &Cx) -> TokenStream {
         let coder = coder(key);
         let newtype = &key.newtype;
         quote!({
-            for (__overwrite, __value) in #coder::load_writes(#bytes)? {
-                let _ = #newtype::__push(__value, __overwrite, #update);
+            for (#overwrite, #value) in #coder::load_writes(#bytes)? {
+                let _ = #newtype::__push(#value, #overwrite, #update);
             }
             ::core::result::Result::Ok(())
         })
