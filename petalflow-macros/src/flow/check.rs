@@ -208,7 +208,7 @@ fn report(cx: &Cx<'_>, diagnostic: &Diagnostic, mistakes: &mut Mistakes) {
     let at = at.unwrap_or_else(|| tokens_at(cx, diagnostic.at));
     mistakes.errors.at(&at, diagnostic);
     for (location, text) in &diagnostic.also {
-        mistakes.errors.at(&tokens_at(cx, *location), text);
+        mistakes.errors.at(tokens_at(cx, *location), text);
     }
 }
 

@@ -58,7 +58,7 @@ pub(crate) fn function(cx: &Cx<'_>, errors: &mut Errors) -> Form {
         }
         Form::Method => {
             let message = "a method cannot be a node by itself: put `#[node(..)]` on an `impl` block that has only this method";
-            errors.at(&cx.sig.receiver(), message);
+            errors.at(cx.sig.receiver(), message);
         }
         Form::NamedLikeTheState => {
             let name = &cx.sig.ident;
@@ -219,10 +219,7 @@ pub(crate) fn plain_function(what: &str, sig: &Signature, errors: &mut Errors) {
         errors.at(abi, format_args!("{plain}, without `extern`"));
     }
     if let Some(variadic) = &sig.variadic {
-        errors.at(
-            &variadic.dots,
-            format_args!("{plain} with named parameters"),
-        );
+        errors.at(variadic.dots, format_args!("{plain} with named parameters"));
     }
 }
 

@@ -63,16 +63,13 @@ impl RouteAst {
             }
             Data::Struct(data) => {
                 errors.at(
-                    &data.struct_token,
+                    data.struct_token,
                     format_args!("a route is an enum: {FORM}"),
                 );
                 route.usable = false;
             }
             Data::Union(data) => {
-                errors.at(
-                    &data.union_token,
-                    format_args!("a route is an enum: {FORM}"),
-                );
+                errors.at(data.union_token, format_args!("a route is an enum: {FORM}"));
                 route.usable = false;
             }
         }

@@ -82,11 +82,11 @@ fn item_is_a_struct_with_named_fields(cx: &Cx<'_>, errors: &mut Errors) {
             ),
         },
         Data::Enum(data) => errors.at(
-            &data.enum_token,
+            data.enum_token,
             format_args!("an enum cannot be a state: {FORM}"),
         ),
         Data::Union(data) => errors.at(
-            &data.union_token,
+            data.union_token,
             format_args!("a union cannot be a state: {FORM}"),
         ),
     }

@@ -112,7 +112,7 @@ fn choice(arms: &[Vec<&Group>]) -> Option<String> {
         let route: String = names
             .filter(|name| arms.len() == 1 || !in_all(arms, name))
             .collect();
-        let targets: Vec<_> = arm.iter().map(|group| group.to_string()).collect();
+        let targets: Vec<_> = arm.iter().map(ToString::to_string).collect();
         format!("{route} => {}", targets.join(" & "))
     });
     Some(format!(

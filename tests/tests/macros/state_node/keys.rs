@@ -59,6 +59,7 @@ fn wide() -> (Wide, KeySet) {
         list: vec!["a".into()],
         seven: 9,
     })
+    .expect("no sum is too large")
 }
 
 /// Writes and commits, as a superstep with one node does.
