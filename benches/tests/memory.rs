@@ -25,16 +25,14 @@ fn peak(spawn: impl Fn() -> JoinHandle<u32>) -> u64 {
     allocation_counter::measure(work).bytes_max / RUNS
 }
 
-/// The task of tokio has 128 bytes instead of 256, because it holds a pointer to the run. The run's data takes 48 bytes, and its
-/// future 344 with the future of the node, which by hand is inside the task. Without optimization, rustc stores two words more
-/// in the future.
+/// The data that the tasks of a run share takes 48 bytes, and its future 432 with that of the node, which by hand is inside the
+/// task of tokio.
 #[test]
-fn a_waiting_run_takes_at_most_twice_the_memory_of_a_task() {
+fn a_waiting_run_takes_at_most_three_times_the_memory_of_a_task() {
     let by_hand = peak(|| tokio::spawn(sleep::by_hand()));
     let run = peak(|| tokio::spawn(async { sleep::Chain::run(()).await.unwrap().done }));
-    let unoptimized = if cfg!(debug_assertions) { 16 } else { 0 };
     assert!(
-        run <= 2 * by_hand + unoptimized,
+        run <= 3 * by_hand,
         "{run} bytes, and {by_hand} for a task written by hand"
     );
 }

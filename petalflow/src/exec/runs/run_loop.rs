@@ -8,6 +8,7 @@ use crate::exec::supersteps::driver::Driver;
 use crate::exec::supersteps::executor::run_superstep;
 use crate::exec::supersteps::fast_lane::{lane_node, run_lane};
 use crate::flow::Flow;
+use crate::future::BoxFuture;
 use crate::node::RouteChoice;
 use crate::outcome::RunErrorKind;
 use crate::plan::{EdgeTarget, ExecutionPlan};
@@ -27,10 +28,22 @@ pub(in crate::exec) async fn run_from_start<F: Flow>(
         Some(node) => Some(run_lane(driver, node).await?),
         None => None,
     };
+    match rest_of_run(driver, ended)? {
+        Some(rest) => rest.await,
+        None => Ok(()),
+    }
+}
+
+/// What follows the fast lane, or all of the run. `None` if the run has ended. Boxed, and apart from
+/// [`run_from_start`], so that a chain or a loop does not carry its memory.
+fn rest_of_run<F: Flow>(
+    driver: &mut Driver<F>,
+    ended: Option<(NodeIdx, TaskEnd)>,
+) -> Result<Option<BoxFuture<'_, Result<(), Abort<F::State>>>>, Abort<F::State>> {
     if let Some((node, TaskEnd::Done)) = ended
         && leads_to_end(driver, node)
     {
-        return Ok(());
+        return Ok(None);
     }
     let mut planner = Planner::new(driver.plan());
     let mut frontier = Vec::new();
@@ -38,8 +51,9 @@ pub(in crate::exec) async fn run_from_start<F: Flow>(
         Some((node, end)) => plan_after_lane(driver, &mut planner, node, &end, &mut frontier)?,
         None => planner.start(driver.plan(), &mut frontier),
     }
-    // Boxed, so that a chain or a loop does not carry its memory.
-    Box::pin(run_loop(driver, &mut NoPersistence, planner, frontier)).await
+    Ok(Some(Box::pin(async move {
+        run_loop(driver, &mut NoPersistence, planner, frontier).await
+    })))
 }
 
 /// Runs superstep after superstep until the frontier is empty.

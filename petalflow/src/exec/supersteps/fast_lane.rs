@@ -44,16 +44,16 @@ pub(in crate::exec) async fn run_lane<F: Flow>(
         driver.lane.pause_at = driver.pause_at();
         driver.scope.superstep += 1;
         driver.scope.node = node;
-        let Driver {
-            flow,
-            extras,
-            watch,
-            scope,
-            state,
-            lane,
-            effects,
-        } = &mut *driver;
         let ended = {
+            let Driver {
+                flow,
+                watch,
+                scope,
+                state,
+                lane,
+                effects,
+                ..
+            } = &mut *driver;
             let mut step = Step::in_lane(lane, scope, state, effects);
             let mut step = pin!(flow.step(node.as_u32(), &mut step));
             poll_fn(|cx| match poll_caught(step.as_mut(), cx) {
@@ -63,6 +63,14 @@ pub(in crate::exec) async fn run_lane<F: Flow>(
             .await
             .map_err(Abort::stopped)?
         };
+        let Driver {
+            extras,
+            scope,
+            state,
+            lane,
+            effects,
+            ..
+        } = &mut *driver;
         // The dispatch may have advanced.
         node = scope.node;
         let failure = match ended {
