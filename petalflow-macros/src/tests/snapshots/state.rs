@@ -475,12 +475,12 @@ const _: () = {
                 },
                 load_writes: |__petalflow_update, __petalflow_key, __petalflow_bytes| match __petalflow_key {
                     0usize => {
-                        for (__overwrite, __value) in ::petalflow::__private::Coder::<
+                        for (__petalflow_overwrite, __petalflow_value) in ::petalflow::__private::Coder::<
                             <EssayTopic as ::petalflow::__private::Holds>::Value,
                         >::load_writes(__petalflow_bytes)? {
                             let _ = EssayTopic::__push(
-                                __value,
-                                __overwrite,
+                                __petalflow_value,
+                                __petalflow_overwrite,
                                 __petalflow_update,
                             );
                         }
