@@ -2,6 +2,7 @@
 
 use crate::checkpoint::{Address, StoreError};
 use crate::error::{Panicked, catch_panic};
+use crate::future::BoxFuture;
 use crate::question::{AnswerError, Interrupt, open};
 use petalflow_codec::CodecError;
 
@@ -108,9 +109,10 @@ pub enum ThreadError {
 crate::error::debug_is_message!(ThreadError);
 
 impl ThreadError {
-    /// Awaits an operation on a thread that runs code of the program.
+    /// Awaits an operation on a thread that runs code of the program. It is boxed, because a future that awaits another one has
+    /// memory for it twice, and these are large.
     pub(crate) async fn catch_panic<T>(
-        operation: impl Future<Output = Result<T, ThreadError>>,
+        operation: BoxFuture<'_, Result<T, ThreadError>>,
     ) -> Result<T, ThreadError> {
         catch_panic(operation).await?
     }

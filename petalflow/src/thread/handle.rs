@@ -286,14 +286,10 @@ impl<F: Flow> Thread<F> {
     pub async fn fork(&self, checkpoint: u64) -> Result<u64, ThreadError> {
         let storage = self.checked()?;
         let _claim = self.claim(&storage).await?;
-        let forked = ThreadError::catch_panic(durable::fork(
-            &*self.threads.flow,
-            &storage,
-            checkpoint,
-            &storage,
-        ))
-        .await?;
-        durable::describe(&*self.threads.flow, &storage).await?;
+        let flow = &*self.threads.flow;
+        let fork = Box::pin(durable::fork(flow, &storage, checkpoint, &storage));
+        let forked = ThreadError::catch_panic(fork).await?;
+        durable::describe(flow, &storage).await?;
         Ok(forked)
     }
 
@@ -313,9 +309,10 @@ impl<F: Flow> Thread<F> {
         let (from, to) = (self.checked()?, other.checked()?);
         let _claim = other.claim(&to).await?;
         other.must_be_new().await?;
-        ThreadError::catch_panic(durable::fork(&*self.threads.flow, &from, checkpoint, &to))
-            .await?;
-        durable::describe(&*self.threads.flow, &to).await?;
+        let flow = &*self.threads.flow;
+        let fork = Box::pin(durable::fork(flow, &from, checkpoint, &to));
+        ThreadError::catch_panic(fork).await?;
+        durable::describe(flow, &to).await?;
         Ok(other)
     }
 
@@ -396,10 +393,10 @@ impl<F: Flow> Thread<F> {
     ) -> Result<Vec<u64>, ThreadError> {
         let storage = self.checked()?;
         let _claim = self.claim(&storage).await?;
-        let edited =
-            ThreadError::catch_panic(durable::edit(&*self.threads.flow, &storage, supersteps))
-                .await?;
-        durable::describe(&*self.threads.flow, &storage).await?;
+        let flow = &*self.threads.flow;
+        let edit = Box::pin(durable::edit(flow, &storage, supersteps));
+        let edited = ThreadError::catch_panic(edit).await?;
+        durable::describe(flow, &storage).await?;
         Ok(edited)
     }
 

@@ -43,7 +43,8 @@ impl<F: Flow> Thread<F> {
         checkpoint: Option<u64>,
     ) -> Result<Option<Snapshot<F::State>>, ThreadError> {
         let storage = self.checked()?;
-        ThreadError::catch_panic(durable::snapshot(&*self.threads.flow, &storage, checkpoint)).await
+        let flow = &*self.threads.flow;
+        ThreadError::catch_panic(Box::pin(durable::snapshot(flow, &storage, checkpoint))).await
     }
 
     /// The checkpoints of the thread, newest first.

@@ -204,7 +204,7 @@ async fn numbers_with_a_sign_and_times_have_an_end_and_floats_have_none() {
         error.to_string().contains("does not fit in a `Duration`"),
         "{error}"
     );
-    assert_eq!(Infinite::run(0).await.unwrap().float, f64::INFINITY);
+    assert!(Infinite::run(0).await.unwrap().float.is_infinite());
 }
 
 #[tokio::test]

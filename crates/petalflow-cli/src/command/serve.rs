@@ -44,35 +44,35 @@ pub(crate) struct Args {
 #[derive(Debug, clap::Args)]
 struct LimitArgs {
     /// The most runs at the same time [default: 256]
-    #[arg(long, value_name = "N")]
-    max_runs: Option<usize>,
+    #[arg(long = "max-runs", value_name = "N")]
+    runs: Option<usize>,
 
     /// The most requests at the same time [default: 256]
-    #[arg(long, value_name = "N")]
-    max_requests: Option<usize>,
+    #[arg(long = "max-requests", value_name = "N")]
+    requests: Option<usize>,
 
     /// The most clients that receive events at the same time [default: 256]
-    #[arg(long, value_name = "N")]
-    max_streams: Option<usize>,
+    #[arg(long = "max-streams", value_name = "N")]
+    streams: Option<usize>,
 
     /// The most connections at the same time; further ones wait [default: 1024]
-    #[arg(long, value_name = "N")]
-    max_connections: Option<usize>,
+    #[arg(long = "max-connections", value_name = "N")]
+    connections: Option<usize>,
 
     /// How many seconds a request may wait for the end of its run, with the header `Prefer: wait=SECONDS` [default: 0]
-    #[arg(long, value_name = "SECONDS")]
-    max_wait: Option<u64>,
+    #[arg(long = "max-wait", value_name = "SECONDS")]
+    wait: Option<u64>,
 }
 
 impl LimitArgs {
     fn limits(&self) -> Limits {
         let default = Limits::default();
         Limits {
-            max_runs: self.max_runs.unwrap_or(default.max_runs),
-            max_requests: self.max_requests.unwrap_or(default.max_requests),
-            max_streams: self.max_streams.unwrap_or(default.max_streams),
-            max_connections: self.max_connections.unwrap_or(default.max_connections),
-            max_wait: self.max_wait.map_or(default.max_wait, Duration::from_secs),
+            max_runs: self.runs.unwrap_or(default.max_runs),
+            max_requests: self.requests.unwrap_or(default.max_requests),
+            max_streams: self.streams.unwrap_or(default.max_streams),
+            max_connections: self.connections.unwrap_or(default.max_connections),
+            max_wait: self.wait.map_or(default.max_wait, Duration::from_secs),
             ..default
         }
     }
