@@ -74,7 +74,7 @@ pub(crate) struct OutEdges {
     pub(crate) catch: Option<NodeIdx>,
     /// Whether the node waits until nothing else is active.
     pub(crate) deferred: bool,
-    /// Whether the fast lane can run the node: nothing surrounds it, and it runs as soon as it is activated.
+    /// Whether the fast path can run the node: nothing surrounds it, and it runs as soon as it is activated.
     pub(crate) fast: bool,
 }
 
@@ -316,7 +316,7 @@ impl ExecutionPlan {
         self
     }
 
-    /// Adds the interrupts of the flow. No node of such a plan is fast: the fast lane does not stop between nodes.
+    /// Adds the interrupts of the flow. No node of such a plan is fast: the fast path does not stop between nodes.
     #[must_use]
     pub fn with_interrupt_points(mut self, interrupt_points: Vec<InterruptPoint>) -> Self {
         if !interrupt_points.is_empty() {

@@ -7,7 +7,7 @@
 //! | [`control`] | the settings of a run, and what can stop it |
 //! | [`persistence`] | the interface of what a stored run writes; how it is stored is not known here |
 //! | [`task`] | one task: its attempts, its future, what its failure does |
-//! | [`supersteps`] | one superstep: the executor with its fast lane, the commit, the barrier |
+//! | [`supersteps`] | one superstep: the executor with its fast path, the commit, the barrier |
 //! | [`runs`] | a whole run: its begin, and its loop over supersteps |
 
 mod control;

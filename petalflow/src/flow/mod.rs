@@ -15,7 +15,7 @@ pub use petalflow_macros::flow_impl;
 pub use petalflow_macros::flow_in_editor as flow_impl;
 
 pub use step::Step;
-pub(crate) use step::{FastLane, next_in_lane};
+pub(crate) use step::{FastPath, next_on_fast_path};
 pub use with_plan::WithPlan;
 
 use crate::error::BoxError;
@@ -99,7 +99,7 @@ pub trait Flow: Send + Sync + Sized + 'static {
         Ok(true)
     }
 
-    /// Runs one node with the superstep's snapshot and, in the fast lane, the nodes after it while [`Step::advance`]
+    /// Runs one node with the superstep's snapshot and, on the fast path, the nodes after it while [`Step::advance`]
     /// returns the next one. This is the only generated code on the hot path.
     #[doc(hidden)]
     fn step<'a>(

@@ -17,9 +17,9 @@ pub struct Step<'a, S: State> {
 
 /// The mode in which the node runs.
 enum At<'a, S> {
-    /// In the fast lane, where the dispatch passes the barrier.
-    Lane {
-        lane: &'a mut FastLane,
+    /// On the fast path, where the dispatch passes the barrier.
+    FastPath {
+        fast_path: &'a mut FastPath,
         scope: &'a mut Scope,
         state: &'a mut S,
     },
@@ -27,9 +27,9 @@ enum At<'a, S> {
     Task { scope: &'a Scope, state: &'a S },
 }
 
-/// What the dispatch needs at the barriers of the fast lane.
+/// What the dispatch needs at the barriers of the fast path.
 #[derive(Debug)]
-pub(crate) struct FastLane {
+pub(crate) struct FastPath {
     /// The keys that have been written. The executor uses it for other tasks too.
     pub(crate) written: KeySet,
     /// The superstep before which the driver checks limits; 0 while writes are applied.
@@ -37,15 +37,19 @@ pub(crate) struct FastLane {
 }
 
 impl<'a, S: State> Step<'a, S> {
-    /// A step of the fast lane.
-    pub(crate) fn in_lane(
-        lane: &'a mut FastLane,
+    /// A step of the fast path.
+    pub(crate) fn on_fast_path(
+        fast_path: &'a mut FastPath,
         scope: &'a mut Scope,
         state: &'a mut S,
         effects: &'a mut Effects<S>,
     ) -> Self {
         Step {
-            at: At::Lane { lane, scope, state },
+            at: At::FastPath {
+                fast_path,
+                scope,
+                state,
+            },
             effects,
         }
     }
@@ -60,14 +64,14 @@ impl<'a, S: State> Step<'a, S> {
 
     pub fn scope(&self) -> &Scope {
         match &self.at {
-            At::Lane { scope, .. } => scope,
+            At::FastPath { scope, .. } => scope,
             At::Task { scope, .. } => scope,
         }
     }
 
     pub fn state(&self) -> &S {
         match &self.at {
-            At::Lane { state, .. } => state,
+            At::FastPath { state, .. } => state,
             At::Task { state, .. } => state,
         }
     }
@@ -79,31 +83,36 @@ impl<'a, S: State> Step<'a, S> {
     /// The scope, the state and the effects.
     pub fn parts(&mut self) -> (&Scope, &S, &mut Effects<S>) {
         let (scope, state) = match &self.at {
-            At::Lane { scope, state, .. } => (&**scope, &**state),
+            At::FastPath { scope, state, .. } => (&**scope, &**state),
             At::Task { scope, state } => (*scope, *state),
         };
         (scope, state, self.effects)
     }
 
-    /// In the fast lane, commits the superstep of the node that has run, and returns the node that follows. Returns `None` and
+    /// On the fast path, commits the superstep of the node that has run, and returns the node that follows. Returns `None` and
     /// changes nothing outside of it, if something other than one node follows, or if the driver must act or report first.
     ///
     /// A chain of nodes thus stays in one loop: leaving and entering the dispatch costs more than the rest of a superstep.
     // Measured: inlined, a superstep of a loop takes 0.7 of the instructions.
     #[inline]
     pub fn advance(&mut self) -> Option<u32> {
-        let At::Lane { lane, scope, state } = &mut self.at else {
+        let At::FastPath {
+            fast_path,
+            scope,
+            state,
+        } = &mut self.at
+        else {
             return None;
         };
         let cancel = scope.shared.cancel.as_ref();
-        if scope.superstep >= lane.pause_at || cancel.is_some_and(RunToken::stops_at_barrier) {
+        if scope.superstep >= fast_path.pause_at || cancel.is_some_and(RunToken::stops_at_barrier) {
             return None;
         }
-        let next = next_in_lane(&scope.shared.plan, scope.node, self.effects)?;
+        let next = next_on_fast_path(&scope.shared.plan, scope.node, self.effects)?;
         // Marks a panic of a reducer, so that it is not attributed to the node.
-        let pause_at = std::mem::replace(&mut lane.pause_at, 0);
-        let committed = commit_one(*state, &mut lane.written, &mut self.effects.update);
-        lane.pause_at = pause_at;
+        let pause_at = std::mem::replace(&mut fast_path.pause_at, 0);
+        let committed = commit_one(*state, &mut fast_path.written, &mut self.effects.update);
+        fast_path.pause_at = pause_at;
         // The driver commits again, gets the same error, and reports it.
         committed.ok()?;
         self.effects.forget_choice();
@@ -113,10 +122,10 @@ impl<'a, S: State> Step<'a, S> {
     }
 }
 
-/// The node that follows in the fast lane, if it is the only one.
+/// The node that follows on the fast path, if it is the only one.
 // Inlined for the same reason as `advance`.
 #[inline]
-pub(crate) fn next_in_lane<S: State>(
+pub(crate) fn next_on_fast_path<S: State>(
     plan: &ExecutionPlan,
     node: NodeIdx,
     effects: &Effects<S>,

@@ -6,7 +6,7 @@ use crate::exec::persistence::{NoPersistence, Persistence};
 use crate::exec::supersteps::commit::no_edge;
 use crate::exec::supersteps::driver::Driver;
 use crate::exec::supersteps::executor::run_superstep;
-use crate::exec::supersteps::fast_lane::{lane_node, run_lane};
+use crate::exec::supersteps::fast_path::{fast_node, run_fast_path};
 use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::node::RouteChoice;
@@ -16,7 +16,7 @@ use crate::state::State;
 use crate::superstep::{Planner, Task};
 use petalflow_graph::NodeIdx;
 
-/// Runs a flow that is not stored, from its start. A run that stays in the fast lane needs no planner.
+/// Runs a flow that is not stored, from its start. A run that stays on the fast path needs no planner.
 pub(in crate::exec) async fn run_from_start<F: Flow>(
     driver: &mut Driver<F>,
 ) -> Result<(), Abort<F::State>> {
@@ -25,7 +25,7 @@ pub(in crate::exec) async fn run_from_start<F: Flow>(
         .only_fast_target(&plan.entry)
         .filter(|_| driver.is_bare());
     let ended = match first {
-        Some(node) => Some(run_lane(driver, node).await?),
+        Some(node) => Some(run_fast_path(driver, node).await?),
         None => None,
     };
     match rest_of_run(driver, ended)? {
@@ -34,7 +34,7 @@ pub(in crate::exec) async fn run_from_start<F: Flow>(
     }
 }
 
-/// What follows the fast lane, or all of the run. `None` if the run has ended. Boxed, and apart from
+/// What follows the fast path, or all of the run. `None` if the run has ended. Boxed, and apart from
 /// [`run_from_start`], so that a chain or a loop does not carry its memory.
 fn rest_of_run<F: Flow>(
     driver: &mut Driver<F>,
@@ -48,7 +48,7 @@ fn rest_of_run<F: Flow>(
     let mut planner = Planner::new(driver.plan());
     let mut frontier = Vec::new();
     match ended {
-        Some((node, end)) => plan_after_lane(driver, &mut planner, node, &end, &mut frontier)?,
+        Some((node, end)) => plan_after_fast_path(driver, &mut planner, node, &end, &mut frontier)?,
         None => planner.start(driver.plan(), &mut frontier),
     }
     Ok(Some(Box::pin(async move {
@@ -63,12 +63,12 @@ pub(in crate::exec) async fn run_loop<F: Flow, P: Persistence<F::State>>(
     mut planner: Planner,
     mut frontier: Vec<Task>,
 ) -> Result<(), Abort<F::State>> {
-    let has_lane = !P::STORED && driver.is_bare();
+    let has_fast_path = !P::STORED && driver.is_bare();
     let mut memory = Vec::new();
     while !frontier.is_empty() {
-        if has_lane && let Some(node) = lane_node(driver.plan(), &frontier) {
-            let (node, end) = run_lane(driver, node).await?;
-            plan_after_lane(driver, &mut planner, node, &end, &mut frontier)?;
+        if has_fast_path && let Some(node) = fast_node(driver.plan(), &frontier) {
+            let (node, end) = run_fast_path(driver, node).await?;
+            plan_after_fast_path(driver, &mut planner, node, &end, &mut frontier)?;
         } else {
             if driver.before_superstep(&frontier)? {
                 driver.yield_now().await?;
@@ -87,8 +87,8 @@ pub(in crate::exec) async fn run_loop<F: Flow, P: Persistence<F::State>>(
     all_joins_complete(driver.plan(), &planner)
 }
 
-/// Plans what follows the last node of the fast lane.
-fn plan_after_lane<F: Flow>(
+/// Plans what follows the last node of the fast path.
+fn plan_after_fast_path<F: Flow>(
     driver: &mut Driver<F>,
     planner: &mut Planner,
     node: NodeIdx,

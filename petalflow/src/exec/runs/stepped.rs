@@ -56,7 +56,7 @@ impl<F: Flow> SteppedRun<F> {
         let driver = Driver::new(flow, settings, plan, 0, begun, None);
         let run = SteppedRun {
             state: driver.state,
-            written: driver.lane.written,
+            written: driver.fast_path.written,
             flow: driver.flow,
             extras: driver.extras.unwrap_or_default(),
             scope: driver.scope,

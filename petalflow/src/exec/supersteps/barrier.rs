@@ -32,11 +32,14 @@ pub(in crate::exec) async fn tasks_ended<F: Flow, P: Persistence<F::State>>(
     });
     // Not through `&driver`, which cannot be held across an await: the driver is not `Sync`.
     let Driver {
-        scope, state, lane, ..
+        scope,
+        state,
+        fast_path,
+        ..
     } = driver;
     let committed = Committed {
         state: &*state,
-        written: lane.written,
+        written: fast_path.written,
     };
     let stored = persistence
         .tasks_ended(&scope.shared.plan, committed, finished, stopped)
@@ -66,7 +69,7 @@ pub(in crate::exec) async fn write_barrier<F: Flow, P: Persistence<F::State>>(
     };
     let Driver {
         state,
-        lane,
+        fast_path,
         watch,
         scope,
         ..
@@ -78,7 +81,7 @@ pub(in crate::exec) async fn write_barrier<F: Flow, P: Persistence<F::State>>(
         superstep: scope.superstep,
         committed: Committed {
             state: &*state,
-            written: lane.written,
+            written: fast_path.written,
         },
         interrupt_points,
     };

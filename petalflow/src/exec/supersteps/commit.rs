@@ -6,7 +6,7 @@ use crate::exec::control::abort::Abort;
 use crate::exec::persistence::Persistence;
 use crate::exec::persistence::task_end::TaskEnd;
 use crate::exec::task::task_run::TaskRun;
-use crate::flow::next_in_lane;
+use crate::flow::next_on_fast_path;
 use crate::outcome::RunErrorKind;
 use crate::plan::ExecutionPlan;
 use crate::state::{KeySet, State, Update as _, WriteError};
@@ -68,7 +68,7 @@ pub(in crate::exec) fn commit<S: State, P: Persistence<S>>(
 fn only_next<S: State>(plan: &ExecutionPlan, tasks: &[TaskRun<S>]) -> Option<NodeIdx> {
     match tasks {
         [task] if matches!(task.end, TaskEnd::Done) => {
-            next_in_lane(plan, task.scope.node, &task.effects)
+            next_on_fast_path(plan, task.scope.node, &task.effects)
         }
         _ => None,
     }

@@ -7,7 +7,7 @@ use crate::exec::control::abort::{Abort, AbortReason};
 use crate::exec::control::watch::{Stop, Watch, yield_now};
 use crate::exec::persistence::{Committed, Persistence};
 use crate::exec::{Extras, Settings};
-use crate::flow::{FastLane, Flow};
+use crate::flow::{FastPath, Flow};
 use crate::node::{Effects, RunShared, Scope, Surroundings};
 use crate::outcome::{RunError, RunErrorKind};
 use crate::plan::ExecutionPlan;
@@ -23,11 +23,11 @@ pub(crate) struct Driver<F: Flow> {
     pub(in crate::exec) flow: Arc<F>,
     pub(in crate::exec) extras: Option<Arc<Extras<F::State>>>,
     pub(in crate::exec) watch: Option<Box<Watch>>,
-    /// The last task of the fast lane. Its superstep is the superstep of the run.
+    /// The last task of the fast path. Its superstep is the superstep of the run.
     pub(in crate::exec) scope: Scope,
     pub(in crate::exec) state: F::State,
-    pub(in crate::exec) lane: FastLane,
-    /// The effects of the last task of the fast lane.
+    pub(in crate::exec) fast_path: FastPath,
+    /// The effects of the last task of the fast path.
     pub(in crate::exec) effects: Effects<F::State>,
 }
 
@@ -87,7 +87,7 @@ impl<F: Flow> Driver<F> {
             effects: Effects::default(),
             flow,
             extras,
-            lane: FastLane {
+            fast_path: FastPath {
                 written,
                 pause_at: 0,
             },
@@ -136,7 +136,7 @@ impl<F: Flow> Driver<F> {
             .map_or(usize::MAX, |extras| extras.max_concurrency)
     }
 
-    /// Whether nothing surrounds the nodes of this run, so that the fast lane may be taken.
+    /// Whether nothing surrounds the nodes of this run, so that the fast path may be taken.
     pub(in crate::exec) fn is_bare(&self) -> bool {
         let bare = |extras: &Arc<Extras<F::State>>| {
             extras.middleware.is_empty()
@@ -146,7 +146,7 @@ impl<F: Flow> Driver<F> {
         self.extras.as_ref().is_none_or(bare)
     }
 
-    /// The superstep before which the fast lane returns to [`before_superstep`](Self::before_superstep).
+    /// The superstep before which the fast path returns to [`before_superstep`](Self::before_superstep).
     pub(in crate::exec) fn pause_at(&self) -> u64 {
         let next_yield = (self.scope.superstep / YIELD_INTERVAL + 1) * YIELD_INTERVAL;
         self.scope.shared.limit.min(next_yield)
@@ -188,7 +188,7 @@ impl<F: Flow> Driver<F> {
     pub(in crate::exec) fn committed(&self) -> Committed<'_, F::State> {
         Committed {
             state: &self.state,
-            written: self.lane.written,
+            written: self.fast_path.written,
         }
     }
 

@@ -59,7 +59,7 @@ pub(in crate::exec) fn run_superstep<F: Flow, P: Persistence<F::State>>(
         let target = CommitTarget {
             plan: &driver.scope.shared.plan,
             state: &mut driver.state,
-            written: &mut driver.lane.written,
+            written: &mut driver.fast_path.written,
         };
         commit(target, tasks, planner, frontier, persistence)?;
         if P::STORED {
@@ -95,7 +95,7 @@ async fn run_tasks<'t, F: Flow, P: Persistence<F::State>>(
         watch,
         scope,
         state,
-        lane,
+        fast_path,
         ..
     } = driver;
     let (flow, extras, state) = (&**flow, extras.as_deref(), &*state);
@@ -137,7 +137,7 @@ async fn run_tasks<'t, F: Flow, P: Persistence<F::State>>(
             TaskEvent::Requested(request) => {
                 let committed = Committed {
                     state,
-                    written: lane.written,
+                    written: fast_path.written,
                 };
                 serve(request, watch, persistence, committed).await?;
             }

@@ -1,4 +1,4 @@
-//! The fast lane of the executor: nodes that are alone in their supersteps and have nothing around them, in a run that is not
+//! The fast path of the executor: nodes that are alone in their supersteps and have nothing around them, in a run that is not
 //! stored. One runs after another without a list of tasks, an allocation or a lock.
 
 use std::future::poll_fn;
@@ -13,13 +13,13 @@ use crate::exec::control::abort::Abort;
 use crate::exec::control::watch::poll_watch;
 use crate::exec::persistence::task_end::TaskEnd;
 use crate::exec::task::failure::handle_failure;
-use crate::flow::{Flow, Step, next_in_lane};
+use crate::flow::{Flow, Step, next_on_fast_path};
 use crate::future::poll_caught;
 use crate::plan::ExecutionPlan;
 use crate::superstep::{Task, commit_one};
 
-/// The only node of the frontier, if the fast lane can run it.
-pub(in crate::exec) fn lane_node(plan: &ExecutionPlan, frontier: &[Task]) -> Option<NodeIdx> {
+/// The only node of the frontier, if the fast path can run it.
+pub(in crate::exec) fn fast_node(plan: &ExecutionPlan, frontier: &[Task]) -> Option<NodeIdx> {
     match frontier {
         [task] if task.delivery.is_none() && plan.out_edges[task.node.index()].fast => {
             Some(task.node)
@@ -33,7 +33,7 @@ pub(in crate::exec) fn lane_node(plan: &ExecutionPlan, frontier: &[Task]) -> Opt
 ///
 /// From node to node the run stays in the generated dispatch, as long as [`Step::advance`] returns the next one: leaving and
 /// entering it costs more than the rest of a superstep.
-pub(in crate::exec) async fn run_lane<F: Flow>(
+pub(in crate::exec) async fn run_fast_path<F: Flow>(
     driver: &mut Driver<F>,
     mut node: NodeIdx,
 ) -> Result<(NodeIdx, TaskEnd), Abort<F::State>> {
@@ -41,7 +41,7 @@ pub(in crate::exec) async fn run_lane<F: Flow>(
         if driver.before_superstep(&[Task::plain(node)])? {
             driver.yield_now().await?;
         }
-        driver.lane.pause_at = driver.pause_at();
+        driver.fast_path.pause_at = driver.pause_at();
         driver.scope.superstep += 1;
         driver.scope.node = node;
         let ended = {
@@ -50,11 +50,11 @@ pub(in crate::exec) async fn run_lane<F: Flow>(
                 watch,
                 scope,
                 state,
-                lane,
+                fast_path,
                 effects,
                 ..
             } = &mut *driver;
-            let mut step = Step::in_lane(lane, scope, state, effects);
+            let mut step = Step::on_fast_path(fast_path, scope, state, effects);
             let mut step = pin!(flow.step(node.as_u32(), &mut step));
             poll_fn(|cx| match poll_caught(step.as_mut(), cx) {
                 Poll::Ready(ended) => Poll::Ready(Ok(ended)),
@@ -67,7 +67,7 @@ pub(in crate::exec) async fn run_lane<F: Flow>(
             extras,
             scope,
             state,
-            lane,
+            fast_path,
             effects,
             ..
         } = &mut *driver;
@@ -77,15 +77,15 @@ pub(in crate::exec) async fn run_lane<F: Flow>(
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some(Failure::error(error)),
             // A reducer panicked, not the node.
-            Err(payload) if lane.pause_at == 0 => {
+            Err(payload) if fast_path.pause_at == 0 => {
                 return Err(Abort::panicked(Panicked::new(&*payload)));
             }
             Err(payload) => Some(Failure::panic(payload)),
         };
         let refused = |error| Abort::refused(vec![scope.shared.plan.name(node).to_string()], error);
         let Some(failure) = failure else {
-            let next = next_in_lane(&scope.shared.plan, node, effects);
-            commit_one(state, &mut lane.written, &mut effects.update).map_err(refused)?;
+            let next = next_on_fast_path(&scope.shared.plan, node, effects);
+            commit_one(state, &mut fast_path.written, &mut effects.update).map_err(refused)?;
             match next {
                 Some(next) => {
                     effects.forget_choice();
@@ -97,7 +97,7 @@ pub(in crate::exec) async fn run_lane<F: Flow>(
         };
         let end = handle_failure(extras.as_deref(), scope, failure, effects)?;
         // The record of the failure, if there is one, is the only write of this superstep.
-        commit_one(state, &mut lane.written, &mut effects.update).map_err(refused)?;
+        commit_one(state, &mut fast_path.written, &mut effects.update).map_err(refused)?;
         return Ok((node, end));
     }
 }
