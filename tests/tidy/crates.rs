@@ -91,7 +91,7 @@ fn published_packages_do_not_need_unpublished_ones() {
     report(&errors);
 }
 
-/// What crates.io and docs.rs show of a package, and the texts of its licences.
+/// What a registry and docs.rs show of a package, and the texts of its licences.
 #[test]
 fn published_packages_have_what_crates_io_and_docs_rs_show() {
     let root = workspace::root();

@@ -17,7 +17,7 @@ pub(crate) struct Package {
     pub(crate) roots: Vec<PathBuf>,
     /// The tests that need features. If one is off, Cargo does not run the test and does not report it.
     pub(crate) tests_with_features: Vec<String>,
-    /// The fields of `Cargo.toml` that crates.io or docs.rs read and that it does not have.
+    /// The fields of `Cargo.toml` that a registry or docs.rs reads and that it does not have.
     pub(crate) missing_fields: Vec<&'static str>,
 }
 
