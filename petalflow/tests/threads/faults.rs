@@ -57,7 +57,7 @@ flow!(Ship(Parcel) {
     pay & pack -> send;
 });
 
-/// Fails in one call, before or after it reaches the store.
+/// Fails in one call, before or after it reaches the store. Each call waits before and after it, so that a run can be dropped there.
 struct Faulty {
     store: InMemoryStore,
     calls: AtomicUsize,
@@ -70,8 +70,11 @@ impl Faulty {
         &self,
         call: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
+        tokio::task::yield_now().await;
         if self.calls.fetch_add(1, SeqCst) != self.fails_at {
-            return call.await;
+            let result = call.await;
+            tokio::task::yield_now().await;
+            return result;
         }
         if self.reaches_store {
             call.await?;
@@ -232,7 +235,13 @@ async fn a_run_that_is_dropped_at_any_poll_can_be_resumed() {
         for polls in 1.. {
             let case = format!("{durability:?}, dropped after {polls} polls");
             let (store, payments) = (InMemoryStore::new(), Arc::default());
-            let dropped = thread(store.clone(), durability, &payments);
+            let waits = Arc::new(Faulty {
+                store: store.clone(),
+                calls: AtomicUsize::new(0),
+                fails_at: usize::MAX,
+                reaches_store: true,
+            });
+            let dropped = thread(waits, durability, &payments);
             let ended = {
                 let mut run = pin!(finish(&dropped));
                 let mut left = polls;
@@ -248,7 +257,7 @@ async fn a_run_that_is_dropped_at_any_poll_can_be_resumed() {
             };
             if let Some(result) = ended {
                 result.unwrap();
-                assert!(polls > 2, "{case}");
+                assert!(polls > 10, "{case}");
                 break;
             }
             assert_end(&store, durability, &payments, &case).await;

@@ -46,6 +46,7 @@ pub(in crate::exec) fn commit<S: State, P: Persistence<S>>(
         }
     };
     if let Some(next) = only_next(plan, tasks) {
+        frontier.clear();
         frontier.push(Task::plain(next));
     } else {
         let outcomes = tasks

@@ -12,6 +12,9 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 /// keeps its place. If others wait too, it gets a slot: then it is polled again only when its own waker was called.
 pub(super) struct InFlight<'p, T> {
     place: Place<'p, T>,
+    /// Whether the task in the place was polled for the first time since the last [`poll_next`](Self::poll_next). It is not polled
+    /// again at once: a node that yields to other tasks of the runtime, as with `yield_now`, would not yield.
+    has_started: bool,
     /// Made when it is needed, because it allocates.
     slots: Option<FuturesUnordered<Place<'p, T>>>,
 }
@@ -53,6 +56,7 @@ impl<'p, T: Future> InFlight<'p, T> {
     pub(super) fn new(place: Pin<&'p mut Option<T>>) -> Self {
         InFlight {
             place: Place::OfRun(place),
+            has_started: false,
             slots: None,
         }
     }
@@ -74,11 +78,14 @@ impl<'p, T: Future> InFlight<'p, T> {
         }
         // Made here and not passed in: it is large, and would be moved.
         self.place.get().set(Some(make()));
-        Pin::new(&mut self.place).poll(cx)
+        let ended = Pin::new(&mut self.place).poll(cx);
+        self.has_started = ended.is_pending();
+        ended
     }
 
-    /// The output of the next task that ends.
+    /// The output of the next task that ends. Call it in the poll in which the last task was started.
     pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<T::Output> {
+        let has_started = std::mem::take(&mut self.has_started);
         if self.slots.as_ref().is_some_and(|slots| !slots.is_empty()) && !self.place.is_empty() {
             self.move_to_slot();
         }
@@ -86,6 +93,7 @@ impl<'p, T: Future> InFlight<'p, T> {
             Some(slots) if !slots.is_empty() => slots
                 .poll_next_unpin(cx)
                 .map(|output| output.expect("a task waits")),
+            _ if has_started => Poll::Pending,
             _ => Pin::new(&mut self.place).poll(cx),
         }
     }
