@@ -93,7 +93,7 @@ fn published_packages_do_not_need_unpublished_ones() {
 
 /// What a registry and docs.rs show of a package, and the texts of its licences.
 #[test]
-fn published_packages_have_what_crates_io_and_docs_rs_show() {
+fn published_packages_have_what_a_registry_and_docs_rs_show() {
     let root = workspace::root();
     let mut errors = Vec::new();
     for package in workspace::packages()
