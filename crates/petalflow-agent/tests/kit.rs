@@ -103,7 +103,7 @@ pub(super) fn call(id: &str, name: &str, arguments: Value) -> ToolCall {
         id: id.into(),
         name: name.into(),
         arguments,
-        signature: None,
+        ..ToolCall::default()
     }
 }
 

@@ -111,7 +111,7 @@ async fn content_is_recorded_on_request() {
         id: "c".into(),
         name: "t".into(),
         arguments: json!({ "n": 1 }),
-        signature: None,
+        ..ToolCall::default()
     };
     let result = ToolResult {
         call_id: "c".into(),

@@ -25,6 +25,10 @@ pub struct ToolCall {
     /// A provider's signature over the model's reasoning, which is sent back unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
+    /// Why the call must not be made, for the model: such as that the answer was cut in the middle of the call. The
+    /// arguments of such a call are not a JSON object, and its result is this error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 /// The result of a [`ToolCall`].

@@ -51,7 +51,7 @@ pub(crate) fn parse_request(call: &ToolCall) -> Option<(ToolCall, Confirmation)>
         id: text("id")?,
         name: text("name")?,
         arguments: arguments.cloned().unwrap_or_else(|| Map::new().into()),
-        signature: None,
+        ..ToolCall::default()
     };
     let confirmation = call.arguments.get("toolConfirmation").cloned();
     let confirmation = serde_json::from_value(confirmation.unwrap_or_default());

@@ -21,6 +21,7 @@ pub(super) fn event<'c>(
                 name: name.into(),
                 arguments,
                 signature: call.signature.clone(),
+                ..ToolCall::default()
             })
         })
         .collect();

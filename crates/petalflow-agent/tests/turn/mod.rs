@@ -1,5 +1,6 @@
 //! The steps of a turn: what it streams, returns and records.
 
+mod cut;
 mod output;
 mod parallel;
 mod scripts;

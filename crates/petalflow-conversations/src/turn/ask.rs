@@ -90,7 +90,9 @@ async fn respond(
     cx: &Context,
 ) -> Result<LlmResponse, LlmError> {
     if !program.streaming || !cx.has_listener() {
-        return program.model.complete(request).await;
+        // A client of the user may not check its answers.
+        let answer = program.model.complete(request).await;
+        return answer.and_then(|response| response.checked(request));
     }
     let mut chunks = program.model.stream(request).await?;
     while let Some(chunk) = chunks.next().await {

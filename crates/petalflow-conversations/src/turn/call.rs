@@ -93,6 +93,9 @@ async fn run(
     cx: &Context,
     outcome: &mut Outcome,
 ) -> Result<Value, BoxError> {
+    if let Some(error) = &pending.call.error {
+        return Err(error.clone().into());
+    }
     let mut wanted = None;
     let result = match &offered.tool {
         None => Value::Null,

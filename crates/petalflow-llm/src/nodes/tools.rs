@@ -249,7 +249,8 @@ async fn confirmed(
     call: &ToolCall,
     cx: &Context,
 ) -> Result<Option<bool>, BoxError> {
-    let tool = tools.get(&call.name);
+    // A call that is not made needs no decision.
+    let tool = tools.get(&call.name).filter(|_| call.error.is_none());
     let Some(hint) = tool.and_then(|tool| tool.confirm(&call.arguments)) else {
         return Ok(None);
     };
@@ -274,6 +275,7 @@ async fn make_call(
         arguments: call.arguments.clone(),
     });
     let result = match (tools.get(&call.name), confirmed) {
+        _ if call.error.is_some() => Err(call.error.clone().unwrap_or_default()),
         (None, _) => Err(unknown_tool(tools, &call.name)),
         (Some(_), Some(false)) => Err("the user has refused this call".to_string()),
         (Some(tool), _) => call_tool(tool, call, confirmed, cx).await,

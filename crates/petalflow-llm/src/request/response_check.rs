@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::response::FinishReason;
 use crate::{LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part};
 use petalflow::tool::ToolCall;
 
@@ -10,6 +11,10 @@ impl LlmResponse {
     ///
     /// Empty arguments become `{}`. If the request has a schema and the provider parsed no `json`, the text is parsed
     /// and used if it is an object.
+    ///
+    /// The last call of an answer that was cut, by the maximum number of tokens or by a filter, may be incomplete even if
+    /// its arguments can be parsed. It gets an [`error`](ToolCall::error), and arguments that are not JSON: nothing makes
+    /// the call.
     ///
     /// ```
     /// use petalflow_llm::{LlmRequest, LlmResponse};
@@ -23,7 +28,8 @@ impl LlmResponse {
     ///
     /// # Errors
     ///
-    /// [`LlmErrorKind::Arguments`], which contains the response, if the arguments of a call are not a JSON object.
+    /// [`LlmErrorKind::Arguments`], which contains the response, if the arguments of a call are not a JSON object, or if
+    /// the answer was cut in a call.
     pub fn checked(self, request: &LlmRequest) -> Result<Self, LlmError> {
         self.checked_with(request.json_schema.is_some())
     }
@@ -34,6 +40,7 @@ impl LlmResponse {
                 .ok()
                 .filter(Value::is_object);
         }
+        mark_cut_call(&mut self);
         let mut invalid = None;
         for part in self
             .message
@@ -41,6 +48,10 @@ impl LlmResponse {
             .flat_map(|message| &mut message.parts)
         {
             let Part::Call(call) = part else { continue };
+            if let Some(error) = &call.error {
+                invalid = invalid.or_else(|| Some(not_made(call, error)));
+                continue;
+            }
             match &call.arguments {
                 Value::Object(_) => {}
                 Value::Null => call.arguments = Value::Object(Map::new()),
@@ -58,6 +69,47 @@ impl LlmResponse {
             }
         }
     }
+}
+
+/// Marks the last call of an answer that was cut: nothing tells whether it is complete.
+fn mark_cut_call(response: &mut LlmResponse) {
+    let reason = match response.finish {
+        Some(FinishReason::Length) => match response.usage.output {
+            0 => "at the maximum number of tokens".to_string(),
+            tokens => format!("at {tokens} tokens"),
+        },
+        Some(FinishReason::ContentFilter) => "by the content filter of the provider".to_string(),
+        _ => return,
+    };
+    let parts = response.message.iter_mut();
+    let parts = parts.flat_map(|message| message.parts.iter_mut().rev());
+    let mut last = parts.filter_map(|part| match part {
+        Part::Call(call) => Some(call),
+        _ => None,
+    });
+    let Some(call) = last.next().filter(|call| call.error.is_none()) else {
+        return;
+    };
+    let received = match std::mem::take(&mut call.arguments) {
+        Value::String(text) => text,
+        Value::Null => String::new(),
+        arguments => arguments.to_string(),
+    };
+    // Tools accept text that contains JSON. This text does not.
+    call.arguments = format!("{received}…").into();
+    call.error = Some(format!(
+        "the answer was cut {reason}, in this call of `{}` or after it, so the call was not made; make it again, with shorter \
+         arguments if they are long",
+        call.name
+    ));
+}
+
+/// The error text for a call that must not be made.
+fn not_made(call: &ToolCall, error: &str) -> String {
+    format!(
+        "call `{}` of tool `{}` is not complete: {error}",
+        call.id, call.name
+    )
 }
 
 /// The error text for arguments that are not a JSON object. It shows only their start, because they can be very long.

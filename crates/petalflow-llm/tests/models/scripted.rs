@@ -92,6 +92,7 @@ async fn a_reply_is_the_same_with_and_without_streaming() {
         name: "search".into(),
         arguments: json!({"for": "petals"}),
         signature: Some("s".into()),
+        ..ToolCall::default()
     };
     let reply = || Reply::text("Let me see.").and(Part::Call(call.clone()));
     let model = ScriptedModel::new([reply(), reply()]);

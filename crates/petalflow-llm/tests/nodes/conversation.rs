@@ -124,7 +124,7 @@ async fn the_model_reads_errors_of_tools() {
         id: "c4".into(),
         name: "add".into(),
         arguments: json!("{not json"),
-        signature: None,
+        ..ToolCall::default()
     };
     let model = ScriptedModel::new([
         Reply::call("nothing", json!({}))

@@ -38,6 +38,7 @@ fn sum(id: &str, signature: Option<&str>) -> Part {
         name: "sum".into(),
         arguments: json!({"a": 1, "b": 2}),
         signature: signature.map(Into::into),
+        ..ToolCall::default()
     })
 }
 

@@ -5,6 +5,7 @@ mod anthropic;
 mod bodies;
 mod cancel;
 mod counting;
+mod cut;
 mod embeddings;
 mod encrypted;
 mod failures;

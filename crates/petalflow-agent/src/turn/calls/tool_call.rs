@@ -237,6 +237,11 @@ async fn run(
 fn check_is_object(step: &ToolStep<'_>) -> Result<(), ToolError> {
     let text = match &step.arguments {
         Value::Object(_) => return Ok(()),
+        _ if step.call().error.is_some() => {
+            return Err(ToolError::Arguments(
+                step.call().error.clone().unwrap_or_default(),
+            ));
+        }
         Value::String(text) => shortened(text).into_owned(),
         other => shortened(&other.to_string()).into_owned(),
     };

@@ -266,15 +266,20 @@ fn answer_event(
     };
     message.role = Role::Assistant;
     let mut used: Vec<String> = Vec::new();
+    let earlier = |id: &str| {
+        let mut events = ctx.conversation.events.iter().rev();
+        events.any(|event| event.has_call(id))
+    };
     for part in &mut message.parts {
         let Part::Call(call) = part else { continue };
-        // Results and a person's answers name a call by its id. Some servers leave it out or repeat it.
-        if call.id.is_empty() || used.contains(&call.id) {
+        // Results, tasks and a person's answers name a call by its id. Some servers leave it out or repeat it.
+        if call.id.is_empty() || used.contains(&call.id) || earlier(&call.id) {
             call.id = generated_call_id(format_args!("{id}-{}", used.len()));
         }
         used.push(call.id.clone());
         let mut known = ctx.agent().specs().iter().chain(source_tools);
-        if known.any(|spec| spec.name == call.name && spec.long_running) {
+        // A call that is not made has its result at once.
+        if call.error.is_none() && known.any(|spec| spec.name == call.name && spec.long_running) {
             long_running.push(call.id.clone());
         }
     }

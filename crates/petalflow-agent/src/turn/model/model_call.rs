@@ -38,7 +38,9 @@ async fn answer(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<LlmResponse, B
     let answered = if streams {
         streamed(&model, ctx, call).await?
     } else {
-        model.complete(&call.request).await
+        // A client of the user may not check its answers.
+        let answered = model.complete(&call.request).await;
+        answered.and_then(|response| response.checked(&call.request))
     };
     let response = match answered {
         Ok(response) => response,
@@ -149,7 +151,7 @@ fn piece(delta: Delta) -> Option<LlmResponse> {
             id: id.unwrap_or_default(),
             name,
             arguments: arguments.into(),
-            signature: None,
+            ..petalflow::tool::ToolCall::default()
         }),
         // Signatures and pieces of arguments contain no text for a listener.
         _ => return None,
