@@ -441,3 +441,37 @@ async fn f048_f049_only_the_first_turn_begins_and_a_beginning_that_failed_is_tri
         .collect();
     assert_eq!(texts, ["A Ann.", "Hello.", "Still here."]);
 }
+
+#[tokio::test]
+async fn the_request_for_a_summary_has_calls_as_text() {
+    let model = Arc::new(ScriptedModel::new([
+        Reply::call("go", json!({})),
+        "They met.".into(),
+        "Done.".into(),
+    ]));
+    let flow = petalflow_conversations::ConversationFlow::builder(with_summary())
+        .model(Arc::clone(&model));
+    let flow = flow.build().unwrap();
+    turn(&flow, ConversationStateInput::start()).await;
+    let request = &model.requests()[1];
+    assert!(request.tools.is_empty());
+    let calls = request.messages.iter();
+    assert_eq!(
+        calls
+            .filter(|message| message.calls().next().is_some()
+                || message.tool_results().next().is_some())
+            .count(),
+        0
+    );
+    let texts = message_texts(request);
+    assert!(
+        texts.contains(&"assistant: call of `go` with {}".to_string()),
+        "{texts:?}"
+    );
+    assert!(
+        texts
+            .iter()
+            .any(|text| text.starts_with("user: result of `go`: ")),
+        "{texts:?}"
+    );
+}

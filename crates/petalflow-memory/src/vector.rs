@@ -1,6 +1,6 @@
 //! Vector search.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::future::Future;
 use std::hash::Hasher;
@@ -13,6 +13,7 @@ use siphasher::sip128::{Hasher128, SipHasher13};
 use super::{
     Cursor, Entry, MemoryBackend, MemoryError, Namespace, Page, Query, SearchHit, VectorMemory,
 };
+use crate::entry::now_ms;
 use petalflow::{BoxError, async_trait};
 
 /// The default limit of a search.
@@ -83,9 +84,10 @@ pub struct VectorIndex<B, E> {
     known: Mutex<HashMap<Cursor, Known>>,
 }
 
-/// A cached vector, with the hash of the text that it was computed from.
+/// A cached vector, with the hash of the text that it was computed from, and the time at which its entry expires.
 struct Known {
     text: u128,
+    expires_ms: Option<u64>,
     vector: Arc<[f32]>,
 }
 
@@ -131,6 +133,27 @@ impl<B: MemoryBackend, E: Embed> VectorIndex<B, E> {
         self
     }
 
+    /// Removes the vectors of entries that have expired. With `under`, also those of entries with this prefix that are not
+    /// among these, which are all that the backend has.
+    fn forget(&self, under: Option<&Namespace>, entries: &[Entry]) {
+        let now = now_ms();
+        let present: HashSet<(&Namespace, &str)> = match under {
+            Some(_) => entries
+                .iter()
+                .map(|entry| (&entry.namespace, &*entry.key))
+                .collect(),
+            None => HashSet::new(),
+        };
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|cursor, known| {
+            let is_gone = under.is_some_and(|prefix| {
+                cursor.namespace.starts_with(prefix)
+                    && !present.contains(&(&cursor.namespace, &*cursor.key))
+            });
+            !is_gone && known.expires_ms.is_none_or(|at| at > now)
+        });
+    }
+
     /// Returns the vectors of a text and of entries. Computes those that are not cached.
     async fn vectors_of(
         &self,
@@ -140,9 +163,10 @@ impl<B: MemoryBackend, E: Embed> VectorIndex<B, E> {
         let texts: Vec<String> = entries.iter().map(self.text).collect();
         let hashes: Vec<u128> = texts.iter().map(|text| hash(text)).collect();
         let mut vectors: Vec<Option<Arc<[f32]>>> = {
-            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             let vector = |(entry, hash): (&Entry, &u128)| {
-                let known = known.get(&entry.cursor())?;
+                let known = known.get_mut(&entry.cursor())?;
+                known.expires_ms = entry.expires_ms;
                 (known.text == *hash).then(|| Arc::clone(&known.vector))
             };
             entries.iter().zip(&hashes).map(vector).collect()
@@ -170,7 +194,15 @@ impl<B: MemoryBackend, E: Embed> VectorIndex<B, E> {
                 let new: Arc<[f32]> = embedded.next().unwrap_or_default().into();
                 let vector = vector.insert(new);
                 let vector = Arc::clone(vector);
-                known.insert(entry.cursor(), Known { text, vector });
+                let expires_ms = entry.expires_ms;
+                known.insert(
+                    entry.cursor(),
+                    Known {
+                        text,
+                        expires_ms,
+                        vector,
+                    },
+                );
             }
         }
         Ok((question, vectors.into_iter().flatten().collect()))
@@ -181,7 +213,10 @@ impl<B: MemoryBackend, E: Embed> VectorIndex<B, E> {
 impl<B: MemoryBackend, E: Embed> VectorMemory for VectorIndex<B, E> {
     async fn search(&self, text: &str, mut query: Query) -> Result<Vec<SearchHit>, MemoryError> {
         let limit = query.limit.take().unwrap_or(DEFAULT_LIMIT);
+        let selects_all = query.filter.is_none() && query.after.is_none();
+        let prefix = query.prefix.clone();
         let entries = self.backend.query(query).await?.entries;
+        self.forget(Some(&prefix).filter(|_| selects_all), &entries);
         let (question, vectors) = self.vectors_of(text, &entries).await?;
         let mut hits = Vec::with_capacity(entries.len());
         for (entry, vector) in entries.into_iter().zip(vectors) {
@@ -256,4 +291,71 @@ fn hash(text: &str) -> u128 {
     let mut hasher = SipHasher13::new();
     hasher.write(text.as_bytes());
     hasher.finish128().as_u128()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{InMemory, Memory};
+
+    type Index = VectorIndex<InMemory, fn(Vec<String>) -> std::future::Ready<Vectors>>;
+    type Vectors = Result<Vec<Vec<f32>>, BoxError>;
+
+    fn index(kept: &InMemory) -> Arc<Index> {
+        Arc::new(VectorIndex::new(kept.clone(), |texts| {
+            std::future::ready(Ok(vec![vec![1.0]; texts.len()]))
+        }))
+    }
+
+    fn cached(index: &Index) -> Vec<String> {
+        let known = index.known.lock().unwrap();
+        let mut keys: Vec<_> = known.keys().map(|cursor| cursor.key.clone()).collect();
+        keys.sort();
+        keys
+    }
+
+    #[tokio::test]
+    async fn vectors_of_entries_that_expired_or_were_deleted_elsewhere_leave_the_cache() {
+        let kept = InMemory::new();
+        let index = index(&kept);
+        let memory = Memory::new(kept);
+        for (user, key) in [("ann", "a"), ("ann", "b"), ("bo", "c"), ("bo", "d")] {
+            let own = memory.within(["users", user]);
+            own.put_for(key, "petals", Duration::from_secs(3_600))
+                .await
+                .unwrap();
+        }
+        let all = || Query::new();
+        index.search("petals", all()).await.unwrap();
+        assert_eq!(cached(&index), ["a", "b", "c", "d"]);
+        // Another handle, as another process would, deletes an entry.
+        memory.within(["users", "ann"]).delete("a").await.unwrap();
+        index
+            .search("petals", Query::new().under(["users", "bo"]))
+            .await
+            .unwrap();
+        assert_eq!(
+            cached(&index),
+            ["a", "b", "c", "d"],
+            "a search elsewhere does not tell"
+        );
+        index
+            .search("petals", Query::new().under(["users", "ann"]))
+            .await
+            .unwrap();
+        assert_eq!(cached(&index), ["b", "c", "d"]);
+        // As if the time had passed.
+        for known in index.known.lock().unwrap().values_mut() {
+            known.expires_ms = Some(1);
+        }
+        index
+            .search("petals", Query::new().under(["users", "ann"]))
+            .await
+            .unwrap();
+        assert_eq!(
+            cached(&index),
+            ["b"],
+            "the entry that is searched is embedded again"
+        );
+    }
 }

@@ -1,9 +1,9 @@
 //! A rate limit for calls of tools and attempts of nodes.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::{Middleware, Next, NodeCall};
@@ -16,6 +16,8 @@ use crate::state::State;
 /// limit that several tools share counts their calls together. As [middleware](crate::Middleware), it counts the attempts of
 /// all nodes that it surrounds together, in all runs of its launch; [`for_nodes`](super::for_nodes) selects them.
 /// The time that an attempt waits is part of its timeout.
+///
+/// Calls run in the order in which they came. A call that is cancelled while it waits does not count.
 ///
 /// ```
 /// use petalflow::middleware::RateLimit;
@@ -41,7 +43,8 @@ pub struct RateLimit {
     interval: Duration,
     /// How far ahead of the even spread a call may come.
     burst: Duration,
-    /// The time of the next call in the even spread; `None` before the first.
+    /// The time of the next call in the even spread; `None` before the first. Whoever holds it is the first of those that
+    /// wait: a caller that has gone takes no time from the others.
     next: Mutex<Option<Instant>>,
 }
 
@@ -57,21 +60,19 @@ impl RateLimit {
         }
     }
 
-    /// Reserves the next slot and returns its time.
-    fn reserve(&self, now: Instant) -> Instant {
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        let due = next.unwrap_or(now).max(now);
-        *next = Some(due + self.interval);
-        due.checked_sub(self.burst).map_or(now, |due| due.max(now))
-    }
-
-    /// Waits for the next slot.
+    /// Waits until a call may run, and counts it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is counted if the future is dropped.
     pub(crate) async fn wait(&self) {
+        let mut next = self.next.lock().await;
         let now = Instant::now();
-        let slot = self.reserve(now);
-        if slot > now {
+        let due = next.unwrap_or(now).max(now);
+        if let Some(slot) = due.checked_sub(self.burst).filter(|slot| *slot > now) {
             tokio::time::sleep_until(slot).await;
         }
+        *next = Some(due + self.interval);
     }
 }
 

@@ -135,3 +135,20 @@ async fn i028_logging_and_metrics() {
     let _ = call(&tool, json!({})).await;
     assert_eq!(*seen.lock().unwrap(), ["flaky 1 0ns busy", "flaky 1 3s 1"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_rate_limit_counts_no_call_that_was_cancelled_while_it_waited() {
+    let (tool, _) = flaky(0);
+    let tool = tool.layer(RateLimit::new(10, Duration::from_secs(1)));
+    let cx = ToolContext::new("1");
+    for _ in 0..10 {
+        tool.call(json!({}), &cx).await.unwrap();
+    }
+    let waiting = (0..90).map(|_| tool.call(json!({}), &cx));
+    let waiting = futures_util::future::join_all(waiting);
+    let cancelled = tokio::time::timeout(Duration::ZERO, waiting).await;
+    assert!(cancelled.is_err());
+    let started = Instant::now();
+    tool.call(json!({}), &cx).await.unwrap();
+    assert_eq!(started.elapsed(), Duration::from_millis(100));
+}

@@ -102,11 +102,8 @@ fn transcript(messages: &[ChatMessage]) -> String {
             let _ = match part {
                 Part::Text(content) if content.text.is_empty() => Ok(()),
                 Part::Text(content) => writeln!(text, "{}: {}\n", message.role, content.text),
-                Part::Call(call) => {
-                    writeln!(text, "call of `{}` with {}\n", call.name, call.arguments)
-                }
-                Part::Result(result) => {
-                    writeln!(text, "result of `{}`: {}\n", result.name, result.content)
+                Part::Call(_) | Part::Result(_) => {
+                    writeln!(text, "{}\n", part.call_as_text().unwrap_or_default())
                 }
                 Part::Media(media) => writeln!(text, "{}: ({})\n", message.role, media.media_type),
                 Part::Code { code, .. } => writeln!(text, "code: {code}\n"),

@@ -228,6 +228,7 @@ fn arrange(
     messages: Vec<(MessageOrigin, ChatMessage)>,
 ) -> Result<Vec<(MessageOrigin, ChatMessage)>, ResultWithoutCall> {
     let mut last = last_results(&messages)?;
+    let mut number = 0;
     let ends_with_results = messages
         .last()
         .is_some_and(|(_, message)| message.tool_results().next().is_some());
@@ -242,7 +243,10 @@ fn arrange(
         }
         let results: Vec<ToolResult> = message
             .calls()
-            .map(|call| last.remove(&call.id).unwrap_or_else(|| pending(call)))
+            .map(|call| {
+                number += 1;
+                last.remove(&(number - 1)).unwrap_or_else(|| pending(call))
+            })
             .collect();
         arranged.push((origin, message));
         if !results.is_empty() {
@@ -261,21 +265,35 @@ fn arrange(
     Ok(arranged)
 }
 
-/// The last result of each call, by id. Earlier results were only progress.
+/// The last result of each call, by the number of the call. Earlier results were only progress.
+///
+/// Some servers give calls of different answers the same id: a result belongs to the nearest earlier call with its id, and
+/// to one without a result if there is one. A call with the name of the result comes before others.
 fn last_results(
     messages: &[(MessageOrigin, ChatMessage)],
-) -> Result<HashMap<String, ToolResult>, ResultWithoutCall> {
-    let mut called: HashSet<&str> = HashSet::new();
-    let mut last: HashMap<String, ToolResult> = HashMap::new();
+) -> Result<HashMap<usize, ToolResult>, ResultWithoutCall> {
+    let mut number = 0;
+    let mut called: HashMap<&str, Vec<(usize, &str)>> = HashMap::new();
+    let mut last: HashMap<usize, ToolResult> = HashMap::new();
     for part in messages.iter().flat_map(|(_, message)| &message.parts) {
         match part {
             Part::Call(call) => {
-                called.insert(&call.id);
+                called
+                    .entry(&call.id)
+                    .or_default()
+                    .push((number, &call.name));
+                number += 1;
             }
-            Part::Result(result) if called.contains(&*result.call_id) => {
-                last.insert(result.call_id.clone(), result.clone());
+            Part::Result(result) => {
+                let with_id = called.get(&*result.call_id).map_or(&[][..], Vec::as_slice);
+                let nearest = with_id.iter().rev().max_by_key(|(number, name)| {
+                    (*name == result.name, !last.contains_key(number), *number)
+                });
+                let Some((number, _)) = nearest else {
+                    return Err(ResultWithoutCall(result.call_id.clone()));
+                };
+                last.insert(*number, result.clone());
             }
-            Part::Result(result) => return Err(ResultWithoutCall(result.call_id.clone())),
             _ => {}
         }
     }

@@ -1,5 +1,6 @@
 //! Pending confirmations, credentials and results of a conversation.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use super::state::Conversation;
@@ -92,18 +93,26 @@ impl Conversation {
     /// # }
     /// ```
     pub fn pending(&self) -> Vec<Pending> {
-        let mut pending: Vec<Pending> = Vec::new();
+        let mut pending: Vec<Option<Pending>> = Vec::new();
+        // The last call with each id, and its index if its result comes later: some servers give calls of different answers
+        // the same id.
+        let mut last: HashMap<&str, Option<usize>> = HashMap::new();
         for event in &self.events {
             for result in event.results() {
-                pending.retain(|waiting| waiting.id() != result.call_id);
-            }
-            for call in event.calls() {
-                if event.long_running.contains(&call.id) {
-                    pending.push(Pending::of(call));
+                if let Some(Some(index)) = last.get(&*result.call_id) {
+                    pending[*index] = None;
                 }
             }
+            for call in event.calls() {
+                let waits = event.long_running.contains(&call.id);
+                let index = waits.then_some(pending.len());
+                if waits {
+                    pending.push(Some(Pending::of(call)));
+                }
+                last.insert(&call.id, index);
+            }
         }
-        pending
+        pending.into_iter().flatten().collect()
     }
 }
 

@@ -1,12 +1,12 @@
 //! What of a conversation a model reads, and in what order.
 
 use petalflow_agent::{AgentEvent, ConversationInput, History};
-use petalflow_llm::{ChatMessage, Part, Role};
+use petalflow_llm::{ChatMessage, Part, Reply, Role};
 use serde_json::json;
 
 use crate::kit::{
-    agent_event, call, call_event, failure, input_after, result_event, scripted_agent,
-    sent_messages, user_event,
+    agent_event, call, call_event, constant_tool, failure, input_after, result_event,
+    scripted_agent, sent_messages, user_event,
 };
 
 /// The messages that the model of the agent `agent` gets for this history and the input `now`.
@@ -316,4 +316,94 @@ async fn a_picture_in_the_result_of_another_agents_tool_is_a_picture() {
         !asked[2].contains("iVBORw0="),
         "the data is not text: {asked:?}"
     );
+}
+
+#[tokio::test]
+async fn results_of_a_loaded_thread_follow_their_calls_though_the_server_repeats_ids() {
+    let calls = |path: &str| call_event("agent", [call("call_0", "list", json!({ "path": path }))]);
+    let result = |found: &str| result_event("agent", "call_0", "list", json!(found));
+    assert_eq!(
+        model_messages([
+            user_event("look"),
+            calls("/a"),
+            result("in a"),
+            calls("/b"),
+            result("in b"),
+            agent_event("agent", "two files"),
+            user_event("again"),
+            calls("/c"),
+        ])
+        .await,
+        [
+            "user: look",
+            r#"assistant: list{"path":"/a"}"#,
+            r#"tool: list = "in a""#,
+            r#"assistant: list{"path":"/b"}"#,
+            r#"tool: list = "in b""#,
+            "assistant: two files",
+            "user: again",
+            r#"assistant: list{"path":"/c"}"#,
+            r#"tool: list = {"status":"pending"}"#,
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_late_result_belongs_to_the_open_call_with_its_name_though_ids_are_repeated() {
+    assert_eq!(
+        model_messages([
+            call_event("agent", [call("call_0", "build", json!({}))]),
+            call_event("agent", [call("call_0", "list", json!({}))]),
+            result_event("agent", "call_0", "list", json!("files")),
+            user_event("and?"),
+            result_event("agent", "call_0", "build", json!("built")),
+        ])
+        .await,
+        [
+            "assistant: build{}",
+            r#"tool: build = "built""#,
+            "assistant: list{}",
+            r#"tool: list = "files""#,
+            "user: and?",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn calls_of_one_conversation_have_different_ids_though_the_server_repeats_them() {
+    let again = || Reply::from(call("call_0", "look", json!({})));
+    let (agent, model) = scripted_agent([again(), again(), "done".into()]);
+    let talk = agent
+        .tool(constant_tool("look", json!(1)))
+        .run("look twice")
+        .await
+        .unwrap();
+    let messages = talk.events.iter().flat_map(|event| &event.message);
+    let calls: Vec<_> = messages.flat_map(ChatMessage::calls).collect();
+    assert_eq!(calls[0].id, "call_0");
+    assert_ne!(calls[0].id, calls[1].id);
+    let sent = model.last_request().unwrap();
+    let results: Vec<_> = sent
+        .messages
+        .iter()
+        .flat_map(ChatMessage::tool_results)
+        .collect();
+    assert_eq!(
+        (&results[0].call_id, &results[1].call_id),
+        (&calls[0].id, &calls[1].id)
+    );
+}
+
+#[tokio::test]
+async fn a_result_of_another_call_with_the_same_id_leaves_a_call_pending() {
+    let mut waiting = call_event("agent", [call("call_0", "build", json!({}))]);
+    waiting.long_running.push("call_0".into());
+    let past = [
+        waiting,
+        call_event("agent", [call("call_0", "list", json!({}))]),
+        result_event("agent", "call_0", "list", json!("files")),
+    ];
+    let (agent, _) = scripted_agent(["ok"]);
+    let talk = agent.run(input_after(past, "and?")).await.unwrap();
+    assert_eq!(talk.pending().len(), 1);
 }

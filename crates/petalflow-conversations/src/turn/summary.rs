@@ -1,6 +1,8 @@
 //! Summaries of what was said, in place of the messages.
 
-use petalflow_llm::{ChatMessage, LlmClient as _, LlmRequest};
+use std::sync::Arc;
+
+use petalflow_llm::{ChatMessage, LlmClient as _, LlmRequest, Part, Role};
 
 use crate::ConversationState;
 use crate::error::SummaryError;
@@ -14,7 +16,9 @@ pub(super) async fn summarize(
 ) -> Result<String, SummaryError> {
     let position = &state.position;
     let mut messages = state.view.messages(&state.messages, position.first_message);
-    std::sync::Arc::make_mut(&mut messages).push(ChatMessage::user(prompt));
+    let said = Arc::make_mut(&mut messages);
+    said.iter_mut().for_each(calls_to_text);
+    said.push(ChatMessage::user(prompt));
     let request = LlmRequest::new(messages);
     let time = program.summary_timeout;
     let response = tokio::time::timeout(time, program.model.complete(&request))
@@ -28,6 +32,27 @@ pub(super) async fn summarize(
         return Err(SummaryError::Empty);
     }
     Ok(summary)
+}
+
+/// Replaces calls and results with text. The request has no tools, and some providers accept calls only together with
+/// theirs.
+fn calls_to_text(message: &mut ChatMessage) {
+    let mut is_changed = false;
+    for part in &mut message.parts {
+        if let Some(text) = part.call_as_text() {
+            *part = Part::text(text);
+            is_changed = true;
+        }
+    }
+    if is_changed {
+        // Thoughts are signed together with their calls.
+        message
+            .parts
+            .retain(|part| !matches!(part, Part::Thought(_)));
+    }
+    if message.role == Role::Tool {
+        message.role = Role::User;
+    }
 }
 
 /// The summary as the model reads it.

@@ -316,6 +316,29 @@ impl Part {
         Part::Text(text.into())
     }
 
+    /// A call or a result as text, for a request without tools: some providers accept calls only together with their tools.
+    /// `None` for other parts.
+    ///
+    /// ```
+    /// use petalflow::tool::ToolCall;
+    /// use petalflow_llm::Part;
+    /// use serde_json::json;
+    ///
+    /// let call = ToolCall { name: "search".into(), arguments: json!({ "for": "petals" }), ..ToolCall::default() };
+    /// assert_eq!(Part::Call(call).call_as_text().unwrap(), r#"call of `search` with {"for":"petals"}"#);
+    /// ```
+    pub fn call_as_text(&self) -> Option<String> {
+        match self {
+            Part::Call(call) => Some(format!("call of `{}` with {}", call.name, call.arguments)),
+            Part::Result(result) => {
+                let mut content = result.content.clone();
+                Media::take_from(&mut content, "not shown");
+                Some(format!("result of `{}`: {content}", result.name))
+            }
+            _ => None,
+        }
+    }
+
     /// Code or its output as text, in the format that models are told to use. `None` for other parts.
     ///
     /// ```

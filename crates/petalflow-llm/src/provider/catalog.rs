@@ -41,6 +41,8 @@ pub(super) struct Quirks {
     pub(super) seed: &'static str,
     /// Whether a model follows a response schema even if it has tools.
     pub(super) schema_with_tools: bool,
+    /// The maximum number of texts in one request for vectors.
+    pub(super) texts: usize,
 }
 
 /// How earlier reasoning is sent back. Some providers require it, some reject it.
@@ -70,6 +72,7 @@ pub(super) const COMPATIBLE: Quirks = Quirks {
     thinking_switch: false,
     seed: "seed",
     schema_with_tools: false,
+    texts: 2_048,
 };
 
 const OPENAI: Quirks = Quirks {
@@ -81,6 +84,21 @@ const OPENAI: Quirks = Quirks {
 
 const NO_REASONING: Quirks = Quirks {
     reasoning: Reasoning::Omitted,
+    ..COMPATIBLE
+};
+
+const GEMINI: Quirks = Quirks {
+    texts: 100,
+    ..COMPATIBLE
+};
+
+const COHERE: Quirks = Quirks {
+    texts: 96,
+    ..NO_REASONING
+};
+
+const ALIYUN: Quirks = Quirks {
+    texts: 10,
     ..COMPATIBLE
 };
 
@@ -114,16 +132,16 @@ providers! {
     "openai" Chat "https://api.openai.com/v1" Some("OPENAI_API_KEY"), OPENAI;
     "openai_resp" Responses "https://api.openai.com/v1" Some("OPENAI_API_KEY"), OPENAI;
     "anthropic" Messages "https://api.anthropic.com/v1" Some("ANTHROPIC_API_KEY"), OPENAI;
-    "gemini" Gemini "https://generativelanguage.googleapis.com/v1beta" Some("GEMINI_API_KEY"), COMPATIBLE;
+    "gemini" Gemini "https://generativelanguage.googleapis.com/v1beta" Some("GEMINI_API_KEY"), GEMINI;
     "ollama" Chat "http://localhost:11434/v1" None, COMPATIBLE;
     "lm_studio" Chat "http://localhost:1234/v1" None, COMPATIBLE;
     "vllm" Chat "http://localhost:8000/v1" None, COMPATIBLE;
     "llama_cpp" Chat "http://localhost:8080/v1" None, COMPATIBLE;
     "aihubmix" Chat "https://aihubmix.com/v1" Some("AIHUBMIX_API_KEY"), COMPATIBLE;
-    "aliyun" Chat "https://dashscope.aliyuncs.com/compatible-mode/v1" Some("ALIYUN_API_KEY"), COMPATIBLE;
+    "aliyun" Chat "https://dashscope.aliyuncs.com/compatible-mode/v1" Some("ALIYUN_API_KEY"), ALIYUN;
     "bigmodel" Chat "https://open.bigmodel.cn/api/paas/v4" Some("BIGMODEL_API_KEY"), COMPATIBLE;
     "cerebras" Chat "https://api.cerebras.ai/v1" Some("CEREBRAS_API_KEY"), NO_REASONING;
-    "cohere" Chat "https://api.cohere.ai/compatibility/v1" Some("COHERE_API_KEY"), NO_REASONING;
+    "cohere" Chat "https://api.cohere.ai/compatibility/v1" Some("COHERE_API_KEY"), COHERE;
     "deepseek" Chat "https://api.deepseek.com/v1" Some("DEEPSEEK_API_KEY"), DEEPSEEK;
     "fireworks" Chat "https://api.fireworks.ai/inference/v1" Some("FIREWORKS_API_KEY"), COMPATIBLE;
     "github" Chat "https://models.github.ai/inference" Some("GITHUB_TOKEN"), NO_REASONING;
@@ -138,7 +156,7 @@ providers! {
     "ollama_cloud" Chat "https://ollama.com/v1" Some("OLLAMA_API_KEY"), COMPATIBLE;
     "open_router" Chat "https://openrouter.ai/api/v1" Some("OPENROUTER_API_KEY"), COMPATIBLE;
     "perplexity" Chat "https://api.perplexity.ai" Some("PERPLEXITY_API_KEY"), NO_REASONING;
-    "qwen_cloud" Chat "https://dashscope-intl.aliyuncs.com/compatible-mode/v1" Some("QWEN_CLOUD_API_KEY"), COMPATIBLE;
+    "qwen_cloud" Chat "https://dashscope-intl.aliyuncs.com/compatible-mode/v1" Some("QWEN_CLOUD_API_KEY"), ALIYUN;
     "requesty" Chat "https://router.requesty.ai/v1" Some("REQUESTY_API_KEY"), COMPATIBLE;
     "together" Chat "https://api.together.xyz/v1" Some("TOGETHER_API_KEY"), COMPATIBLE;
     "xai" Chat "https://api.x.ai/v1" Some("XAI_API_KEY"), NO_REASONING;

@@ -46,7 +46,12 @@ impl Connection {
         })
     }
 
-    /// The vectors of these texts.
+    /// The parts of these texts that are requested together.
+    pub(super) fn embedding_batches<'t>(&self, texts: &'t [String]) -> Vec<&'t [String]> {
+        self.target(None, false).embedding_batches(texts)
+    }
+
+    /// The vectors of these texts, in one request.
     pub(super) async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, LlmError> {
         let target = self.target(None, false);
         let able = Some(()).filter(|()| target.capabilities.embeddings);

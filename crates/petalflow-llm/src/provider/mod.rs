@@ -135,7 +135,10 @@ impl ProviderModel {
         }
     }
 
-    /// The vectors of these texts, from an embedding model. All have the same length. One request for all texts.
+    /// The vectors of these texts, from an embedding model. All have the same length.
+    ///
+    /// As many requests are sent, one after the other, as the provider needs: OpenAI takes 2,048 texts in one, and Gemini
+    /// 100. [`with_texts_per_request`](Self::with_texts_per_request) sets the number for another server.
     ///
     /// With `petalflow-memory`, it makes a memory searchable by meaning:
     ///
@@ -165,12 +168,30 @@ impl ProviderModel {
     ///
     /// Dropping the future closes the connection.
     pub async fn embed(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, LlmError> {
+        let mut vectors = Vec::with_capacity(texts.len());
         if texts.is_empty() {
-            return Ok(Vec::new());
+            return Ok(vectors);
         }
-        self.client
-            .retried(|connection| connection.embed(texts))
-            .await
+        for texts in self.client.client.embedding_batches(texts) {
+            let request = self.client.retried(|connection| connection.embed(texts));
+            vectors.extend(request.await?);
+        }
+        Ok(vectors)
+    }
+
+    /// Sets the maximum number of texts in one request of [`embed`](Self::embed), for a server that takes fewer than its
+    /// format allows. Zero counts as one.
+    ///
+    /// ```
+    /// use petalflow_llm::ProviderModel;
+    ///
+    /// let model = ProviderModel::openai_compatible("http://localhost:8080/v1", "bge-m3").with_texts_per_request(32);
+    /// # let _ = model;
+    /// ```
+    #[must_use]
+    pub fn with_texts_per_request(mut self, texts: usize) -> Self {
+        self.client.client.quirks.texts = texts;
+        self
     }
 
     /// The schemas of a request that the provider does not enforce although it enforces others, and why: by the name of

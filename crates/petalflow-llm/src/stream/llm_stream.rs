@@ -202,7 +202,8 @@ impl LlmStream {
     ///
     /// # Errors
     ///
-    /// The error that ended the stream, or a call whose arguments are not a JSON object.
+    /// The error that ended the stream, a call whose arguments are not a JSON object, or
+    /// [`LlmErrorKind::Request`] if the stream was read to its end before: its last chunk had the response.
     ///
     /// # Cancel safety
     ///
@@ -213,8 +214,9 @@ impl LlmStream {
                 return outcome;
             }
         }
-        // Reached only if the stream was read to its end before.
-        Ok(LlmResponse::default())
+        Err(LlmError::request(
+            "the stream was read to its end before; take the response from its last chunk, with `StreamChunk::into_outcome`",
+        ))
     }
 
     /// Adds an observer: the function sees each chunk before the reader does, and is dropped with the stream. Observers

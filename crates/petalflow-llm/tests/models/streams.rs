@@ -181,3 +181,15 @@ async fn i026_a_streaming_client_completes_from_its_deltas() {
     let response = client.complete(&LlmRequest::default()).await.unwrap();
     assert_eq!(response.text(), "piece by piece");
 }
+
+#[tokio::test]
+async fn a_response_of_a_stream_that_was_read_is_an_error_and_not_empty() {
+    let mut stream = stream_of(vec![text("Hello"), Ok(StreamEvent::End(Box::default()))]);
+    while stream.next().await.is_some() {}
+    let error = stream.into_response().await.unwrap_err();
+    assert_eq!(error.kind, LlmErrorKind::Request);
+    assert!(
+        error.to_string().contains("was read to its end before"),
+        "{error}"
+    );
+}

@@ -1,7 +1,7 @@
 //! The vectors of texts.
 
 use petalflow_llm::{LlmErrorKind, ProviderModel};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use petalflow_llm_test_support::server::{Server, answer};
 
@@ -66,4 +66,58 @@ async fn without_vectors_there_is_an_error() {
         .await
         .unwrap_err();
     assert_eq!(error.to_string(), "provider `anthropic` has no embeddings");
+}
+
+/// A server that answers each request with a vector for each of its texts: the number in the text.
+async fn numbered() -> Server {
+    Server::start(|_, asked| {
+        let text = |item: &Value| {
+            item.pointer("/content/parts/0/text")
+                .unwrap_or(item)
+                .clone()
+        };
+        let items = asked.body["input"]
+            .as_array()
+            .or(asked.body["requests"].as_array());
+        let numbers = items
+            .unwrap()
+            .iter()
+            .map(|item| text(item).as_str().unwrap().parse::<u8>().unwrap());
+        let vectors: Vec<_> = numbers
+            .map(|number| json!({"values": [number], "embedding": [number]}))
+            .collect();
+        let body = json!({"data": vectors, "embeddings": vectors});
+        answer("200 OK", "application/json", &body.to_string())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn more_texts_than_a_provider_takes_are_sent_in_several_requests() {
+    for (name, expected) in [
+        ("gemini-embedding-001", vec![100, 100, 50]),
+        ("embed-v4", vec![96, 96, 58]),
+        ("text-embedding-3-small", vec![250]),
+    ] {
+        let server = numbered().await;
+        let texts: Vec<_> = (0..250).map(|number| number.to_string()).collect();
+        let vectors = model(name, &server).embed(&texts).await.unwrap();
+        let in_order: Vec<_> = (0_u8..250).map(|number| vec![f32::from(number)]).collect();
+        assert_eq!(vectors, in_order, "{name}");
+        let sizes: Vec<_> = server
+            .requests()
+            .iter()
+            .map(|asked| {
+                let items = asked.body["input"]
+                    .as_array()
+                    .or(asked.body["requests"].as_array());
+                items.unwrap().len()
+            })
+            .collect();
+        assert_eq!(sizes, expected, "{name}");
+    }
+    let server = numbered().await;
+    let texts = ["0", "1", "2"].map(String::from);
+    let own = model("text-embedding-3-small", &server).with_texts_per_request(2);
+    assert_eq!(own.embed(&texts).await.unwrap(), [[0.0], [1.0], [2.0]]);
 }

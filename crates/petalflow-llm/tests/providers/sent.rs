@@ -294,3 +294,136 @@ async fn properties_of_tools_are_sent_in_their_order() {
         assert!(at("\"size\":{") < at("\"count\":{"), "{name}: {text}");
     }
 }
+
+#[tokio::test]
+async fn blank_text_is_not_sent_to_anthropic() {
+    let request = LlmRequest {
+        system: Some(" \n".into()),
+        ..LlmRequest::new(vec![
+            ChatMessage::user("\n\n"),
+            ChatMessage::user("hello"),
+            ChatMessage::new(
+                Role::Assistant,
+                vec![Part::text("\n\n"), call("c1", "look")],
+            ),
+            ChatMessage::results([result("c1", "look", json!(" "))]),
+            ChatMessage::assistant(" "),
+        ])
+    };
+    let body = received_request("claude-sonnet-4-6", "/v1", &request)
+        .await
+        .body;
+    assert!(body["system"].is_null(), "{body}");
+    assert_eq!(
+        body["messages"],
+        json!([
+            {"role": "user", "content": "hello"},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "look", "input": {"n": 1}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1"}]},
+        ])
+    );
+}
+
+/// A conversation whose instructions change, also between a call and its result.
+fn with_later_instructions() -> LlmRequest {
+    LlmRequest {
+        system: Some("You are brief.".into()),
+        ..LlmRequest::new(vec![
+            ChatMessage::system("Ask for the name."),
+            ChatMessage::user("I am Ann."),
+            ChatMessage::new(Role::Assistant, vec![call("c1", "go")]),
+            ChatMessage::system("Ask for the city."),
+            ChatMessage::results([result("c1", "go", json!("gone"))]),
+            ChatMessage::assistant("Where?"),
+            ChatMessage::system("Say goodbye."),
+        ])
+    }
+}
+
+#[tokio::test]
+async fn later_system_messages_keep_their_place_at_anthropic() {
+    let body = received_request("claude-sonnet-4-6", "/v1", &with_later_instructions())
+        .await
+        .body;
+    assert_eq!(body["system"], "You are brief.\n\nAsk for the name.");
+    assert_eq!(
+        body["messages"],
+        json!([
+            {"role": "user", "content": "I am Ann."},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "go", "input": {"n": 1}}]},
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "gone"}]},
+            {"role": "user", "content": "<system>\nAsk for the city.\n</system>"},
+            {"role": "assistant", "content": "Where?"},
+            {"role": "user", "content": "<system>\nSay goodbye.\n</system>"},
+        ])
+    );
+}
+
+#[tokio::test]
+async fn later_system_messages_keep_their_place_at_gemini() {
+    let body = received_request("gemini-2.5-flash", "/v1beta", &with_later_instructions())
+        .await
+        .body;
+    assert_eq!(
+        body["systemInstruction"]["parts"][0]["text"],
+        "You are brief.\nAsk for the name."
+    );
+    let texts = body["contents"].as_array().unwrap().iter();
+    let texts: Vec<_> = texts
+        .map(|turn| turn["parts"][0]["text"].as_str().unwrap_or("-"))
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            "I am Ann.",
+            "-",
+            "-",
+            "<system>\nAsk for the city.\n</system>",
+            "Where?",
+            "<system>\nSay goodbye.\n</system>"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_conversation_of_instructions_only_begins_with_a_message() {
+    let request = LlmRequest::new(vec![
+        ChatMessage::system("Be brief."),
+        ChatMessage::system("Say hello."),
+    ]);
+    let body = received_request("claude-sonnet-4-6", "/v1", &request)
+        .await
+        .body;
+    assert_eq!(body["system"], "Be brief.");
+    assert_eq!(
+        body["messages"][0]["content"],
+        "<system>\nSay hello.\n</system>"
+    );
+}
+
+#[tokio::test]
+async fn ids_that_a_server_repeats_are_sent_once_in_a_request() {
+    let turn = |content: &str| {
+        let results = ChatMessage::results([result("call_0", "look", json!(content))]);
+        [
+            ChatMessage::new(Role::Assistant, vec![call("call_0", "look")]),
+            results,
+        ]
+    };
+    let mut messages = vec![ChatMessage::user("look")];
+    messages.extend(turn("a").into_iter().chain(turn("b")));
+    let body = received_request("openai::gpt-4o", "/v1", &LlmRequest::new(messages))
+        .await
+        .body;
+    let messages = body["messages"].as_array().unwrap();
+    let ids = messages[1..].iter();
+    let ids: Vec<_> = ids
+        .map(|message| {
+            message["tool_call_id"]
+                .as_str()
+                .or_else(|| message["tool_calls"][0]["id"].as_str())
+                .unwrap()
+        })
+        .collect();
+    assert_eq!(ids, ["call_0", "call_0", "call00001", "call00001"]);
+}

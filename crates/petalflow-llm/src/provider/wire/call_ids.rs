@@ -1,4 +1,4 @@
-//! The ids of tool calls as providers accept them: unique within a turn.
+//! The ids of tool calls as providers accept them: unique within a request.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -13,8 +13,8 @@ pub(super) struct CallIds {
     generated: usize,
     /// Calls without a result.
     open: VecDeque<OpenCall>,
-    /// The ids that were sent for them.
-    in_use: HashSet<String>,
+    /// The ids that were sent for all calls.
+    used: HashSet<String>,
 }
 
 #[derive(Debug)]
@@ -29,20 +29,19 @@ impl CallIds {
     /// Starts a new message from the model: later results do not belong to older calls.
     pub(super) fn new_turn(&mut self) {
         self.open.clear();
-        self.in_use.clear();
     }
 
     /// The id to send for a call: the model's id if there is one that is unused.
     pub(super) fn for_call(&mut self, call: &ToolCall) -> String {
-        let in_use = self.in_use.contains(&call.id);
-        let sent_id = if call.id.is_empty() || is_generated(&call.id) || in_use {
+        let used = self.used.contains(&call.id);
+        let sent_id = if call.id.is_empty() || is_generated(&call.id) || used {
             self.generated += 1;
             // Nine letters and digits, the format that Mistral accepts.
             format!("call{:05}", self.generated)
         } else {
             call.id.clone()
         };
-        self.in_use.insert(sent_id.clone());
+        self.used.insert(sent_id.clone());
         self.open.push_back(OpenCall {
             id: call.id.clone(),
             name: call.name.clone(),
@@ -58,10 +57,7 @@ impl CallIds {
         let index = self.open.iter().position(same_name);
         let index = index.or_else(|| self.open.iter().position(same_id));
         match index.and_then(|index| self.open.remove(index)) {
-            Some(open) => {
-                self.in_use.remove(&open.sent_id);
-                open.sent_id
-            }
+            Some(open) => open.sent_id,
             None => result.call_id.clone(),
         }
     }

@@ -347,18 +347,25 @@ impl ChatParser {
         })
     }
 
-    /// The call that a chunk continues. Some providers give every call the index 0, and distinguish calls by id.
+    /// The call that a chunk continues. Some providers give every call the index 0, and distinguish calls by id, also where
+    /// their chunks are interleaved. Others give each chunk of a call another id.
     fn find(&self, index: Option<u64>, id: Option<&str>, named: bool) -> Option<usize> {
-        let is_other =
-            |call: &StartedCall| named && id.is_some_and(|id| !call.id.is_empty() && call.id != id);
-        match (index, id) {
-            (Some(index), _) => {
-                let found = *self.with_index.get(&index)?;
-                (!is_other(&self.calls[found])).then_some(found)
-            }
-            (None, Some(id)) => self.with_id.get(id).copied(),
-            (None, None) if named => None,
-            (None, None) => self.calls.len().checked_sub(1),
+        let of_id = || self.with_id.get(id?).copied();
+        let Some(index) = index else {
+            return match id {
+                Some(_) => of_id(),
+                None if named => None,
+                None => self.calls.len().checked_sub(1),
+            };
+        };
+        let Some(found) = self.with_index.get(&index).copied() else {
+            // The same id with another index is another call, unless the chunk only continues one.
+            return of_id().filter(|_| !named);
+        };
+        let known = &self.calls[found].id;
+        match id {
+            Some(id) if !known.is_empty() && known != id => of_id().or((!named).then_some(found)),
+            _ => Some(found),
         }
     }
 }
@@ -451,6 +458,20 @@ mod tests {
             vec![
                 start(json!(0), json!("a"), "x", "{\"n\": 1}"),
                 start(json!(0), json!("b"), "y", "{\"n\": 2}"),
+            ],
+            // Every index is 0, and the calls are interleaved: later chunks have an id and no name.
+            vec![
+                start(json!(0), json!("a"), "x", "{\"n\""),
+                start(json!(0), json!("b"), "y", "{\"n\""),
+                next(json!(0), json!("a"), ": 1}"),
+                next(json!(0), json!("b"), ": 2}"),
+            ],
+            // The same, with the name in each chunk.
+            vec![
+                start(json!(0), json!("a"), "x", "{\"n\""),
+                start(json!(0), json!("b"), "y", "{\"n\""),
+                start(json!(0), json!("a"), "x", ": 1}"),
+                start(json!(0), json!("b"), "y", ": 2}"),
             ],
         ] {
             assert_eq!(calls(&chunks), both, "{chunks:?}");

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::message::{Media, MediaSource};
 use crate::request::Effort;
-use crate::{ChatMessage, LlmError, LlmRequest, Part};
+use crate::{ChatMessage, LlmError, LlmRequest, Part, Role};
 use petalflow::tool::ToolResult;
 
 /// The number as it was written: 0.7 as an `f32` is 0.699999988 as an `f64`.
@@ -56,6 +56,66 @@ pub(super) fn arguments_object(arguments: &Value) -> Value {
         Value::Null => Value::Object(Map::new()),
         other => json!({ "invalid": other }),
     }
+}
+
+/// A conversation for a format whose only place for instructions is before it.
+#[derive(Debug)]
+pub(super) struct Dialogue<'m> {
+    /// The instructions: those of the request, and the system messages at the start of the conversation.
+    pub(super) system: Vec<String>,
+    pub(super) turns: Vec<Turn<'m>>,
+}
+
+/// A turn of a [`Dialogue`].
+#[derive(Debug)]
+pub(super) enum Turn<'m> {
+    Message(&'m ChatMessage),
+    /// A later system message: text for a message from the user, which says that it is an instruction.
+    Instruction(String),
+}
+
+impl<'m> Dialogue<'m> {
+    /// Later system messages keep their place, because they refer to it. The results of calls come directly after the calls:
+    /// an instruction between them follows the results.
+    pub(super) fn of(request: &'m LlmRequest) -> Self {
+        let messages = &**request.messages;
+        let is_system = |message: &ChatMessage| message.role == Role::System;
+        let start = messages.iter().take_while(|message| is_system(message));
+        let mut start = start.count();
+        // A conversation begins with a message from the user.
+        if start == messages.len() && request.input_text.is_none() {
+            start = start.saturating_sub(1);
+        }
+        let (start, rest) = messages.split_at(start);
+        let first = request.system.iter().chain(&request.instructions).cloned();
+        let system = first.chain(start.iter().map(ChatMessage::text));
+        let mut turns = Vec::with_capacity(rest.len());
+        let mut held = Vec::new();
+        for message in rest {
+            if is_system(message) {
+                held.push(Turn::Instruction(instruction(&message.text())));
+                continue;
+            }
+            if message.role != Role::Tool {
+                turns.append(&mut held);
+            }
+            turns.push(Turn::Message(message));
+        }
+        turns.append(&mut held);
+        Dialogue {
+            system: system.filter(|text| !is_blank(text)).collect(),
+            turns,
+        }
+    }
+}
+
+fn instruction(text: &str) -> String {
+    format!("<system>\n{text}\n</system>")
+}
+
+/// Whether a text has only white space, which some providers refuse.
+pub(super) fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
 }
 
 /// A message from the user in OpenAI's formats: text, or parts if there are several. `None` if nothing in it can be sent.

@@ -4,6 +4,25 @@ use serde_json::{Value, json};
 
 use crate::provider::catalog::{Family, Target};
 
+/// The maximum size of the texts in one request, in bytes. OpenAI accepts 300,000 tokens.
+const MAX_BYTES: usize = 800_000;
+
+/// The texts in as many parts as requests are needed, for a provider that takes this number of texts in one.
+pub(super) fn batches(texts: &[String], most: usize) -> Vec<&[String]> {
+    let mut batches = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for (index, text) in texts.iter().enumerate() {
+        let is_full = index - start >= most.max(1) || bytes + text.len() > MAX_BYTES;
+        if is_full && index > start {
+            batches.push(&texts[start..index]);
+            (start, bytes) = (index, 0);
+        }
+        bytes += text.len();
+    }
+    batches.push(&texts[start..]);
+    batches
+}
+
 /// The path and the body of a request. `None` for a provider without embeddings.
 pub(super) fn request(target: &Target<'_>, texts: &[String]) -> Option<(String, Value)> {
     match target.family {
@@ -46,6 +65,23 @@ pub(super) fn vectors(body: &Value, texts: usize) -> Option<Vec<Vec<f32>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_are_split_by_their_number_and_their_size() {
+        let lengths = |texts: &[String], most: usize| -> Vec<usize> {
+            batches(texts, most)
+                .iter()
+                .map(|batch| batch.len())
+                .collect()
+        };
+        let short = vec!["petal".to_string(); 250];
+        assert_eq!(lengths(&short, 100), [100, 100, 50]);
+        assert_eq!(lengths(&short, 250), [250]);
+        assert_eq!(lengths(&short[..1], 0), [1]);
+        let long = vec!["p".repeat(MAX_BYTES / 2); 3];
+        assert_eq!(lengths(&long, 100), [2, 1]);
+        assert_eq!(lengths(&["p".repeat(MAX_BYTES * 2)], 100), [1]);
+    }
 
     #[test]
     fn vectors_are_in_the_order_of_the_texts() {

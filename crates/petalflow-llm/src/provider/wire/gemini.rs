@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::content::{
-    arguments_object, decimal, effort_level, effort_tokens, split_result, with_extra,
+    Dialogue, Turn, arguments_object, decimal, effort_level, effort_tokens, split_result,
+    with_extra,
 };
 use super::response_data::{REDACTED, ResponseData};
 use super::schemas::Schemas;
@@ -23,11 +24,8 @@ const MISSING_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// The body of a request. The model's name is in the address. Schemas are enforced without `strict`.
 pub(super) fn body(target: &Target<'_>, request: &LlmRequest, schemas: Schemas) -> Value {
-    let mut body = json!({ "contents": contents(target, request) });
-    let system = request.system.iter().chain(&request.instructions).cloned();
-    let of_messages = request.messages.iter();
-    let of_messages = of_messages.filter(|message| message.role == Role::System);
-    let system: Vec<_> = system.chain(of_messages.map(ChatMessage::text)).collect();
+    let Dialogue { system, turns } = Dialogue::of(request);
+    let mut body = json!({ "contents": contents(target, request, turns) });
     if !system.is_empty() {
         body["systemInstruction"] = json!({ "parts": [{ "text": system.join("\n") }] });
     }
@@ -103,18 +101,24 @@ fn thinking(model: &str, effort: Effort) -> Value {
     }
 }
 
-/// The conversation without system messages.
-fn contents(target: &Target<'_>, request: &LlmRequest) -> Value {
+/// The conversation without the system messages at its start.
+fn contents<'m>(target: &Target<'_>, request: &'m LlmRequest, dialogue: Vec<Turn<'m>>) -> Value {
     let model = target.model;
     let mut names = HashMap::new();
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
-    for message in request.messages.iter() {
+    for turn in dialogue {
+        let message = match turn {
+            Turn::Message(message) => message,
+            Turn::Instruction(text) => {
+                turns.push(("user", vec![json!({ "text": text })]));
+                continue;
+            }
+        };
         let calls = message.calls().filter(|call| !call.id.is_empty());
         names.extend(calls.map(|call| (call.id.as_str(), call.name.as_str())));
         let (role, parts) = match message.role {
-            Role::System => continue,
             Role::Assistant => ("model", model_parts(message, model.contains("gemini-3"))),
-            Role::User | Role::Tool => {
+            Role::System | Role::User | Role::Tool => {
                 let parts = message.parts.iter();
                 (
                     "user",

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::call_ids::CallIds;
 use super::content::{
-    arguments_object, decimal, effort_level, effort_tokens, result_text, split_result, unsupported,
-    with_extra,
+    Dialogue, Turn, arguments_object, decimal, effort_level, effort_tokens, is_blank, result_text,
+    split_result, unsupported, with_extra,
 };
 use super::response_data::{
     REDACTED, ResponseData, arguments_text, citations, hidden_reasoning, redacted, text,
@@ -35,15 +35,15 @@ pub(super) fn body(
 ) -> Result<Value, LlmError> {
     let version = ModelVersion::of(target.model);
     let max_tokens = request.max_tokens.unwrap_or_else(|| version.max_tokens());
+    let Dialogue { mut system, turns } = Dialogue::of(request);
     let mut body = json!({
         "model": target.model,
         "max_tokens": max_tokens,
-        "messages": messages(target, request)?,
+        "messages": messages(target, request, turns)?,
     });
     if target.streaming {
         body["stream"] = true.into();
     }
-    let mut system = system(request);
     if !request.tools.is_empty() {
         body["tools"] = tools(request, schemas.tools);
         body["tool_choice"] = tool_choice(&request.tool_choice);
@@ -108,17 +108,6 @@ fn tool_choice(choice: &ToolChoice) -> Value {
     }
 }
 
-/// The system prompt: the only place for instructions.
-fn system(request: &LlmRequest) -> Vec<String> {
-    let first = request.system.iter().chain(&request.instructions).cloned();
-    let of_messages = request.messages.iter();
-    let of_messages = of_messages.filter(|message| message.role == Role::System);
-    first
-        .chain(of_messages.map(ChatMessage::text))
-        .filter(|text| !text.is_empty())
-        .collect()
-}
-
 /// The options for reasoning. Models from version 4.6 decide themselves how long they reason.
 fn reasoning(body: &mut Value, version: ModelVersion, effort: Effort, max_tokens: u32) {
     if version >= ModelVersion(4, 6) {
@@ -163,23 +152,27 @@ fn mark_for_cache(body: &mut Value, cache: PromptCache) {
     }
 }
 
-fn messages(target: &Target<'_>, request: &LlmRequest) -> Result<Vec<Value>, LlmError> {
-    let mut messages: Vec<Value> = Vec::new();
+fn messages(
+    target: &Target<'_>,
+    request: &LlmRequest,
+    turns: Vec<Turn<'_>>,
+) -> Result<Vec<Value>, LlmError> {
+    let mut messages: Vec<Value> = Vec::with_capacity(turns.len());
     let mut ids = CallIds::default();
-    for message in request.messages.iter() {
-        let (role, content) = match message.role {
-            Role::System => continue,
-            Role::Assistant => {
+    for turn in turns {
+        let (role, content) = match turn {
+            Turn::Instruction(text) => ("user", text.into()),
+            Turn::Message(message) if message.role == Role::Assistant => {
                 ids.new_turn();
                 ("assistant", assistant_content(message, &mut ids))
             }
-            Role::User | Role::Tool => ("user", user_content(target, message, &mut ids)?),
+            Turn::Message(message) => ("user", user_content(target, message, &mut ids)?),
         };
         if !content.is_null() {
             messages.push(json!({ "role": role, "content": content }));
         }
     }
-    let input = request.input_text.iter();
+    let input = request.input_text.iter().filter(|text| !is_blank(text));
     messages.extend(input.map(|text| json!({ "role": "user", "content": text })));
     Ok(messages)
 }
@@ -193,8 +186,8 @@ fn user_content(
     let mut blocks = Vec::with_capacity(message.parts.len());
     for part in &message.parts {
         match part {
-            // Empty text is an error.
-            Part::Text(text) if text.text.is_empty() => {}
+            // Text without anything but white space is an error.
+            Part::Text(text) if is_blank(&text.text) => {}
             Part::Text(text) => blocks.push(json!({ "type": "text", "text": text.text })),
             Part::Media(media) => blocks.push(media_block(media)?),
             Part::Code { .. } | Part::CodeResult { .. } => {
@@ -216,13 +209,19 @@ fn result_block(target: &Target<'_>, result: &ToolResult, id: String) -> Result<
         target.takes(media) && media_block(media).is_ok()
     });
     let text = result_text(&sent.content, result.is_error);
-    let mut block = json!({ "type": "tool_result", "tool_use_id": id, "content": text });
+    let mut block = json!({ "type": "tool_result", "tool_use_id": id });
+    let has_text = !is_blank(&text);
     if !sent.media.is_empty() {
-        let mut blocks = vec![json!({ "type": "text", "text": text })];
+        let mut blocks = Vec::new();
+        if has_text {
+            blocks.push(json!({ "type": "text", "text": text }));
+        }
         for media in &sent.media {
             blocks.push(media_block(media)?);
         }
         block["content"] = blocks.into();
+    } else if has_text {
+        block["content"] = text.into();
     }
     if result.is_error {
         block["is_error"] = true.into();
@@ -233,7 +232,7 @@ fn result_block(target: &Target<'_>, result: &ToolResult, id: String) -> Result<
 /// The blocks of a message from the model. Reasoning is sent back only with its signature.
 fn assistant_content(message: &ChatMessage, ids: &mut CallIds) -> Value {
     let blocks = message.parts.iter().filter_map(|part| match part {
-        Part::Text(text) if text.text.is_empty() => None,
+        Part::Text(text) if is_blank(&text.text) => None,
         Part::Text(text) => Some(json!({ "type": "text", "text": text.text })),
         Part::Thought(thought) => {
             let signature = thought.signature.as_deref()?;

@@ -80,6 +80,11 @@ impl Target<'_> {
         }
     }
 
+    /// The parts of these texts that are requested together.
+    pub(super) fn embedding_batches<'t>(&self, texts: &'t [String]) -> Vec<&'t [String]> {
+        embeddings::batches(texts, self.quirks.texts)
+    }
+
     /// The path and the body of a request for the vectors of these texts. `None` for a provider without embeddings.
     pub(super) fn embeddings(&self, texts: &[String]) -> Option<(String, Value)> {
         embeddings::request(self, texts)
