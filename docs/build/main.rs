@@ -1,5 +1,10 @@
 //! Makes modules of the repository's documents, so that `cargo doc` builds a site of them and `cargo test --doc` runs their
 //! programs. Links between documents become links between pages. A dead link is an error.
+//!
+//! If the line before a fence ends with "prints:", the fence has what the program above it prints, and a test compares it.
+//! The tests in a program are tests.
+
+mod programs;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -30,9 +35,14 @@ fn main() -> Result<()> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets `OUT_DIR`")?);
     let pages = pages(&root)?;
     let mut modules = String::new();
+    let mut programs = Vec::new();
     for (path, module) in &pages {
         println!("cargo::rerun-if-changed={}", root.join(path).display());
-        let text = linked(&fs::read_to_string(root.join(path))?, path, &pages, &root)?;
+        let text = fs::read_to_string(root.join(path))?;
+        if path.starts_with("docs/guide") || path == Path::new("README.md") {
+            programs.extend(programs::programs(path, &text));
+        }
+        let text = linked(&text, path, &pages, &root)?;
         let file = out.join(path.to_string_lossy().replace('/', "-"));
         fs::write(&file, text)?;
         match &module[..] {
@@ -44,6 +54,8 @@ fn main() -> Result<()> {
         }
     }
     fs::write(out.join("pages.rs"), modules)?;
+    programs::write_printing(&programs, &out)?;
+    programs::write_testing(&programs, &out)?;
     Ok(())
 }
 
