@@ -1,5 +1,8 @@
 //! Cancellation of runs.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 /// Stops runs: at once with [`cancel`](Self::cancel), at the next barrier with [`drain`](Self::drain). Clones are
@@ -37,6 +40,8 @@ pub struct CancelToken {
     cancelled: CancellationToken,
     /// Cancelled with `drain`, and after `cancelled` with `cancel`. So a run looks at this one only between two supersteps.
     draining: CancellationToken,
+    /// Whether the first call was `cancel`.
+    holds: Arc<AtomicBool>,
 }
 
 impl CancelToken {
@@ -46,7 +51,14 @@ impl CancelToken {
     }
 
     /// Stops the runs at once: running nodes are dropped, and nothing of the superstep is applied.
+    ///
+    /// The threads of stored runs are [held](crate::checkpoint::ThreadStatus::Held): only a resume by their ids continues them.
+    /// A program that stops calls [`drain`](Self::drain), and this method after a grace period: then the threads are
+    /// [stopped](crate::checkpoint::ThreadStatus::Stopped), and the next process continues them.
     pub fn cancel(&self) {
+        if !self.is_draining() {
+            self.holds.store(true, Ordering::Release);
+        }
         self.cancelled.cancel();
         self.draining.cancel();
     }
@@ -104,7 +116,8 @@ impl CancelToken {
     }
 }
 
-/// What stops a run: a [`CancelToken`], or a `CancellationToken` of `tokio-util`, which cannot drain.
+/// What stops a run: a [`CancelToken`], or a `CancellationToken` of `tokio-util`, which cannot drain. The latter signals that the
+/// program stops: the thread of a run that it cancels is [stopped](crate::checkpoint::ThreadStatus::Stopped) and not held.
 ///
 /// ```
 /// use petalflow::run::{CancelToken, RunToken};
@@ -124,6 +137,8 @@ pub struct RunToken {
     cancelled: CancellationToken,
     /// Cancelled when the run is to stop at its next barrier, and always after `cancelled`. `None` if the run cannot be drained.
     draining: Option<CancellationToken>,
+    /// Whether a person holds the thread of a run that is cancelled. `None`: the token only signals that the program stops.
+    holds: Option<Arc<AtomicBool>>,
 }
 
 impl From<&CancelToken> for RunToken {
@@ -131,6 +146,7 @@ impl From<&CancelToken> for RunToken {
         RunToken {
             cancelled: token.cancelled.clone(),
             draining: Some(token.draining.clone()),
+            holds: Some(Arc::clone(&token.holds)),
         }
     }
 }
@@ -152,6 +168,7 @@ impl From<CancellationToken> for RunToken {
         RunToken {
             cancelled,
             draining: None,
+            holds: None,
         }
     }
 }
@@ -169,6 +186,12 @@ impl RunToken {
     /// Dropping the future has no effect on the token.
     pub async fn cancelled(&self) {
         self.cancelled.cancelled().await;
+    }
+
+    /// Whether a person has cancelled the run, so that its thread is held.
+    pub(crate) fn holds(&self) -> bool {
+        let holds = self.holds.as_ref();
+        holds.is_some_and(|holds| holds.load(Ordering::Acquire))
     }
 
     /// [`cancelled`](Self::cancelled), as a future that owns its token.
@@ -190,6 +213,7 @@ impl RunToken {
         RunToken {
             cancelled: self.cancelled.child_token(),
             draining: self.draining.as_ref().map(CancellationToken::child_token),
+            holds: self.holds.clone(),
         }
     }
 

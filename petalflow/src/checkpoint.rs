@@ -13,7 +13,7 @@ pub(crate) use petalflow_store::retention::{self, Retention};
 pub(crate) use petalflow_store::settings::{self, Durability, OnBusy};
 #[doc(inline)]
 pub use petalflow_store::{
-    Address, Claim, InMemoryStore, PendingReleases, SEALED_MARKER, Store, StoreError, Stored,
-    StoredCheckpoint, StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
+    Address, Claim, InMemoryStore, PendingReleases, SEALED_MARKER, Store, StoreChange, StoreError,
+    Stored, StoredCheckpoint, StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
 };
 pub(crate) use petalflow_store::{EVENT_LOG, Lease, Moment, ThreadStorage, WriteName};

@@ -188,6 +188,7 @@ fn stored_begin<C: Flow>(
         // Its events are among those of the outermost flow.
         event_log: None,
         discard_pending: true,
+        leaves_held: false,
         begin_barrier: None,
         claimed: None,
         nested: Some(Nested {

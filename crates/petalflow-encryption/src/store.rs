@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use petalflow::checkpoint::{
-    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadChange,
-    ThreadInfo, ThreadQuery,
+    Address, Claim, Store, StoreChange, StoreError, Stored, StoredCheckpoint, StoredWrite,
+    ThreadChange, ThreadInfo, ThreadQuery,
 };
 
 use crate::Protection;
@@ -78,6 +78,29 @@ impl ProtectedStore {
         }
     }
 
+    fn seal(
+        &self,
+        address: Address<'_>,
+        checkpoint: &mut StoredCheckpoint,
+    ) -> Result<(), StoreError> {
+        let context = checkpoint_context(address, checkpoint);
+        let bytes = std::mem::take(&mut checkpoint.bytes);
+        checkpoint.bytes = self.protection.seal(&context, bytes)?;
+        Ok(())
+    }
+
+    fn seal_write(
+        &self,
+        address: Address<'_>,
+        seq: u64,
+        write: &mut StoredWrite,
+    ) -> Result<(), StoreError> {
+        let context = write_context(address, seq, write);
+        let bytes = std::mem::take(&mut write.bytes);
+        write.bytes = self.protection.seal(&context, bytes)?;
+        Ok(())
+    }
+
     fn open(
         &self,
         address: Address<'_>,
@@ -123,11 +146,8 @@ impl Store for ProtectedStore {
         after: Option<u64>,
         settled: Range<u64>,
     ) -> Result<(), StoreError> {
-        let context = checkpoint_context(address, checkpoint);
-        let sealed = StoredCheckpoint {
-            bytes: self.protection.seal(&context, checkpoint.bytes.clone())?,
-            ..*checkpoint
-        };
+        let mut sealed = checkpoint.clone();
+        self.seal(address, &mut sealed)?;
         self.store.append(address, &sealed, after, settled).await
     }
 
@@ -139,12 +159,33 @@ impl Store for ProtectedStore {
     ) -> Result<(), StoreError> {
         let mut sealed = writes.to_vec();
         for write in &mut sealed {
-            let context = write_context(address, seq, write);
-            write.bytes = self
-                .protection
-                .seal(&context, std::mem::take(&mut write.bytes))?;
+            self.seal_write(address, seq, write)?;
         }
         self.store.write(address, seq, &sealed).await
+    }
+
+    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError> {
+        let mut sealed = changes.to_vec();
+        for change in &mut sealed {
+            match change {
+                StoreChange::Append {
+                    namespace,
+                    checkpoint,
+                    ..
+                } => self.seal(Address { thread, namespace }, checkpoint)?,
+                StoreChange::Write {
+                    namespace,
+                    seq,
+                    writes,
+                } => {
+                    for write in writes {
+                        self.seal_write(Address { thread, namespace }, *seq, write)?;
+                    }
+                }
+                StoreChange::Status { .. } => {}
+            }
+        }
+        self.store.apply(thread, &sealed).await
     }
 
     async fn read(

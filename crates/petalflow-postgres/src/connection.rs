@@ -1,6 +1,7 @@
 //! A connection that is set up for the tables of the store.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -21,6 +22,8 @@ pub(crate) type Params<'a> = [&'a (dyn ToSql + Sync)];
 pub(crate) struct Connection {
     client: Client,
     prepared: Mutex<HashMap<&'static str, Statement>>,
+    /// Whether a transaction of several statements may be open.
+    in_transaction: AtomicBool,
 }
 
 /// Opens connections.
@@ -75,6 +78,7 @@ impl Connector {
             Ok(client) => Ok(Connection {
                 client: client.map_err(store_error)?,
                 prepared: Mutex::default(),
+                in_transaction: AtomicBool::new(false),
             }),
             Err(_) => Err(timed_out("accept a connection")),
         }
@@ -131,9 +135,20 @@ impl Connection {
         self.client.query(&statement, params).await
     }
 
-    /// Waits for the statements that were sent before, and checks whether the server still answers.
+    /// Marks that a transaction of several statements begins or has ended.
+    pub(crate) fn set_in_transaction(&self, open: bool) {
+        self.in_transaction.store(open, Ordering::Relaxed);
+    }
+
+    /// Waits for the statements that were sent before, checks whether the server still answers, and rolls a transaction back that
+    /// was not committed.
     pub(crate) async fn settle(&self) -> Result<(), Error> {
-        self.client.check_connection().await
+        if !self.in_transaction.load(Ordering::Relaxed) {
+            return self.client.check_connection().await;
+        }
+        self.client.batch_execute("ROLLBACK").await?;
+        self.set_in_transaction(false);
+        Ok(())
     }
 
     pub(crate) fn is_closed(&self) -> bool {

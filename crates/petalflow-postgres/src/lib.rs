@@ -39,6 +39,7 @@ mod connection;
 mod error;
 mod layout;
 mod options;
+mod params;
 mod pool;
 mod rows;
 mod session;

@@ -10,6 +10,7 @@ use tokio_postgres::Row;
 
 use crate::connection::{Connection, Connector, Params};
 use crate::error::{ends_connection, is_lost, is_undone, statement_error, timed_out};
+use crate::sql;
 
 /// A connection that was idle for longer is checked before it is used. A server does not restart in less time.
 const UNCHECKED_IDLE: Duration = Duration::from_millis(500);
@@ -85,6 +86,28 @@ impl Pool {
         }
     }
 
+    /// Begins a transaction. If it is dropped before it is [committed](Transaction::commit), it is rolled back.
+    pub(crate) async fn begin(&self, thread: &str) -> Result<Transaction<'_>, StoreError> {
+        let mut last = false;
+        loop {
+            let trusted = if last { Duration::ZERO } else { UNCHECKED_IDLE };
+            let mut lease = self.lease(trusted).await?;
+            if let Some(connection) = lease.connection() {
+                connection.set_in_transaction(true);
+            }
+            match lease.query(self.deadline(), sql::BEGIN, &[]).await? {
+                Ok(_) => {
+                    lease.settled = false;
+                    return Ok(Transaction { lease });
+                }
+                Err(error) if last || !is_lost(&error) => {
+                    return Err(statement_error(thread, error));
+                }
+                Err(_) => last = true,
+            }
+        }
+    }
+
     /// The time limit for an answer. The server cancels the statement earlier, unless it is unreachable.
     fn deadline(&self) -> Duration {
         self.connector.options.statement_timeout + self.connector.options.connect_timeout
@@ -136,6 +159,36 @@ impl Pool {
     fn lock(&self) -> MutexGuard<'_, Idle> {
         // No panic can leave it half-changed: each use only pushes or pops.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Several statements that take effect together.
+pub(crate) struct Transaction<'a> {
+    lease: Lease<'a>,
+}
+
+impl Transaction<'_> {
+    /// Runs a statement that uses this thread. After an error the transaction can only be dropped.
+    pub(crate) async fn query(
+        &mut self,
+        thread: &str,
+        sql: &'static str,
+        params: &Params<'_>,
+    ) -> Result<Vec<Row>, StoreError> {
+        let result = self.lease.query(self.lease.pool.deadline(), sql, params);
+        let result = result.await?;
+        // The next user of the connection rolls the transaction back unless it is committed.
+        self.lease.settled = false;
+        result.map_err(|error| statement_error(thread, error))
+    }
+
+    pub(crate) async fn commit(mut self, thread: &str) -> Result<(), StoreError> {
+        self.query(thread, sql::COMMIT, &[]).await?;
+        if let Some(connection) = self.lease.connection() {
+            connection.set_in_transaction(false);
+        }
+        self.lease.settled = true;
+        Ok(())
     }
 }
 

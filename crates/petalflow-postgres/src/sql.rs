@@ -1,4 +1,4 @@
-//! The statements. Each call of the store is one statement, and a statement is atomic.
+//! The statements. Each call of the store except `apply` is one statement, and a statement is atomic.
 //!
 //! The isolation level is `read committed`: a statement that waited for a row that another transaction changed sees the changed
 //! row. The check in [`APPEND_FIRST`] and [`APPEND_AFTER`] between processes needs this.
@@ -115,7 +115,7 @@ macro_rules! fits {
             AND (root.newest IS NULL OR bool_or(line.id = root.id AND checkpoints.seq = root.newest))
             AND COALESCE(described.status_at <= root.newest, true)
             AND COALESCE(
-                described.status IN ('running', 'waiting', 'stopped', 'failed', 'finished'),
+                described.status IN ('running', 'waiting', 'stopped', 'failed', 'finished', 'held'),
                 described.status_at IS NULL
             ))"
     };
@@ -145,7 +145,7 @@ pub(crate) const THREADS: &str = concat!(
         ))
         -- Leaves out most threads before their checkpoints are counted.
         AND (described.status_at IS DISTINCT FROM root.newest OR ($5::text IS NULL OR described.status = $5
-            OR COALESCE(described.status NOT IN ('running', 'waiting', 'stopped', 'failed', 'finished'), true))
+            OR COALESCE(described.status NOT IN ('running', 'waiting', 'stopped', 'failed', 'finished', 'held'), true))
             AND ($10::bigint IS NULL OR described.due_ms <= $10))
     GROUP BY line.thread, described.thread, root.id
     HAVING ($9::bigint IS NULL OR max(checkpoints.created_ms) < $9)
@@ -191,6 +191,12 @@ pub(crate) const DELETE: &str = "
         DELETE FROM threads WHERE thread = ANY ($1)
     )
     DELETE FROM lines WHERE thread = ANY ($1)";
+
+/// Begins a transaction of several statements.
+pub(crate) const BEGIN: &str = "BEGIN";
+
+/// Commits a transaction.
+pub(crate) const COMMIT: &str = "COMMIT";
 
 /// Lets the server detect within half a minute that the machine of a session is unreachable.
 pub(crate) const SESSION: &str = "SET tcp_keepalives_idle TO 10; SET tcp_keepalives_interval TO 5; SET tcp_keepalives_count TO 3";

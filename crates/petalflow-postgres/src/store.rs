@@ -1,21 +1,20 @@
 //! The store itself: the [`Store`] contract as statements.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 use petalflow::async_trait;
 use petalflow::checkpoint::{
-    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadChange,
-    ThreadInfo, ThreadQuery, ThreadStatus,
+    Address, Claim, Store, StoreChange, StoreError, Stored, StoredCheckpoint, StoredWrite,
+    ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
 };
 use tokio::runtime::Handle;
-use tokio_postgres::types::ToSql;
 
 use crate::connection::{Connector, Params};
 use crate::error::UNKNOWN;
 use crate::options::PostgresOptions;
+use crate::params::{AppendRow, WriteRows};
 use crate::pool::{Pool, Rerun};
 use crate::rows::Reader;
 use crate::session::Session;
@@ -142,6 +141,56 @@ impl PostgresStore {
     }
 }
 
+impl PostgresStore {
+    /// Makes the changes in one transaction. If an append finds another newest checkpoint than it expects, makes none of them, and
+    /// returns its address and what it expects.
+    async fn apply_once<'a>(
+        &self,
+        thread: &'a str,
+        changes: &'a [StoreChange],
+    ) -> Result<Option<(Address<'a>, Option<u64>)>, StoreError> {
+        let mut transaction = self.0.pool.begin(thread).await?;
+        for change in changes {
+            match change {
+                StoreChange::Append {
+                    namespace,
+                    checkpoint,
+                    after,
+                    settled,
+                } => {
+                    let address = Address { thread, namespace };
+                    let row = AppendRow::new(address, checkpoint, *after, settled)?;
+                    let params = row.params();
+                    let appended = transaction.query(thread, row.statement(), &params);
+                    if appended.await?.is_empty() {
+                        return Ok(Some((address, *after)));
+                    }
+                }
+                StoreChange::Write {
+                    namespace,
+                    seq,
+                    writes,
+                } => {
+                    let rows = WriteRows::new(Address { thread, namespace }, *seq, writes)?;
+                    let params = rows.params();
+                    transaction.query(thread, sql::WRITE, &params).await?;
+                }
+                StoreChange::Status {
+                    flow,
+                    status,
+                    due_ms,
+                } => {
+                    let due_ms = due_ms.map(rows::to_time);
+                    let params: &Params<'_> = &[&thread, &status.as_str(), &flow, &due_ms];
+                    transaction.query(thread, sql::SET_STATUS, params).await?;
+                }
+            }
+        }
+        transaction.commit(thread).await?;
+        Ok(None)
+    }
+}
+
 #[async_trait]
 impl Store for PostgresStore {
     async fn append(
@@ -151,31 +200,11 @@ impl Store for PostgresStore {
         after: Option<u64>,
         settled: Range<u64>,
     ) -> Result<(), StoreError> {
-        let Address { thread, namespace } = address;
-        let seq = rows::to_bigint(checkpoint.seq)?;
-        let base = rows::to_bigint(checkpoint.base)?;
-        let created_ms = rows::to_time(checkpoint.created_ms);
-        let (first, last) = rows::bounds(&settled);
-        let pool = &self.0.pool;
-        let known = after.map(rows::to_bigint).transpose()?;
-        let mut params: Vec<&(dyn ToSql + Sync)> = vec![
-            &thread,
-            &namespace,
-            &seq,
-            &base,
-            &created_ms,
-            &checkpoint.bytes,
-            &first,
-            &last,
-        ];
-        let mut statement = sql::APPEND_FIRST;
-        if let Some(known) = &known {
-            params.push(known);
-            statement = sql::APPEND_AFTER;
-        }
+        let row = AppendRow::new(address, checkpoint, after, &settled)?;
+        let (pool, params) = (&self.0.pool, row.params());
         let mut again = false;
         loop {
-            let appended = pool.query(thread, Rerun::Never, statement, &params);
+            let appended = pool.query(address.thread, Rerun::Never, row.statement(), &params);
             if !appended.await?.is_empty() {
                 return Ok(());
             }
@@ -199,38 +228,28 @@ impl Store for PostgresStore {
         if writes.is_empty() {
             return Ok(());
         }
-        let seq = rows::to_bigint(seq)?;
-        // A statement cannot replace a row that it has inserted itself, so the last write of each name is chosen here. All calls
-        // have the same order, so that two of them cannot wait for each other.
-        let last: BTreeMap<_, _> = writes
-            .iter()
-            .map(|write| {
-                (
-                    (write.task.to_bytes(), write.name.as_str()),
-                    write.bytes.as_slice(),
-                )
-            })
-            .collect();
-        let tasks: Vec<&[u8]> = last.keys().map(|(task, _)| task.as_slice()).collect();
-        let names: Vec<&str> = last.keys().map(|(_, name)| *name).collect();
-        let bytes: Vec<&[u8]> = last.values().copied().collect();
-        self.0
-            .pool
-            .query(
-                address.thread,
-                Rerun::Never,
-                sql::WRITE,
-                &[
-                    &address.thread,
-                    &address.namespace,
-                    &seq,
-                    &tasks,
-                    &names,
-                    &bytes,
-                ],
-            )
+        let rows = WriteRows::new(address, seq, writes)?;
+        let pool = &self.0.pool;
+        pool.query(address.thread, Rerun::Never, sql::WRITE, &rows.params())
             .await?;
         Ok(())
+    }
+
+    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError> {
+        let mut again = false;
+        loop {
+            let Some((address, after)) = self.apply_once(thread, changes).await? else {
+                return Ok(());
+            };
+            let conflict = self.conflict(address, after).await;
+            // As in `append`.
+            let is_over =
+                matches!(&conflict, StoreError::Conflict { found, .. } if *found == after);
+            if again || !is_over {
+                return Err(conflict);
+            }
+            again = true;
+        }
     }
 
     async fn read(

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use petalflow::async_trait;
 use petalflow::checkpoint::{
-    Address, Claim, PendingReleases, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
-    ThreadChange, ThreadInfo, ThreadQuery,
+    Address, Claim, PendingReleases, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
+    StoredWrite, ThreadChange, ThreadInfo, ThreadQuery,
 };
 use redis::{Script, ScriptInvocation};
 use tokio::runtime::Handle;
@@ -193,6 +193,60 @@ fn with_keys<'a>(script: &'a Script, keys: &[&str]) -> ScriptInvocation<'a> {
     script
 }
 
+/// Adds changes to the arguments of [`scripts::APPLY`]. Each write is one.
+fn add_changes(script: &mut ScriptInvocation<'_>, changes: &[StoreChange]) {
+    let count = changes.iter().map(|change| match change {
+        StoreChange::Write { writes, .. } => writes.len(),
+        _ => 1,
+    });
+    script.arg(count.sum::<usize>());
+    for change in changes {
+        match change {
+            StoreChange::Append {
+                namespace,
+                checkpoint,
+                after,
+                settled,
+            } => {
+                script
+                    .arg("append")
+                    .arg(namespace)
+                    .arg(digits(checkpoint.seq))
+                    .arg(digits(checkpoint.base))
+                    .arg(digits(checkpoint.created_ms))
+                    .arg(checkpoint.bytes.as_slice())
+                    .arg(after.map(digits).unwrap_or_default())
+                    .arg(digits(settled.start))
+                    .arg(digits(settled.end));
+            }
+            StoreChange::Write {
+                namespace,
+                seq,
+                writes,
+            } => {
+                for write in writes {
+                    script
+                        .arg("write")
+                        .arg(namespace)
+                        .arg(digits(*seq))
+                        .arg(write.task.to_bytes().as_slice())
+                        .arg(&write.name)
+                        .arg(write.bytes.as_slice());
+                }
+            }
+            StoreChange::Status {
+                flow,
+                status,
+                due_ms,
+            } => {
+                script
+                    .arg("status")
+                    .arg(values::state(*status, *due_ms, flow));
+            }
+        }
+    }
+}
+
 #[async_trait]
 impl Store for RedisStore {
     async fn append(
@@ -250,6 +304,34 @@ impl Store for RedisStore {
                 .arg(write.bytes.as_slice());
         }
         self.0.connection.invoke(address.thread, &script).await
+    }
+
+    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError> {
+        let keys = self.keys(thread);
+        let mut script = with_keys(&scripts::APPLY, &keys.all());
+        script.key(&keys.states).arg(thread);
+        add_changes(&mut script, changes);
+        let connection = &self.0.connection;
+        let answer: Vec<Vec<u8>> = connection
+            .invoke_not_idempotent(thread, &mut script)
+            .await?;
+        let [index, newest] = &answer[..] else {
+            return Ok(());
+        };
+        let index = std::str::from_utf8(index)
+            .ok()
+            .and_then(|index| index.parse().ok());
+        let expected = changes.iter().filter_map(|change| match change {
+            StoreChange::Append { after, .. } => Some(*after),
+            _ => None,
+        });
+        Err(StoreError::Conflict {
+            thread: thread.into(),
+            expected: index
+                .and_then(|index: usize| expected.skip(index - 1).next())
+                .flatten(),
+            found: values::newest(thread, newest)?,
+        })
     }
 
     async fn read(

@@ -55,6 +55,7 @@ pub(crate) type RunEvents = BoxStream<'static, Event<Envelope>>;
 pub(crate) trait HookThreads: Send + Sync {
     async fn begin(&self, thread: &str, input: Envelope) -> Result<RunEvents, RunError>;
     async fn resume(&self, thread: &str, with: Resume<Envelope>) -> Result<RunEvents, RunError>;
+    async fn recover(&self, thread: &str) -> Result<RunEvents, RunError>;
     async fn snapshot(&self, thread: &str) -> Result<Option<Snapshot<Envelope>>, ThreadError>;
     async fn info(&self, thread: &str) -> Result<Option<ThreadInfo>, ThreadError>;
     async fn events_since(
@@ -75,6 +76,12 @@ impl<F: Flow<State = Envelope>> HookThreads for Threads<F> {
     async fn resume(&self, thread: &str, with: Resume<Envelope>) -> Result<RunEvents, RunError> {
         let threads = self.clone().on_busy(OnBusy::Refuse);
         let run = threads.thread(thread).resume(with).begin().await?;
+        Ok(run.events().boxed())
+    }
+
+    async fn recover(&self, thread: &str) -> Result<RunEvents, RunError> {
+        let threads = self.clone().on_busy(OnBusy::Refuse);
+        let run = threads.thread(thread).recover().begin().await?;
         Ok(run.events().boxed())
     }
 

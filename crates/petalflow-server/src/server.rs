@@ -8,7 +8,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use futures_util::StreamExt;
 use petalflow::checkpoint::{Store as _, StoreError, ThreadInfo, ThreadQuery, ThreadStatus};
 use petalflow::event::EventKind;
-use petalflow::interrupt::Resume;
 use petalflow::thread::ThreadError;
 use petalflow_documents::Envelope;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast};
@@ -111,7 +110,8 @@ impl Server {
     /// runs continue in the background. While [`max_runs`](crate::Limits::max_runs) runs are in progress, it waits.
     ///
     /// [`serve`](Self::serve) calls it. Call it at the start of a server of your own, and from time to time, because another
-    /// machine may have failed. A thread that is running, here or in another process, is not changed.
+    /// machine may have failed. A thread that is running, here or in another process, is not changed. Nor is a thread that a person
+    /// [holds](ThreadStatus::Held), because it was cancelled, edited or forked.
     ///
     /// ```
     /// use petalflow::checkpoint::InMemoryStore;
@@ -140,7 +140,7 @@ impl Server {
         let mut recovered = 0;
         for index in 0..self.inner.settings.hooks.len() {
             for (status, due_by_ms) in [
-                // Interrupted by a crash, or stopped by a shutdown.
+                // Interrupted by a crash, or stopped by a shutdown. A thread that a person holds has another status.
                 (ThreadStatus::Running, None),
                 (ThreadStatus::Stopped, None),
                 (ThreadStatus::Waiting, Some(now_ms())),
@@ -191,15 +191,18 @@ impl Server {
             return false;
         }
         let threads = &inner.settings.hooks[hook].threads;
-        match threads.resume(&info.id, Resume::from(())).await {
+        match threads.recover(&info.id).await {
             Ok(run) => {
                 inner.notify(Notice::Recovered { thread: &info.id });
                 inner.drive(info.id, run, permit);
                 true
             }
             Err(error) => {
-                // Another process may run it: then it is busy, and not lost.
-                if !matches!(error.thread_error(), Some(ThreadError::Busy { .. })) {
+                // Another process may run it: then it is busy, and not lost. Or a person has held it in the meantime.
+                let is_left_alone = |it: &ThreadError| {
+                    matches!(it, ThreadError::Busy { .. } | ThreadError::Held { .. })
+                };
+                if !error.thread_error().is_some_and(is_left_alone) {
                     let (thread, problem) = (&*info.id, &*error.to_string());
                     inner.notify(Notice::NotRecovered { thread, problem });
                 }

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use petalflow::async_trait;
 use petalflow::checkpoint::{
-    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadChange,
-    ThreadInfo, ThreadQuery, ThreadStatus,
+    Address, Claim, Store, StoreChange, StoreError, Stored, StoredCheckpoint, StoredWrite,
+    ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
 };
 use rusqlite::Connection;
 
@@ -354,6 +354,19 @@ impl Store for SqliteStore {
                 move |connection: &Connection| {
                     change::write(connection, owned.address(), seq, &writes)
                 }
+            },
+        )
+        .await
+    }
+
+    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError> {
+        self.write_now_or_later(
+            Some(thread),
+            changes.iter().map(StoreChange::size).sum(),
+            |connection| change::apply(connection, thread, changes),
+            || {
+                let (thread, changes) = (thread.to_string(), changes.to_vec());
+                move |connection: &Connection| change::apply(connection, &thread, &changes)
             },
         )
         .await

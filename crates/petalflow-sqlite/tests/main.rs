@@ -4,6 +4,7 @@ mod approvers;
 mod crash;
 mod damage;
 mod grouping;
+mod killed_operations;
 mod locks;
 mod log;
 mod opening;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{
-    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadChange,
-    ThreadInfo, ThreadQuery,
+    Address, Claim, Store, StoreChange, StoreError, Stored, StoredCheckpoint, StoredWrite,
+    ThreadChange, ThreadInfo, ThreadQuery,
 };
 
 /// Implements `Store` for an `Arc`: each method calls that of the store in it.
@@ -40,6 +40,7 @@ macro_rules! forward {
 forward! {
     append(address: Address<'_>, checkpoint: &StoredCheckpoint, after: Option<u64>, settled: Range<u64>) -> ();
     write(address: Address<'_>, seq: u64, writes: &[StoredWrite]) -> ();
+    apply(thread: &str, changes: &[StoreChange]) -> ();
     read(address: Address<'_>, seq: Option<u64>) -> Option<Stored>;
     writes(address: Address<'_>, seqs: Range<u64>) -> Vec<(u64, StoredWrite)>;
     history(address: Address<'_>, before: Option<u64>, limit: usize) -> Vec<StoredCheckpoint>;

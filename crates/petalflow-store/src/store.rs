@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{ThreadChange, ThreadInfo, ThreadQuery};
+use super::{StoreChange, ThreadChange, ThreadInfo, ThreadQuery};
 use crate::error::{BoxError, message_with_sources};
 use crate::ids::TaskId;
 use async_trait::async_trait;
@@ -191,6 +191,13 @@ pub trait Store: Send + Sync + 'static {
         seq: u64,
         writes: &[StoredWrite],
     ) -> Result<(), StoreError>;
+
+    /// Makes several changes of a thread in their order: all or none. Each sees the effects of those before it.
+    ///
+    /// # Errors
+    ///
+    /// As the calls that make one of the changes.
+    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError>;
 
     /// The checkpoint with this number, or the newest, with everything that is needed to read it. All of it is of one moment.
     async fn read(

@@ -32,22 +32,26 @@ pub enum ThreadStatus {
     Running,
     /// It waits for answers or approvals.
     Waiting,
-    /// Its last run was cancelled or drained, or it was edited. It continues when it is resumed.
+    /// Its last run was drained: its process stopped. The next process continues it.
     Stopped,
     /// Its last run failed, or a person rejected it.
     Failed,
     /// Its last run finished.
     Finished,
+    /// A person holds it: its last run was cancelled, or it was edited, forked or copied. It continues only when it is resumed by
+    /// its id.
+    Held,
 }
 
 impl ThreadStatus {
     /// With their names, in the order of the declaration.
-    const ALL: [(Self, &str); 5] = [
+    const ALL: [(Self, &str); 6] = [
         (ThreadStatus::Running, "running"),
         (ThreadStatus::Waiting, "waiting"),
         (ThreadStatus::Stopped, "stopped"),
         (ThreadStatus::Failed, "failed"),
         (ThreadStatus::Finished, "finished"),
+        (ThreadStatus::Held, "held"),
     ];
 
     /// Its name in a store, such as `waiting`.

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use petalflow_codec::Record;
 
 use super::{
-    Address, Lease, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
-    ThreadChange, ThreadStatus,
+    Address, Lease, SEALED_MARKER, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
+    StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
 };
 use crate::BoxFuture;
 use petalflow_codec::checksum;
@@ -24,8 +24,12 @@ pub struct ThreadStorage {
     pub thread: Arc<str>,
     /// The claim of the run that uses the thread, if it can expire.
     pub lease: Option<Arc<Lease>>,
+    /// The stored name of the thread's own flow.
+    pub flow: Arc<str>,
     /// How many writes have begun, in all namespaces.
     pub begun_writes: Arc<AtomicU64>,
+    /// When the first of the questions expires that the run has stored, in all namespaces. [`u64::MAX`] if none does.
+    pub first_expiry: Arc<AtomicU64>,
 }
 
 /// The methods return boxed futures: the code of an `async fn` is compiled in each program that awaits it.
@@ -66,6 +70,26 @@ impl ThreadStorage {
             }
         }
         store.write(self.address(namespace), seq, &writes).await
+    }
+
+    /// Makes several changes of the thread: all or none.
+    pub async fn apply(&self, mut changes: Vec<StoreChange>) -> Result<(), StoreError> {
+        let checked = self.store.needs_checksums();
+        for change in &mut changes {
+            match change {
+                StoreChange::Append { checkpoint, .. } if checked => {
+                    checksum::add(&checkpoint_numbers(checkpoint), &mut checkpoint.bytes);
+                }
+                StoreChange::Write { seq, writes, .. } => {
+                    self.begun_writes.fetch_add(1, Ordering::Relaxed);
+                    for write in writes.iter_mut().filter(|_| checked) {
+                        checksum::add(&write_key(*seq, write), &mut write.bytes);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.store.apply(&self.thread, &changes).await
     }
 
     pub fn read<'a>(
@@ -133,15 +157,51 @@ impl ThreadStorage {
         })
     }
 
+    /// Adds writes that have a question which expires then. If the process dies before it sets the status of the thread, the
+    /// thread is listed as due.
+    pub async fn write_question(
+        &self,
+        namespace: &str,
+        seq: u64,
+        writes: Vec<StoredWrite>,
+        expires_ms: u64,
+    ) -> Result<(), StoreError> {
+        let earlier = self.first_expiry.fetch_min(expires_ms, Ordering::Relaxed);
+        let write = StoreChange::Write {
+            namespace: namespace.into(),
+            seq,
+            writes,
+        };
+        let status = StoreChange::Status {
+            flow: self.flow.to_string(),
+            status: ThreadStatus::Running,
+            due_ms: Some(earlier.min(expires_ms)),
+        };
+        self.apply(vec![write, status]).await
+    }
+
+    /// What is listed of the thread. `None` if it does not exist.
+    pub fn info(&self) -> BoxFuture<'_, Result<Option<ThreadInfo>, StoreError>> {
+        Box::pin(async move {
+            let query = ThreadQuery {
+                prefix: &self.thread,
+                limit: Some(1),
+                ..ThreadQuery::default()
+            };
+            // The id itself comes before all others that begin with it.
+            let first = self.store.threads(query).await?.pop();
+            Ok(first.filter(|info| *info.id == *self.thread))
+        })
+    }
+
     /// Sets what is listed of the last run on the thread.
     pub async fn describe(
         &self,
-        flow: &str,
         status: ThreadStatus,
         due_ms: Option<u64>,
     ) -> Result<(), StoreError> {
         let change = ThreadChange::Status {
-            flow,
+            flow: &self.flow,
             status,
             due_ms,
         };

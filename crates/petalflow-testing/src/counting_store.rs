@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use petalflow::async_trait;
 use petalflow::checkpoint::{
-    Address, Claim, InMemoryStore, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
-    ThreadChange, ThreadInfo, ThreadQuery,
+    Address, Claim, InMemoryStore, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
+    StoredWrite, ThreadChange, ThreadInfo, ThreadQuery,
 };
 
 /// A store that counts what is read from another one and written to it: to test that the traffic does not grow with the
@@ -145,6 +145,21 @@ impl Store for CountingStore {
             traffic.written_bytes += bytes.sum::<u64>();
         }
         self.store.write(address, seq, writes).await
+    }
+
+    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError> {
+        {
+            let mut traffic = self.traffic();
+            for change in changes {
+                match change {
+                    StoreChange::Append { .. } => traffic.appends += 1,
+                    StoreChange::Write { writes, .. } => traffic.writes += writes.len() as u64,
+                    StoreChange::Status { .. } => {}
+                }
+                traffic.written_bytes += change.size() as u64;
+            }
+        }
+        self.store.apply(thread, changes).await
     }
 
     async fn read(

@@ -79,13 +79,7 @@ impl App {
             };
             for info in self.threads.list(query).await? {
                 // Another process may run it: then it is busy, and not lost.
-                if let Ok(run) = self
-                    .threads
-                    .thread(info.id.clone())
-                    .resume(())
-                    .begin()
-                    .await
-                {
+                if let Ok(run) = self.threads.thread(&*info.id).recover().begin().await {
                     self.follow(info.id, run);
                     recovered += 1;
                 }

@@ -11,7 +11,7 @@ use super::resume::thread_start::{Command, ThreadStart};
 use super::write::event_log::EventLog;
 use super::write::persistence::ThreadPersistence;
 use super::write::prune::prune;
-use crate::checkpoint::{DecisionRecord, ThreadStatus};
+use crate::checkpoint::{DecisionRecord, ThreadStatus, ThreadStorage};
 use crate::event::LogSink;
 use crate::exec::{BeginBarrier, Committed, Restored, Settings, StoredRun, run_restored};
 use crate::flow::Flow;
@@ -78,6 +78,9 @@ async fn run_claimed<F: Flow>(
         let claimed = claimed.map_err(refused)?;
         start.storage.lease = claimed.lease();
         start.claimed = claimed.run();
+        if start.leaves_held {
+            refuse_held(&start.storage).await.map_err(refused)?;
+        }
         Some(claimed)
     };
     if let Some(managed) = &settings.managed {
@@ -86,18 +89,19 @@ async fn run_claimed<F: Flow>(
         settings.managed = Some(made.map_err(failed)?);
     }
     let (storage, retention) = (start.storage.clone(), start.retention);
+    let cancel = settings.cancel.clone();
     let Some(claim) = &claim else {
         return run_opened(start, Arc::clone(&flow), settings).await;
     };
     let loading = Box::pin(load(start, Arc::clone(&flow), settings));
     let run = async {
         let ended = loading.await?.await;
-        let Some((status, due_ms)) = status(&ended) else {
+        let is_held = cancel.is_some_and(|cancel| cancel.holds());
+        let Some((status, due_ms)) = status(&ended, is_held) else {
             return ended;
         };
         let closed = async {
-            let flow = flow.stored_name();
-            storage.describe(flow, status, due_ms).await?;
+            storage.describe(status, due_ms).await?;
             prune(&storage, retention).await
         };
         match closed.await {
@@ -109,8 +113,20 @@ async fn run_claimed<F: Flow>(
     claim.hold(run).await
 }
 
-/// What is listed of a thread after a run, and when it is due. `None` if the thread belongs to another run.
-fn status<S>(ended: &Result<S, RunError>) -> Option<(ThreadStatus, Option<u64>)> {
+/// Fails if a person holds the thread. Nobody else can begin to hold it, because the run has claimed it.
+async fn refuse_held(storage: &ThreadStorage) -> Result<(), ThreadError> {
+    let info = storage.info().await?;
+    if info.is_some_and(|info| info.status == ThreadStatus::Held) {
+        return Err(ThreadError::Held {
+            thread: storage.thread.to_string(),
+        });
+    }
+    Ok(())
+}
+
+/// What is listed of a thread after a run, and when it is due. `None` if the thread belongs to another run. `is_held`: a person
+/// has cancelled the run.
+fn status<S>(ended: &Result<S, RunError>, is_held: bool) -> Option<(ThreadStatus, Option<u64>)> {
     let Err(error) = ended else {
         return Some((ThreadStatus::Finished, None));
     };
@@ -118,6 +134,7 @@ fn status<S>(ended: &Result<S, RunError>) -> Option<(ThreadStatus, Option<u64>)>
         RunErrorKind::Interrupted { interrupts } => {
             (ThreadStatus::Waiting, first_expiry(interrupts))
         }
+        RunErrorKind::Cancelled if is_held => (ThreadStatus::Held, None),
         RunErrorKind::Cancelled | RunErrorKind::Drained { .. } => (ThreadStatus::Stopped, None),
         RunErrorKind::Thread { .. } => return None,
         _ => (ThreadStatus::Failed, None),
@@ -245,7 +262,7 @@ async fn end_log<S>(log: &EventLog, flow: &str, ended: Result<S, RunError>) -> R
     use ThreadStatus::{Finished, Waiting};
     match log.end(ended.as_ref().err()).await {
         // A failure of the run is the cause. But a pause that is not among the events is not a pause.
-        Err(error) if matches!(status(&ended), Some((Finished | Waiting, _))) => {
+        Err(error) if matches!(status(&ended, false), Some((Finished | Waiting, _))) => {
             Err(RunError::of_thread(error.into(), flow))
         }
         _ => ended,

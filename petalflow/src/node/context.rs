@@ -12,6 +12,7 @@ use crate::future::BoxFuture;
 use crate::ids::{Namespace, TaskId};
 use crate::question::Ask;
 use crate::state::{Recordable, State};
+use crate::task_services::{NAME_OF_EFFECT, check_name, used_twice};
 
 /// A handle to the run: the by-value parameter `cx: Context` of a node.
 ///
@@ -441,8 +442,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// Returns the error of the effect. Also fails if the name is used twice in one run of the node, or if the result
-    /// cannot be stored or read.
+    /// Returns the error of the effect. Also fails if the name is used twice in one run of the node, with a store or without, or
+    /// if the result cannot be stored or read.
     ///
     /// # Cancel safety
     ///
@@ -475,6 +476,8 @@ impl Context {
                 if let Some(result) = test.effect(name)? {
                     return Ok(result);
                 }
+            } else {
+                self.reserve_name("once", name)?;
             }
             let result = effect.await?;
             if let Some(test) = &test {
@@ -482,6 +485,17 @@ impl Context {
             }
             Ok(result)
         })
+    }
+
+    /// The checks that a stored run makes of a name.
+    fn reserve_name(&self, method: &str, name: &str) -> Result<(), BoxError> {
+        let scope = &self.0;
+        check_name(scope.node(), method, name)?;
+        let attempt = (scope.node, scope.send(), scope.attempt);
+        if scope.shared.reserve_name(scope.superstep, attempt, name) {
+            return Ok(());
+        }
+        Err(used_twice(scope.node(), method, name, NAME_OF_EFFECT))
     }
 
     /// Whether the run has a listener: a stream of [events](crate::Run::events) that receives emitted values.

@@ -13,7 +13,7 @@ use crate::ids::{Namespace, TaskId, task_id};
 use crate::node::ManagedValues;
 use crate::plan::{ExecutionPlan, NodeSpec};
 use crate::policy::node_policy::NodePolicy;
-use crate::task_services::TaskServices;
+use crate::task_services::{TaskServices, UsedNames};
 
 /// The data that all tasks of a run share. Small, because a server holds one per run; the rest is in [`Surroundings`].
 pub(crate) struct RunShared {
@@ -40,6 +40,8 @@ pub(crate) struct Surroundings {
     pub(crate) max_depth: u32,
     /// The tasks of this run and its sub-flows whose last attempt failed and that are tried again.
     pub(crate) retried: Mutex<Vec<(TaskId, NodeError)>>,
+    /// The names of effects in the superstep, if the run is not stored. Made when the first is used.
+    pub(crate) used_names: Mutex<Option<Box<UsedNames>>>,
     pub(crate) thread: OnceLock<Arc<str>>,
     /// Present in a stored run.
     pub(crate) services: Option<Arc<TaskServices>>,
@@ -57,6 +59,7 @@ impl Surroundings {
             depth: 0,
             max_depth: DEFAULT_MAX_DEPTH,
             retried: Mutex::new(Vec::new()),
+            used_names: Mutex::new(None),
             thread: OnceLock::new(),
             services: None,
         }
@@ -128,6 +131,19 @@ impl RunShared {
         if let Some(parent) = &self.parent {
             parent.set_retried(task, error);
         }
+    }
+
+    /// Reserves the name of an effect for an attempt of a run that is not stored. Whether it is the first use of the name.
+    pub(crate) fn reserve_name(
+        &self,
+        superstep: u64,
+        attempt: (NodeIdx, Option<u32>, u32),
+        name: &str,
+    ) -> bool {
+        let used = self.init().used_names.lock();
+        let mut used = used.unwrap_or_else(PoisonError::into_inner);
+        let used = used.get_or_insert_default();
+        used.insert(superstep, attempt, name)
     }
 
     /// The failures of tasks that are tried again.

@@ -15,6 +15,7 @@ impl fmt::Display for RunError {
             flow,
             superstep,
             retried,
+            failed,
             ..
         } = &*self.0;
         match kind {
@@ -60,6 +61,9 @@ impl fmt::Display for RunError {
             }
             RunErrorKind::Cancelled => {
                 write!(f, "`{flow}` was cancelled in superstep {superstep}")?;
+                if let Some(NodeError { node, message, .. }) = failed {
+                    write!(f, "; node `{node}` failed at the same time: {message}")?;
+                }
                 write_retried(f, retried)
             }
             RunErrorKind::Drained { next } => write!(

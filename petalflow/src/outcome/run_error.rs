@@ -50,6 +50,8 @@ pub(super) struct Inner {
     pub(super) superstep: u64,
     pub(super) source: Option<BoxError>,
     pub(super) retried: Vec<NodeError>,
+    /// The failure of a node at the moment at which the run was cancelled.
+    pub(super) failed: Option<NodeError>,
     barrier: Option<Box<dyn Any + Send + Sync>>,
 }
 
@@ -68,6 +70,7 @@ impl RunError {
             superstep,
             source: None,
             retried: Vec::new(),
+            failed: None,
             barrier: None,
         }))
     }
@@ -90,6 +93,7 @@ impl RunError {
             superstep,
             source,
             retried: Vec::new(),
+            failed: None,
             barrier: Some(Box::new(barrier)),
         }))
     }
@@ -104,6 +108,7 @@ impl RunError {
             superstep: 0,
             source: Some(error.into()),
             retried: Vec::new(),
+            failed: None,
             barrier: None,
         }))
     }
@@ -135,12 +140,13 @@ impl RunError {
             superstep: 0,
             source: Some(error),
             retried: Vec::new(),
+            failed: None,
             barrier: None,
         }))
     }
 
     /// The error that ended the run, if there is one: that of a node, a reducer, a managed value or the thread. The message
-    /// includes its text.
+    /// includes its text. If the run was cancelled at the moment at which a node failed, it is the error of that node.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -167,6 +173,10 @@ impl RunError {
     pub(crate) fn is_stop(&self) -> bool {
         use RunErrorKind::{Cancelled, Timeout};
         matches!(self.0.kind, Cancelled | Timeout { .. })
+    }
+
+    pub(crate) fn set_failed(&mut self, failed: Option<NodeError>) {
+        self.0.failed = failed;
     }
 
     pub(crate) fn set_retried(&mut self, retried: Vec<(TaskId, NodeError)>) {
@@ -266,7 +276,7 @@ impl RunError {
         match &self.0.kind {
             RunErrorKind::Node(error) => Some(&error.node),
             RunErrorKind::NoEdge { node, .. } => Some(node),
-            _ => None,
+            _ => self.0.failed.as_ref().map(|error| &*error.node),
         }
     }
 

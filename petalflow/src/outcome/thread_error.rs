@@ -47,6 +47,15 @@ pub enum ThreadError {
         /// The thread.
         thread: String,
     },
+    /// A person [holds](crate::checkpoint::ThreadStatus::Held) the thread, and the run was to leave such threads alone:
+    /// [`Thread::recover`](crate::thread::Thread::recover).
+    #[error(
+        "a person holds thread `{thread}`: it was cancelled, edited, forked or copied; `.resume(..)` continues it"
+    )]
+    Held {
+        /// The thread.
+        thread: String,
+    },
     /// The thread has no checkpoint.
     #[error("there is no thread `{thread}` in the store: begin it with `.run(input)`")]
     Unknown {

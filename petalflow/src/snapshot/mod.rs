@@ -83,7 +83,8 @@ pub struct CheckpointInfo {
     pub turn: u64,
     /// The number of completed supersteps in the turn.
     pub superstep: u64,
-    /// The nodes that run next, one per task; empty after the end of the run.
+    /// The nodes that run next: those of the tasks that have not finished, one per task, in the order of the declaration and then
+    /// of the items. A task that waits for a person is one of them. Empty after the end of the run.
     pub next: Vec<String>,
     /// The decisions of people since the parent checkpoint.
     pub notes: Vec<DecisionRecord>,
@@ -173,7 +174,7 @@ impl<S: State> Snapshot<S> {
 }
 
 impl CheckpointInfo {
-    /// With the node names of the program that reads it.
+    /// With the node names of the program that reads it, as if none of its tasks had finished.
     pub(crate) fn of(stored: &StoredCheckpoint, record: &Record, plan: &ExecutionPlan) -> Self {
         let header = &record.header;
         CheckpointInfo {

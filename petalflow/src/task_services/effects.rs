@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_core::{Serialize, de::DeserializeOwned};
 
-use super::{TaskRef, TaskServices};
+use super::{NAME_OF_EFFECT, TaskRef, TaskServices};
 use crate::checkpoint::{Claim, Lease, Moment, StoreError, StoredWrite, WriteName};
 use crate::error::BoxError;
 use crate::future::BoxFuture;
@@ -25,9 +25,7 @@ impl TaskServices {
         T: Serialize + DeserializeOwned,
         E: Into<BoxError>,
     {
-        self.reserve(task, "once", name, || {
-            "give each effect its own name".into()
-        })?;
+        self.reserve(task, "once", name, || NAME_OF_EFFECT.into())?;
         let key = (task.id, name.to_string());
         let mut recorded = self.lock().effects.get(&key).cloned();
         if recorded.is_none() {
@@ -118,7 +116,9 @@ mod tests {
             store: Arc::new(InMemoryStore::new()),
             thread: "ann".into(),
             lease: None,
+            flow: "Pay".into(),
             begun_writes: Arc::default(),
+            first_expiry: Arc::default(),
         };
         let stored = StoredMark::default();
         stored.set(9);

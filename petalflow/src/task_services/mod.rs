@@ -8,7 +8,9 @@ mod records;
 mod services;
 mod stored_mark;
 mod task_ref;
+mod used_names;
 
 pub(crate) use self::services::{DriverRequest, TaskServices};
 pub(crate) use self::stored_mark::StoredMark;
 pub(crate) use self::task_ref::TaskRef;
+pub(crate) use self::used_names::{NAME_OF_EFFECT, UsedNames, check_name, used_twice};

@@ -6,14 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use super::question::{Answers, WaitingQuestion};
-use super::{StoredMark, TaskRef};
+use super::{StoredMark, TaskRef, check_name, used_twice};
 use crate::checkpoint::{Durability, StoredWrite, ThreadStorage, WriteName};
 use crate::error::BoxError;
 use crate::ids::{Namespace, TaskId};
 use crate::question::{Interrupt, InterruptId};
-
-/// The longest name of a question or an effect, in bytes. The stored name has a short prefix.
-const LONGEST_NAME: usize = 200;
 
 /// The services of one flow of a stored run. Its tasks and its driver share them.
 pub(crate) struct TaskServices {
@@ -144,24 +141,13 @@ impl TaskServices {
         name: &str,
         advice: impl FnOnce() -> String,
     ) -> Result<(), BoxError> {
-        if name.len() > LONGEST_NAME || name.contains('\0') {
-            return Err(format!(
-                "`{name}` cannot be a name for `{method}` in node `{}`: a name has at most {LONGEST_NAME} bytes and no NUL",
-                task.node
-            )
-            .into());
-        }
+        check_name(task.node, method, name)?;
         self.has_records.store(true, Ordering::Release);
         let used = (task.id, task.attempt, format!("{method}/{name}"));
         if self.lock().used_names.insert(used) {
             return Ok(());
         }
-        Err(format!(
-            "node `{}` used `{method}` twice for `{name}` in one run, and both would get one result: {}",
-            task.node,
-            advice()
-        )
-        .into())
+        Err(used_twice(task.node, method, name, &advice()))
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Inner> {

@@ -124,7 +124,8 @@ impl<F: Flow> Threads<F> {
     }
 
     /// Resumes the threads of this flow that the query covers, without answers, several at the same time. Returns how each run
-    /// ended, with the id of its thread. A thread that is busy is left out: another run has it.
+    /// ended, with the id of its thread. A thread that is busy is left out: another run has it. So is a thread that a person
+    /// [holds](ThreadStatus::Held), unless the query asks for these.
     ///
     /// A server calls this when it starts, to continue what a crash has interrupted:
     ///
@@ -177,7 +178,12 @@ impl<F: Flow> Threads<F> {
                 if runs.len() >= RUNS {
                     ended.extend(runs.join_next().await);
                 }
-                let run = threads.thread(&*info.id).resume(());
+                let thread = threads.thread(&*info.id);
+                let run = if query.status == Some(ThreadStatus::Held) {
+                    thread.resume(())
+                } else {
+                    thread.recover()
+                };
                 runs.spawn(async move { (info.id, run.await) });
             }
         }
@@ -188,7 +194,10 @@ impl<F: Flow> Threads<F> {
         for run in ended {
             let (id, result) = run.map_err(|lost| ThreadError::Request(lost.to_string()))?;
             let refused = result.as_ref().err().and_then(RunError::thread_error);
-            if !matches!(refused, Some(ThreadError::Busy { .. })) {
+            let left_out = |error: &ThreadError| {
+                matches!(error, ThreadError::Busy { .. } | ThreadError::Held { .. })
+            };
+            if !refused.is_some_and(left_out) {
                 resumed.push((id, result));
             }
         }
@@ -242,7 +251,7 @@ impl<F: Flow> Threads<F> {
     pub async fn sweep(&self) -> Result<Vec<Resumed<F>>, ThreadError> {
         let due = ThreadQuery {
             flow: Some(self.flow.stored_name()),
-            status: Some(ThreadStatus::Waiting),
+            // Also if the process died after it had stored a question, and before it set the status.
             due_by_ms: Some(now_ms()),
             ..ThreadQuery::default()
         };

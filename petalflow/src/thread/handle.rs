@@ -84,15 +84,47 @@ impl<F: Flow> Thread<F> {
     /// A thread that waits for a person refuses a new input with [`Waiting`](ThreadError::Waiting): answer first, or let the
     /// input [discard](ThreadRun::discard_pending) the questions.
     pub fn run(&self, input: impl InputOf<F::State>) -> ThreadRun<F> {
-        self.start(Command::Input(input.into()))
+        self.start(Command::Input(input.into()), false)
     }
 
     /// Resumes the thread where it stopped: with `()` after a crash, a failure or a drain, with answers after a pause. Tasks
     /// that have finished do not run again. A thread that has ended does not change.
     ///
-    /// A thread that waits for an approval still waits if `with` has none.
+    /// A thread that waits for an approval still waits if `with` has none. A thread that a person
+    /// [holds](crate::checkpoint::ThreadStatus::Held) is no longer held.
     pub fn resume(&self, with: impl Into<Resume<F::State>>) -> ThreadRun<F> {
-        self.start(Command::Resume(Box::new(with.into())))
+        self.start(Command::Resume(Box::new(with.into())), false)
+    }
+
+    /// Resumes the thread with `()`, but fails with [`Held`](ThreadError::Held) if a person
+    /// [holds](crate::checkpoint::ThreadStatus::Held) it. For a program that continues what a crash or a shutdown has
+    /// interrupted, as [`Threads::resume_all`] does. The status is read after the run has claimed the thread, so a person who
+    /// holds the thread at the same moment is not overruled.
+    ///
+    /// ```
+    /// use petalflow::thread::ThreadError;
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Chat { #[key(input, append)] lines: Vec<String> }
+    /// # #[node(Chat)]
+    /// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+    /// # flow!(Talk(Chat) { reply });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
+    /// # thread.run(vec!["hello".to_string()]).await?.into_finished()?;
+    /// // A person looks at an older checkpoint.
+    /// thread.fork(0).await?;
+    /// let error = thread.recover().await.err().expect("it is held");
+    /// assert!(matches!(error.thread_error(), Some(ThreadError::Held { .. })));
+    /// // A person lets it continue.
+    /// thread.resume(()).await?.into_finished()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn recover(&self) -> ThreadRun<F> {
+        self.start(Command::Resume(Box::default()), true)
     }
 
     /// Stores the input and returns the run, which continues when it is awaited, polled or spawned. A server can confirm that it
@@ -247,7 +279,7 @@ impl<F: Flow> Thread<F> {
         RunError::of_thread(error, self.threads.flow.name())
     }
 
-    fn start(&self, command: Command<F::State>) -> ThreadRun<F> {
+    fn start(&self, command: Command<F::State>, leaves_held: bool) -> ThreadRun<F> {
         let threads = &self.threads;
         let start = ThreadStart {
             storage: self.storage(),
@@ -258,6 +290,7 @@ impl<F: Flow> Thread<F> {
             retention: threads.retention,
             event_log: threads.event_log,
             discard_pending: false,
+            leaves_held,
             begin_barrier: None,
             claimed: None,
             nested: None,
@@ -272,29 +305,27 @@ impl<F: Flow> Thread<F> {
 
     /// Copies an older checkpoint to the end of the thread and returns its new number. The next [`resume`](Self::resume)
     /// continues from it. Later checkpoints remain in the history. Tasks get new ids, and questions are asked again. Sub-flows
-    /// that retain their state get the state that they had at that checkpoint.
+    /// that retain their state get the state that they had at that checkpoint. If nodes are to run next, the thread is
+    /// [held](crate::checkpoint::ThreadStatus::Held).
     ///
     /// # Errors
     ///
     /// If there is no such checkpoint, the state of a sub-flow at that checkpoint is not stored any more, the thread is busy,
-    /// or the store fails. After a failure of the store, fork again before you resume the thread: some of its sub-flows may
-    /// have been restored already.
+    /// or the store fails. Then nothing changes.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future is like a failure of the store: fork again before you resume the thread.
+    /// Dropping the future leaves the thread as before the call or as after it, with its sub-flows. So does a crash.
     pub async fn fork(&self, checkpoint: u64) -> Result<u64, ThreadError> {
         let storage = self.checked()?;
         let _claim = self.claim(&storage).await?;
         let flow = &*self.threads.flow;
         let fork = Box::pin(durable::fork(flow, &storage, checkpoint, &storage));
-        let forked = ThreadError::catch_panic(fork).await?;
-        durable::describe(flow, &storage).await?;
-        Ok(forked)
+        ThreadError::catch_panic(fork).await
     }
 
     /// Begins another thread with a copy of a checkpoint of this one. Sub-flows that retain their state get the state that
-    /// they had at that checkpoint.
+    /// they had at that checkpoint. If nodes are to run next, the other thread is [held](crate::checkpoint::ThreadStatus::Held).
     ///
     /// # Errors
     ///
@@ -303,7 +334,7 @@ impl<F: Flow> Thread<F> {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future may leave a part of the other thread: delete it before you try again. This thread does not change.
+    /// Dropping the future leaves no other thread, or the complete one. So does a crash. This thread does not change.
     pub async fn fork_to(&self, checkpoint: u64, id: impl AsRef<str>) -> Result<Self, ThreadError> {
         let other = Thread::new(self.threads.clone(), id.as_ref().into());
         let (from, to) = (self.checked()?, other.checked()?);
@@ -312,12 +343,12 @@ impl<F: Flow> Thread<F> {
         let flow = &*self.threads.flow;
         let fork = Box::pin(durable::fork(flow, &from, checkpoint, &to));
         ThreadError::catch_panic(fork).await?;
-        durable::describe(flow, &to).await?;
         Ok(other)
     }
 
     /// Copies the thread with its whole history. Task records of an unfinished superstep are not copied, because the tasks of
-    /// the copy have other ids: they run again, and ask again.
+    /// the copy have other ids: they run again, and ask again. Until the copy is resumed, it is
+    /// [held](crate::checkpoint::ThreadStatus::Held). It is written in one step, so its whole history is in memory for a moment.
     ///
     /// # Errors
     ///
@@ -325,7 +356,7 @@ impl<F: Flow> Thread<F> {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future may leave a part of the other thread: delete it before you try again. This thread does not change.
+    /// Dropping the future leaves no other thread, or the complete one. So does a crash. This thread does not change.
     pub fn copy_to(&self, id: impl AsRef<str>) -> BoxFuture<'_, Result<Self, ThreadError>> {
         let other = Thread::new(self.threads.clone(), id.as_ref().into());
         Box::pin(self.copied_to(other))
@@ -339,11 +370,7 @@ impl<F: Flow> Thread<F> {
         }
         let _claims = (self.claim(&from).await?, other.claim(&to).await?);
         other.must_be_new().await?;
-        if from.history("", None, 1).await?.is_empty() {
-            return Err(self.unknown());
-        }
         durable::copy(&from, &to).await?;
-        durable::describe(&*self.threads.flow, &to).await?;
         Ok(other)
     }
 
@@ -361,7 +388,8 @@ impl<F: Flow> Thread<F> {
         ))
     }
 
-    /// Edits the state of the thread, as one superstep. Returns the number of the new checkpoint.
+    /// Edits the state of the thread, as one superstep. Returns the number of the new checkpoint. If nodes are to run next and
+    /// nobody is asked, the thread is [held](crate::checkpoint::ThreadStatus::Held).
     ///
     /// # Errors
     ///
@@ -381,12 +409,11 @@ impl<F: Flow> Thread<F> {
     ///
     /// # Errors
     ///
-    /// As [`update`](Self::update), and if there is no superstep, or one without edits. Two edits of a superstep that
-    /// contradict each other are noticed only when this superstep is reached. The supersteps before it remain.
+    /// As [`update`](Self::update), and if there is no superstep, or one without edits.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future leaves the thread as after one of the supersteps, or as before the first.
+    /// As [`update`](Self::update): all supersteps are stored, or none.
     pub async fn update_all(
         &self,
         supersteps: Vec<Vec<Edit<F::State>>>,
@@ -395,9 +422,7 @@ impl<F: Flow> Thread<F> {
         let _claim = self.claim(&storage).await?;
         let flow = &*self.threads.flow;
         let edit = Box::pin(durable::edit(flow, &storage, supersteps));
-        let edited = ThreadError::catch_panic(edit).await?;
-        durable::describe(flow, &storage).await?;
-        Ok(edited)
+        ThreadError::catch_panic(edit).await
     }
 
     /// Removes the checkpoints that need not be retained, in all flows of the thread. A run may be in progress: it continues.
@@ -443,7 +468,9 @@ impl<F: Flow> Thread<F> {
             store: Arc::clone(&self.threads.store),
             thread: Arc::clone(&self.id),
             lease: None,
+            flow: self.threads.flow.stored_name().into(),
             begun_writes: Arc::default(),
+            first_expiry: Arc::new(u64::MAX.into()),
         }
     }
 

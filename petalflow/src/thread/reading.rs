@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{CheckpointInfo, HistoryQuery, Snapshot, Thread, ThreadError};
-use crate::checkpoint::{ThreadChange, ThreadInfo, ThreadQuery};
+use crate::checkpoint::{ThreadChange, ThreadInfo};
 use crate::durable;
 use crate::flow::Flow;
 
@@ -64,13 +64,30 @@ impl<F: Flow> Thread<F> {
         let limit = query.limit.unwrap_or(usize::MAX);
         let mut infos = Vec::new();
         let mut before = query.before;
+        // The frontier of the newest checkpoint that is read, and which of its tasks have finished.
+        let mut newest_results: Option<(u64, Vec<bool>)> = None;
         while infos.len() < limit {
             let page = storage.history("", before, PAGE).await?;
             let Some(oldest) = page.last() else { break };
             before = Some(oldest.seq);
             let records = storage.records("", &page).await?;
+            if newest_results.is_none()
+                && let Some(newest) = records.first()
+            {
+                let results = durable::results_beside(&storage, &newest.header).await?;
+                newest_results = Some((newest.header.origin, results));
+            }
             for (checkpoint, record) in page.iter().zip(records) {
-                let info = CheckpointInfo::of(checkpoint, &record, &plan);
+                let mut info = CheckpointInfo::of(checkpoint, &record, &plan);
+                // The results of earlier supersteps are removed when they are committed.
+                if let Some((_, finished)) = newest_results
+                    .as_ref()
+                    .filter(|(origin, _)| *origin == record.header.origin)
+                {
+                    let mut finished = finished.iter();
+                    info.next
+                        .retain(|_| !finished.next().copied().unwrap_or_default());
+                }
                 if query.covers(&info) && infos.len() < limit {
                     infos.push(info);
                 }
@@ -131,14 +148,7 @@ impl<F: Flow> Thread<F> {
     ///
     /// Dropping the future changes nothing.
     pub async fn info(&self) -> Result<Option<ThreadInfo>, ThreadError> {
-        let query = ThreadQuery {
-            prefix: &self.checked()?.thread,
-            limit: Some(1),
-            ..ThreadQuery::default()
-        };
-        // The id itself comes before all others that begin with it.
-        let first = self.threads.list(query).await?.pop();
-        Ok(first.filter(|info| *info.id == *self.id))
+        Ok(self.checked()?.info().await?)
     }
 
     /// Sets the labels of the thread, in the place of all earlier ones: names with values, by which threads can be

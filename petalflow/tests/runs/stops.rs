@@ -221,3 +221,142 @@ async fn the_longest_duration_is_no_deadline() {
     let run = retried.run(|_| async { "x".parse::<u8>() });
     assert!(tokio::time::timeout(SHORT, run).await.is_err(), "it waits");
 }
+
+/// Cancels its own run and then ends.
+#[node(Count, retry = 2)]
+async fn cancels(token: Managed<CancelToken>, cx: Context) -> petalflow::Result<()> {
+    if cx.attempt() == 1 {
+        return Err("the first attempt".into());
+    }
+    token.cancel();
+    Err("out of ink".into())
+}
+
+#[node(Count)]
+async fn cancels_and_panics(token: Managed<CancelToken>) {
+    token.cancel();
+    panic!("out of paper");
+}
+
+#[node(Count)]
+async fn cancels_and_waits(token: Managed<CancelToken>) {
+    token.cancel();
+    std::future::pending::<()>().await;
+}
+
+flow!(LastAttempt(Count) { cancels });
+flow!(Panics(Count) { cancels_and_panics });
+flow!(Waits(Count) { cancels_and_waits });
+flow!(PanicsInside(Count) {
+    START -> inner;
+    node inner: Panics { in: || (), out: |_count: Count| () };
+});
+flow!(WaitsInside(Count) {
+    START -> inner;
+    node inner: Waits { in: || (), out: |_count: Count| () };
+});
+
+/// The error of a run that its node cancels, in memory and on a thread.
+async fn errors_of<F: Flow<State = Count> + Default>(
+    launch: impl Fn() -> petalflow::Launch<F>,
+) -> [petalflow::RunError; 2] {
+    let launch = || {
+        let token = CancelToken::new();
+        launch().manage(token.clone()).cancel_with(&token)
+    };
+    let in_memory = launch().run(()).await.unwrap_err();
+    let threads = launch().store(&InMemoryStore::new());
+    [in_memory, threads.thread("t").run(()).await.unwrap_err()]
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_cancelled_while_a_node_fails_keeps_the_error_of_the_node() {
+    for (errors, flow, node, text) in [
+        (
+            errors_of(LastAttempt::new).await,
+            "LastAttempt",
+            "cancels",
+            "out of ink",
+        ),
+        (
+            errors_of(Panics::new).await,
+            "Panics",
+            "cancels_and_panics",
+            "out of paper",
+        ),
+        (
+            errors_of(PanicsInside::new).await,
+            "PanicsInside",
+            "inner",
+            "out of paper",
+        ),
+    ] {
+        for error in errors {
+            assert_eq!(*error.kind(), RunErrorKind::Cancelled);
+            assert_eq!(error.node(), Some(node));
+            let begin = format!(
+                "`{flow}` was cancelled in superstep 1; node `{node}` failed at the same time: "
+            );
+            let message = error.to_string();
+            assert!(
+                message.starts_with(&begin) && message.ends_with(text),
+                "{message}"
+            );
+            let source = error.get_ref().expect("the node has failed").to_string();
+            assert!(source.contains(text), "{source}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_is_cancelled_while_no_node_fails_has_no_other_cause() {
+    for (errors, flow) in [
+        (errors_of(Waits::new).await, "Waits"),
+        (errors_of(WaitsInside::new).await, "WaitsInside"),
+    ] {
+        for error in errors {
+            assert_eq!(
+                error.to_string(),
+                format!("`{flow}` was cancelled in superstep 1")
+            );
+            assert!(error.get_ref().is_none());
+        }
+    }
+}
+
+#[node(Count, retry = 1)]
+async fn pays_twice(cx: Context) -> petalflow::Result<()> {
+    for _ in 0..2 {
+        cx.once("pay", async { Ok::<_, petalflow::BoxError>(()) })
+            .await?;
+    }
+    Ok(())
+}
+
+#[node(Count)]
+async fn pays(n: &u64, cx: Context) -> petalflow::Result<(CountN, bool)> {
+    cx.once("pay", async { Ok::<_, petalflow::BoxError>(()) })
+        .await?;
+    Ok((CountN(1), *n < 2))
+}
+
+flow!(PayTwice(Count) { pays_twice });
+flow!(PayEachTime(Count) { pays -> match { true => pays, false => END }; });
+
+#[tokio::test(start_paused = true)]
+async fn an_effect_of_one_name_runs_once_in_a_node_with_a_store_or_without() {
+    let in_memory = PayTwice::run(()).await.unwrap_err();
+    let threads = PayTwice::new().store(&InMemoryStore::new());
+    let on_thread = threads.thread("t").run(()).await.unwrap_err();
+    assert_eq!(in_memory.to_string(), on_thread.to_string());
+    assert_eq!(
+        in_memory.to_string(),
+        "node `pays_twice` failed in superstep 1: node `pays_twice` used `once` twice for `pay` in one run, and both would get one \
+         result: give each effect its own name"
+    );
+}
+
+#[tokio::test]
+async fn an_effect_of_one_name_runs_in_each_superstep() {
+    assert_eq!(PayEachTime::run(()).await.unwrap().n, 3);
+}

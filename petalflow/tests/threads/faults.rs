@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::Poll;
 
 use petalflow::checkpoint::{
-    Address, Claim, InMemoryStore, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
-    ThreadChange, ThreadInfo, ThreadQuery,
+    Address, Claim, InMemoryStore, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
+    StoredWrite, ThreadChange, ThreadInfo, ThreadQuery,
 };
 use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
@@ -103,6 +103,11 @@ impl Store for Faulty {
         writes: &[StoredWrite],
     ) -> Result<(), StoreError> {
         self.call(self.store.write(address, seq, writes)).await
+    }
+
+    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError> {
+        self.call(async { self.store.apply(thread, changes).await })
+            .await
     }
 
     async fn read(

@@ -4,6 +4,7 @@ mod bulk;
 mod busy;
 mod event_log;
 mod faults;
+mod held;
 mod json;
 mod recovered;
 mod retention;

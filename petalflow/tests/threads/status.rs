@@ -21,8 +21,19 @@ async fn each_end_of_a_run_is_a_status() {
     let waiting = thread(&store, "waiting");
     let paused = waiting.run("ask".to_string()).await.unwrap();
     let token = CancelToken::new();
+    let cancelled = launch()
+        .cancel_with(&token)
+        .store(&store)
+        .thread("cancelled");
+    let (result, ()) = tokio::join!(cancelled.run("hang".to_string()), async { token.cancel() });
+    result.unwrap_err();
+    let token = CancelToken::new();
     let stopped = launch().cancel_with(&token).store(&store).thread("stopped");
-    let (result, ()) = tokio::join!(stopped.run("hang".to_string()), async { token.cancel() });
+    let shutdown = async {
+        token.drain();
+        token.cancel();
+    };
+    let (result, ()) = tokio::join!(stopped.run("hang".to_string()), shutdown);
     result.unwrap_err();
     let running = thread(&store, "running");
     let mut events = running.run("hang".to_string()).events();
@@ -32,6 +43,7 @@ async fn each_end_of_a_run_is_a_status() {
         (&finished, ThreadStatus::Finished),
         (&failed, ThreadStatus::Failed),
         (&waiting, ThreadStatus::Waiting),
+        (&cancelled, ThreadStatus::Held),
         (&stopped, ThreadStatus::Stopped),
         (&running, ThreadStatus::Running),
     ] {
@@ -94,8 +106,8 @@ async fn the_status_follows_the_thread() {
         .unwrap();
     assert_eq!(
         status().await,
-        ThreadStatus::Stopped,
-        "an edit makes it ready to continue"
+        ThreadStatus::Held,
+        "an edit makes it ready to continue, when a person wants it to"
     );
     thread.resume(()).await.unwrap().into_finished().unwrap();
     assert_eq!(status().await, ThreadStatus::Finished);
@@ -108,9 +120,9 @@ async fn the_status_follows_the_thread() {
         .pop()
         .unwrap();
     let fork = thread.fork_to(first.checkpoint, "fork").await.unwrap();
-    assert_eq!(info(&fork).await.status, ThreadStatus::Stopped);
+    assert_eq!(info(&fork).await.status, ThreadStatus::Held);
     thread.fork(first.checkpoint).await.unwrap();
-    assert_eq!(status().await, ThreadStatus::Stopped);
+    assert_eq!(status().await, ThreadStatus::Held);
 }
 
 #[tokio::test]

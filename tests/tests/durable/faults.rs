@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use petalflow::async_trait;
 use petalflow::checkpoint::{
-    Address, Claim, InMemoryStore, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
-    ThreadChange, ThreadInfo, ThreadQuery,
+    Address, Claim, InMemoryStore, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
+    StoredWrite, ThreadChange, ThreadInfo, ThreadQuery,
 };
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, HistoryQuery, ThreadError};
@@ -90,6 +90,11 @@ impl Store for Faulty {
     ) -> Result<(), StoreError> {
         let call = async { self.store.write(address, seq, writes).await };
         self.or(WRITE, call).await
+    }
+
+    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError> {
+        let call = async { self.store.apply(thread, changes).await };
+        self.or(APPEND, call).await
     }
 
     async fn read(

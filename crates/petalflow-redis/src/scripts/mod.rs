@@ -20,8 +20,9 @@ macro_rules! scripts {
 }
 
 scripts! {
-    APPEND = ("damage.lua", "thread.lua") "append.lua";
-    WRITE = ("damage.lua", "thread.lua") "write.lua";
+    APPEND = ("damage.lua", "thread.lua", "changes.lua") "append.lua";
+    WRITE = ("damage.lua", "thread.lua", "changes.lua") "write.lua";
+    APPLY = ("damage.lua", "thread.lua", "changes.lua") "apply.lua";
     READ = ("damage.lua", "thread.lua") "read.lua";
     WRITES = ("damage.lua", "thread.lua") "writes.lua";
     HISTORY = ("damage.lua", "thread.lua") "history.lua";

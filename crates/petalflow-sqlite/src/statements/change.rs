@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use petalflow::checkpoint::{Address, StoreError, StoredCheckpoint, StoredWrite};
+use petalflow::checkpoint::{
+    Address, StoreChange, StoreError, StoredCheckpoint, StoredWrite, ThreadChange,
+};
 use rusqlite::{Connection, params};
 
 use super::listing;
@@ -68,6 +70,45 @@ pub(crate) fn write(
             write.name,
             write.bytes,
         ])?;
+    }
+    Ok(())
+}
+
+/// Makes several changes of a thread.
+pub(crate) fn apply(
+    connection: &Connection,
+    thread: &str,
+    changes: &[StoreChange],
+) -> Result<(), TransactionError> {
+    for change in changes {
+        match change {
+            StoreChange::Append {
+                namespace,
+                checkpoint,
+                after,
+                settled,
+            } => {
+                let address = Address { thread, namespace };
+                append(connection, address, checkpoint, *after, settled, None)?;
+            }
+            StoreChange::Write {
+                namespace,
+                seq,
+                writes,
+            } => write(connection, Address { thread, namespace }, *seq, writes)?,
+            StoreChange::Status {
+                flow,
+                status,
+                due_ms,
+            } => {
+                let status = ThreadChange::Status {
+                    flow,
+                    status: *status,
+                    due_ms: *due_ms,
+                };
+                listing::describe(connection, thread, status)?;
+            }
+        }
     }
     Ok(())
 }

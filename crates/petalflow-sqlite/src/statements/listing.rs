@@ -203,8 +203,8 @@ fn names_thread(error: TransactionError, thread: &str) -> TransactionError {
 fn check_statuses(connection: &Connection) -> Result<(), TransactionError> {
     // Uses the index, whose order is that of the texts.
     let unknown = "SELECT thread, status FROM threads
-        WHERE status < 'failed' OR status > 'failed' AND status < 'finished' OR status > 'finished' AND status < 'running'
-            OR status > 'running' AND status < 'stopped' OR status > 'stopped' AND status < 'waiting' OR status > 'waiting'
+        WHERE status < 'failed' OR status > 'failed' AND status < 'finished' OR status > 'finished' AND status < 'held'
+            OR status > 'held' AND status < 'running' OR status > 'running' AND status < 'stopped' OR status > 'stopped' AND status < 'waiting' OR status > 'waiting'
         LIMIT 1";
     let mut unknown = connection.prepare_cached(unknown)?;
     let mut rows = unknown.query(())?;
@@ -231,7 +231,7 @@ fn indexed_conditions(query: &ThreadQuery<'_>) -> String {
         query
             .due_by_ms
             // All of them: the index begins with the status.
-            .map(|_| "SELECT thread FROM threads WHERE status IN ('running', 'waiting', 'stopped', 'failed', 'finished') AND due_ms <= ?9"),
+            .map(|_| "SELECT thread FROM threads WHERE status IN ('running', 'waiting', 'stopped', 'failed', 'finished', 'held') AND due_ms <= ?9"),
     ];
     let candidates: Vec<_> = indexed.into_iter().flatten().collect();
     if candidates.is_empty() {

@@ -14,8 +14,8 @@ use async_trait::async_trait;
 use history::AddressHistory;
 
 use super::{
-    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadChange,
-    ThreadInfo, ThreadQuery, ThreadStatus,
+    Address, Claim, Store, StoreChange, StoreError, Stored, StoredCheckpoint, StoredWrite,
+    ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
 };
 use crate::BoxFuture;
 
@@ -80,6 +80,15 @@ impl ThreadHistories {
         std::iter::once(("", &self.root)).chain(nested.map(|(name, history)| (&**name, history)))
     }
 
+    /// Sets the status. It holds until the next checkpoint of the root.
+    fn set_status(&mut self, flow: &str, status: ThreadStatus, due_ms: Option<u64>) {
+        let description = &mut self.description;
+        description.flow = flow.into();
+        description.status = status;
+        description.due_ms = due_ms;
+        description.at = self.root.newest();
+    }
+
     /// What is listed of the thread. `None` if it has no checkpoint.
     fn info(&self, id: &str) -> Option<ThreadInfo> {
         let (mut checkpoints, mut bytes, mut newest) = (0, 0, None);
@@ -134,6 +143,33 @@ impl InMemoryStore {
 impl Threads {
     fn history(&self, address: Address<'_>) -> Option<&AddressHistory> {
         self.threads.get(address.thread)?.get(address.namespace)
+    }
+
+    /// Fails if one of the changes appends after another number than the newest.
+    fn check_appends(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError> {
+        let mut appended: HashMap<&str, u64> = HashMap::new();
+        for change in changes {
+            let StoreChange::Append {
+                namespace,
+                checkpoint,
+                after,
+                ..
+            } = change
+            else {
+                continue;
+            };
+            let stored = || self.history(Address { thread, namespace })?.newest();
+            let found = appended.get(&**namespace).copied().or_else(stored);
+            if found != *after {
+                return Err(StoreError::Conflict {
+                    thread: thread.into(),
+                    expected: *after,
+                    found,
+                });
+            }
+            appended.insert(namespace, checkpoint.seq);
+        }
+        Ok(())
     }
 
     /// The history at an address. If it is new, it is added, and only then are the names copied.
@@ -220,6 +256,40 @@ impl Store for InMemoryStore {
         Box::pin(Done)
     }
 
+    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError> {
+        let mut threads = self.lock();
+        // Checked before anything changes.
+        threads.check_appends(thread, changes)?;
+        for change in changes {
+            let address = |namespace| Address { thread, namespace };
+            match change {
+                StoreChange::Append {
+                    namespace,
+                    checkpoint,
+                    settled,
+                    ..
+                } => {
+                    let history = threads.history_mut(address(namespace));
+                    history.append(checkpoint, settled);
+                }
+                StoreChange::Write {
+                    namespace,
+                    seq,
+                    writes,
+                } => threads.history_mut(address(namespace)).write(*seq, writes),
+                StoreChange::Status {
+                    flow,
+                    status,
+                    due_ms,
+                } => {
+                    let histories = threads.threads.entry(thread.into()).or_default();
+                    histories.set_status(flow, *status, *due_ms);
+                }
+            }
+        }
+        Ok(())
+    }
+
     async fn read(
         &self,
         address: Address<'_>,
@@ -293,19 +363,13 @@ impl Store for InMemoryStore {
     async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
         let mut threads = self.lock();
         let histories = threads.threads.entry(thread.into()).or_default();
-        let description = &mut histories.description;
         match change {
             ThreadChange::Status {
                 flow,
                 status,
                 due_ms,
-            } => {
-                description.flow = flow.into();
-                description.status = status;
-                description.due_ms = due_ms;
-                description.at = histories.root.newest();
-            }
-            ThreadChange::Labels(labels) => description.labels.clone_from(labels),
+            } => histories.set_status(flow, status, due_ms),
+            ThreadChange::Labels(labels) => histories.description.labels.clone_from(labels),
         }
         Ok(())
     }

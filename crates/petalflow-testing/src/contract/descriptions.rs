@@ -90,6 +90,7 @@ pub async fn a_status_holds_until_the_next_checkpoint(stores: &Stores) -> CaseRe
         ThreadStatus::Stopped,
         ThreadStatus::Failed,
         ThreadStatus::Finished,
+        ThreadStatus::Held,
     ] {
         store.describe(THREAD, status("Talk", ended, None)).await?;
         assert_eq!(

@@ -21,6 +21,7 @@
 )]
 
 pub mod appends;
+pub mod batches;
 #[cfg(test)]
 mod broken;
 pub mod claims;

@@ -59,6 +59,12 @@ macro_rules! store_contract {
                 c90_settled_writes_go_with_the_append,
                 a_dropped_append_is_whole_or_nothing,
             ]
+            batches: [
+                changes_take_effect_in_their_order,
+                a_batch_with_a_conflict_changes_nothing,
+                a_thread_begins_with_a_batch,
+                a_dropped_batch_is_whole_or_nothing,
+            ]
             writes: [
                 c90_a_write_takes_the_place_of_the_one_before,
                 c90_writes_are_kept_apart_and_in_order,
@@ -144,6 +150,7 @@ mod tests {
         let listed = include_str!("store_contract.rs");
         for topic in [
             include_str!("appends.rs"),
+            include_str!("batches.rs"),
             include_str!("claims.rs"),
             include_str!("concurrency.rs"),
             include_str!("descriptions.rs"),

@@ -7,8 +7,8 @@ use std::task::{Poll, Waker};
 
 use petalflow::async_trait;
 use petalflow::checkpoint::{
-    Address, Claim, Store, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadChange,
-    ThreadInfo, ThreadQuery,
+    Address, Claim, Store, StoreChange, StoreError, Stored, StoredCheckpoint, StoredWrite,
+    ThreadChange, ThreadInfo, ThreadQuery,
 };
 
 use super::fault::{Fault, FaultTarget};
@@ -42,6 +42,8 @@ struct Process {
     fault: Option<Fault>,
     writes: u64,
     occurred: bool,
+    /// The process has died. Before that, the store may still do the call that the fault hit.
+    dead: bool,
     /// The call that the fault hit.
     last: String,
     /// The claims of the process.
@@ -140,7 +142,7 @@ impl FaultyStore {
     pub async fn died(&self) {
         poll_fn(|cx| {
             let mut process = self.process();
-            if process.occurred && process.fault.is_some_and(|fault| fault.kind.kills()) {
+            if process.dead {
                 return Poll::Ready(());
             }
             process.watcher = Some(cx.waker().clone());
@@ -206,6 +208,7 @@ impl FaultyStore {
             call.await?;
         }
         if dies {
+            self.process().dead = true;
             self.wake();
             std::future::pending::<()>().await;
         }
@@ -250,6 +253,12 @@ impl Store for FaultyStore {
             )
         };
         let call = async move { self.store.write(address, seq, writes).await };
+        self.write_through(what, call).await
+    }
+
+    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError> {
+        let what = || format!("{} changes of the thread", changes.len());
+        let call = async move { self.store.apply(thread, changes).await };
         self.write_through(what, call).await
     }
 

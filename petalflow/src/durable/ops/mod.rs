@@ -1,4 +1,5 @@
 //! Reads and changes a thread without a run: snapshots, edits, forks and copies.
 
+mod held;
 pub(super) mod subflow_history;
 pub(super) mod thread_ops;

@@ -7,8 +7,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::held::status_at;
 use crate::checkpoint::{
-    Cause, Header, KeyEntry, KeyKind, OwnedKey, Record, StoredCheckpoint, TaskEntry, ThreadStorage,
+    Cause, Header, KeyEntry, KeyKind, OwnedKey, Record, StoreChange, StoredCheckpoint, TaskEntry,
+    ThreadStorage,
 };
 use crate::clock::now_ms;
 use crate::durable::load::checkpoint::records;
@@ -19,29 +21,22 @@ use crate::outcome::ThreadError;
 /// The number of checkpoints that are read at once.
 const PAGE: usize = 100;
 
-/// The checkpoints of sub-flows to be appended with a fork. Nothing has been written yet.
-pub(in crate::durable) struct RestoredSubflows(Vec<SubflowCopy>);
-
-struct SubflowCopy {
-    namespace: String,
-    after: Option<u64>,
-    checkpoint: StoredCheckpoint,
-}
-
+/// The checkpoints of sub-flows that are appended together with a fork.
+///
 /// Finds the checkpoints of the sub-flows of `from` at a checkpoint, for a fork of it in `to` that gets the number `fork`.
 pub(in crate::durable) async fn restore_subflows(
     from: &ThreadStorage,
     checkpoint: u64,
     to: &ThreadStorage,
     fork: u64,
-) -> Result<RestoredSubflows, ThreadError> {
+) -> Result<Vec<StoreChange>, ThreadError> {
     let mut namespaces = from.flows().await?;
     namespaces.retain(|namespace| !namespace.is_empty());
     // Sorted, so that a flow comes before its sub-flows.
     namespaces.sort_unstable();
     let mut copies = Vec::new();
     if namespaces.is_empty() {
-        return Ok(RestoredSubflows(copies));
+        return Ok(copies);
     }
     let same_thread = from.thread == to.thread;
     let mut past = ForkHistory::of(from, checkpoint).await?;
@@ -71,8 +66,9 @@ pub(in crate::durable) async fn restore_subflows(
             copy.header.turn = 0;
             copy.header.superstep = 0;
         }
-        copies.push(SubflowCopy {
+        copies.push(StoreChange::Append {
             after,
+            settled: 0..0,
             checkpoint: StoredCheckpoint {
                 seq: seq_of_copy,
                 base: seq_of_copy,
@@ -82,29 +78,17 @@ pub(in crate::durable) async fn restore_subflows(
             namespace,
         });
     }
-    Ok(RestoredSubflows(copies))
+    Ok(copies)
 }
 
-impl RestoredSubflows {
-    pub(in crate::durable) async fn write(self, to: &ThreadStorage) -> Result<(), ThreadError> {
-        for SubflowCopy {
-            namespace,
-            after,
-            mut checkpoint,
-        } in self.0
-        {
-            to.append(&namespace, &mut checkpoint, after, 0..0).await?;
-        }
-        Ok(())
-    }
-}
-
-/// Copies all checkpoints of a thread to a thread that does not exist yet.
+/// Copies all checkpoints of a thread to a thread that does not exist yet, in one step. A person holds the copy.
 pub(crate) async fn copy(from: &ThreadStorage, to: &ThreadStorage) -> Result<(), ThreadError> {
     let mut namespaces = from.flows().await?;
     namespaces.sort_unstable();
+    let mut newest = None;
     // The tasks of the copy, by the tasks of the thread.
     let mut tasks = HashMap::new();
+    let mut changes = Vec::new();
     for namespace in namespaces {
         let mut checkpoints = from.history(&namespace, None, usize::MAX).await?;
         checkpoints.reverse();
@@ -125,11 +109,25 @@ pub(crate) async fn copy(from: &ThreadStorage, to: &ThreadStorage) -> Result<(),
                 record.header.owner = Some(owner);
                 checkpoint.bytes = encode(seq, &record);
             }
-            to.append(&namespace, &mut checkpoint, after, 0..0).await?;
+            changes.push(StoreChange::Append {
+                namespace: namespace.clone(),
+                checkpoint,
+                after,
+                settled: 0..0,
+            });
             after = Some(seq);
+            if namespace.is_empty() {
+                newest = Some(record.header);
+            }
         }
     }
-    Ok(())
+    let Some(newest) = newest else {
+        return Err(ThreadError::Unknown {
+            thread: from.thread.to_string(),
+        });
+    };
+    changes.push(status_at(&to.flow, &newest));
+    Ok(to.apply(changes).await?)
 }
 
 /// The tasks and forks in the past of a checkpoint of the outermost flow.

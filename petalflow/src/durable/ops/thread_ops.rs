@@ -2,9 +2,10 @@
 
 use petalflow_graph::NodeIdx;
 
+use super::held::{held_status, status_at};
 use super::subflow_history::restore_subflows;
 use crate::checkpoint::{
-    Cause, Durability, StoredCheckpoint, ThreadStatus, ThreadStorage, WriteName,
+    Cause, Durability, Header, StoreChange, StoredCheckpoint, TaskEntry, ThreadStorage, WriteName,
 };
 use crate::durable::load::checkpoint::{LoadedCheckpoint, load_checkpoint, waiting};
 use crate::durable::record::fingerprint::{Fingerprint, codec_of};
@@ -72,6 +73,8 @@ pub(crate) async fn snapshot<F: Flow>(
     };
     let mut info = CheckpointInfo::of(&stored, &head.record, &plan);
     info.bytes = head.own_bytes;
+    let unfinished = states.iter().filter(|task| !task.finished);
+    info.next = unfinished.map(|task| task.node.clone()).collect();
     Ok(Some(Snapshot {
         info,
         state: head.state,
@@ -81,7 +84,20 @@ pub(crate) async fn snapshot<F: Flow>(
     }))
 }
 
-/// A writer for changes that are in the store when a function of this file returns.
+/// Which tasks of the frontier of a checkpoint have finished.
+pub(crate) async fn results_beside(
+    storage: &ThreadStorage,
+    header: &Header,
+) -> Result<Vec<bool>, ThreadError> {
+    let writes = storage.writes("", header.origin).await?;
+    let is_finished = |task: &TaskEntry| {
+        let id = task_id(&storage.thread, "", header.origin, &task.node, task.send);
+        writes.iter().any(|write| write.is(id, WriteName::Done))
+    };
+    Ok(header.frontier.iter().map(is_finished).collect())
+}
+
+/// A writer for the changes of a person.
 fn sync_writer<S: State>(
     storage: &ThreadStorage,
     fingerprint: Fingerprint,
@@ -99,7 +115,8 @@ fn sync_writer<S: State>(
     )
 }
 
-/// Copies a checkpoint to the end of its thread, or to the beginning of another thread. Returns the number of the copy.
+/// Copies a checkpoint to the end of its thread, or to the beginning of another thread, in one step. Returns the number of the
+/// copy.
 pub(crate) async fn fork<F: Flow>(
     flow: &F,
     from: &ThreadStorage,
@@ -121,20 +138,22 @@ pub(crate) async fn fork<F: Flow>(
     let mut writer = sync_writer(to, fingerprint, codec, newest);
     writer.set_lost(head.lost);
     let seq = writer.seq().get();
-    let subflows = restore_subflows(from, checkpoint, to, seq).await?;
+    let mut changes = restore_subflows(from, checkpoint, to, seq).await?;
+    let status = status_at(flow.stored_name(), &head.record.header);
     let same_thread = from.thread == to.thread;
     let parent = same_thread.then_some(CheckpointSeq::new(checkpoint));
     writer.begin_fork(head.record.header, parent);
-    subflows.write(to).await?;
     let committed = Committed {
         state: &head.state,
         written: head.written,
     };
-    writer.save(committed).await?;
+    changes.push(writer.change(committed)?);
+    changes.push(status);
+    to.apply(changes).await?;
     Ok(seq)
 }
 
-/// Edits the state of a thread, superstep by superstep. Returns the numbers of the new checkpoints.
+/// Edits the state of a thread, superstep by superstep: all of them or none. Returns the numbers of the new checkpoints.
 pub(crate) async fn edit<F: Flow>(
     flow: &F,
     storage: &ThreadStorage,
@@ -152,6 +171,7 @@ pub(crate) async fn edit<F: Flow>(
             thread: storage.thread.to_string(),
         });
     };
+    let waits = waiting(storage, "", &plan, &head.record, &head.writes)?;
     let LoadedCheckpoint {
         state,
         written,
@@ -170,7 +190,6 @@ pub(crate) async fn edit<F: Flow>(
     let mut planner = Planner::new(&plan);
     let restored = restore_frontier(&plan, &writer, previous)?;
     planner.restore(restored.deferred, &restored.arrived);
-    // Everything is checked before anything is written.
     let mut checked = Vec::new();
     for edits in supersteps {
         checked.push(check(&plan, edits)?);
@@ -183,11 +202,15 @@ pub(crate) async fn edit<F: Flow>(
         superstep,
         state,
         written,
+        waits: waits.into_iter().map(|(_, interrupt)| interrupt).collect(),
     };
-    let mut checkpoints = Vec::new();
+    let (mut checkpoints, mut changes) = (Vec::new(), Vec::new());
     for edits in checked {
-        checkpoints.push(editor.superstep(edits).await?);
+        changes.push(editor.superstep(edits)?);
+        checkpoints.push(editor.writer.seq().get());
     }
+    changes.push(editor.status(flow.stored_name()));
+    storage.apply(changes).await?;
     Ok(checkpoints)
 }
 
@@ -200,11 +223,13 @@ struct Editor<'p, S: State> {
     superstep: u64,
     state: S,
     written: KeySet,
+    /// What the tasks of the frontier wait for.
+    waits: Vec<Interrupt>,
 }
 
 impl<S: State> Editor<'_, S> {
-    /// Applies the edits of one superstep and stores a checkpoint. Returns its number.
-    async fn superstep(&mut self, mut edits: Checked<S>) -> Result<u64, ThreadError> {
+    /// Applies the edits of one superstep. Returns the new checkpoint.
+    fn superstep(&mut self, mut edits: Checked<S>) -> Result<StoreChange, ThreadError> {
         let updates = || edits.iter().map(|(_, effects)| &effects.update);
         let stepped = edits.iter().any(|(node, _)| node.is_some());
         let expired = if stepped {
@@ -232,6 +257,7 @@ impl<S: State> Editor<'_, S> {
                 })?;
             self.superstep += 1;
             self.writer.replace_frontier();
+            self.waits.clear();
         }
         let updates = edits.iter_mut().map(|(_, effects)| &mut effects.update);
         if stepped {
@@ -252,8 +278,13 @@ impl<S: State> Editor<'_, S> {
             state: &self.state,
             written: self.written,
         };
-        self.writer.save(committed).await?;
-        Ok(self.writer.seq().get())
+        self.writer.change(committed)
+    }
+
+    /// What is listed of the thread after the edits.
+    fn status(&self, flow: &str) -> StoreChange {
+        let (is_waiting, is_finished) = (!self.waits.is_empty(), self.frontier.is_empty());
+        held_status(flow, is_waiting, is_finished, first_expiry(&self.waits))
     }
 }
 
@@ -287,26 +318,6 @@ fn check<S: State>(plan: &ExecutionPlan, edits: Vec<Edit<S>>) -> Result<Checked<
     }
     checked.sort_by_key(|(node, _)| *node);
     Ok(checked)
-}
-
-/// Sets the status that is listed of a thread to that of its newest checkpoint.
-pub(crate) async fn describe<F: Flow>(
-    flow: &F,
-    storage: &ThreadStorage,
-) -> Result<(), ThreadError> {
-    let Some(snapshot) = snapshot(flow, storage, None).await? else {
-        return Ok(());
-    };
-    let status = if snapshot.is_finished() {
-        ThreadStatus::Finished
-    } else if snapshot.interrupts.is_empty() {
-        ThreadStatus::Stopped
-    } else {
-        ThreadStatus::Waiting
-    };
-    let due_ms = first_expiry(&snapshot.interrupts);
-    let described = storage.describe(flow.stored_name(), status, due_ms).await;
-    Ok(described?)
 }
 
 /// When the first of the questions expires.

@@ -2,7 +2,7 @@
 
 use super::opener::{OpenedThread, ThreadOpener};
 use super::restored_frontier::{node_of, restore_frontier};
-use crate::checkpoint::{Cause, DecisionKind, DecisionRecord, Header};
+use crate::checkpoint::{Cause, DecisionKind, DecisionRecord, Header, ThreadStatus};
 use crate::clock::now_ms;
 use crate::durable::load::checkpoint::{LoadedCheckpoint, waiting};
 use crate::durable::record::dirty_keys::lossy;
@@ -15,11 +15,12 @@ use crate::superstep::{Planner, Task};
 use crate::task_services::question::answer::{self, Waiting};
 
 impl<S: State> ThreadOpener<'_, S> {
-    /// Continues where the thread stopped.
+    /// Continues where the thread stopped. `releases`: a person who holds the thread does so no longer.
     pub(in crate::durable) async fn resume(
         mut self,
         head: LoadedCheckpoint<S>,
         resume: Resume<S>,
+        releases: bool,
     ) -> Result<OpenedThread<S>, ThreadError> {
         let LoadedCheckpoint {
             mut state,
@@ -97,6 +98,13 @@ impl<S: State> ThreadOpener<'_, S> {
                 .await?;
         } else {
             self.describe(&frontier, superstep)?;
+            // The status that is listed holds until the next checkpoint.
+            if releases && !frontier.is_empty() && !self.writer.has_parent_barrier() {
+                let waiting = waiting.iter().map(|(_, interrupt)| interrupt);
+                let due_ms = waiting.filter_map(|interrupt| interrupt.expires_ms).min();
+                let storage = self.writer.storage();
+                storage.describe(ThreadStatus::Running, due_ms).await?;
+            }
         }
         let mut opened = self.opened(state, written, frontier, superstep, &writes)?;
         opened.waiting = interrupts_after(waiting);

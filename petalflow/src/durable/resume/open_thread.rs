@@ -33,6 +33,7 @@ pub(in crate::durable) async fn open<F: Flow>(
         nested,
         discard_pending,
         retention,
+        leaves_held,
         ..
     } = start;
     let codec = codec_of::<F::State>()?;
@@ -80,7 +81,7 @@ pub(in crate::durable) async fn open<F: Flow>(
             }
             Some(nested) => opener.open_nested(head, input, nested).await,
         },
-        (Command::Resume(resume), Some(head)) => opener.resume(head, *resume).await,
+        (Command::Resume(resume), Some(head)) => opener.resume(head, *resume, !leaves_held).await,
         (Command::Resume(_), None) => Err(ThreadError::Unknown {
             thread: opener.writer.storage().thread.to_string(),
         }),
@@ -120,7 +121,7 @@ impl<S: State> ThreadOpener<'_, S> {
                 bytes: bytes.clone(),
             });
             head.record.header.answers.extend(decided);
-            self.resume(head, Resume::new()).await?
+            self.resume(head, Resume::new(), false).await?
         } else if retains_state && head.record.header.turn > 0 {
             self.begin_turn(head, input).await?
         } else {

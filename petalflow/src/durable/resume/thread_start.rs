@@ -48,6 +48,8 @@ pub(crate) struct ThreadStart<S: State> {
     pub(crate) event_log: Option<u64>,
     /// Whether a new input may discard what the thread waits for.
     pub(crate) discard_pending: bool,
+    /// Whether the run is refused if a person holds the thread.
+    pub(crate) leaves_held: bool,
     /// Where the run stops once, when it has stored what it begins with.
     pub(crate) begin_barrier: Option<Arc<BeginBarrier<S>>>,
     /// The run, once it has claimed the thread.

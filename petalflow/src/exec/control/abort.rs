@@ -20,6 +20,8 @@ pub(in crate::exec) struct AbortReason<S: State> {
     pub(in crate::exec) source: Option<BoxError>,
     /// The writes of tasks that finished in the superstep that was not committed, by node.
     pub(in crate::exec) pending: Vec<(String, S::Update)>,
+    /// The failure of a node at the moment at which the run was cancelled.
+    pub(in crate::exec) failed: Option<NodeError>,
     /// The task that failed.
     task: Option<TaskId>,
 }
@@ -43,6 +45,7 @@ impl<S: State> Abort<S> {
             kind,
             source: None,
             pending: Vec::new(),
+            failed: None,
             task: None,
         }))
     }
@@ -104,6 +107,17 @@ impl<S: State> Abort<S> {
         abort
     }
 
+    /// A task failed for good, and the run was cancelled before it noticed that. The failure is the source.
+    pub(in crate::exec) fn cancelled_with(
+        error: NodeError,
+        source: BoxError,
+        task: Option<TaskId>,
+    ) -> Self {
+        let mut abort = Self::stopped(Stop::Cancelled).with_source(source);
+        (abort.0.failed, abort.0.task) = (Some(error), task);
+        abort
+    }
+
     /// The writes of these nodes cannot be applied.
     pub(in crate::exec) fn refused(nodes: Vec<String>, error: WriteError) -> Self {
         let problem = error.to_string();
@@ -129,9 +143,10 @@ impl<S: State> Abort<S> {
 
     /// The task that failed and its failure, if that is why the run cannot continue.
     pub(in crate::exec) fn failed_task(&self) -> Option<(TaskId, &NodeError)> {
-        match &self.0.kind {
-            RunErrorKind::Node(error) => Some((self.0.task?, error)),
-            _ => None,
-        }
+        let error = match &self.0.kind {
+            RunErrorKind::Node(error) => error,
+            _ => self.0.failed.as_ref()?,
+        };
+        Some((self.0.task?, error))
     }
 }

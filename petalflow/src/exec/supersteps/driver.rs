@@ -109,6 +109,7 @@ impl<F: Flow> Driver<F> {
             kind,
             source,
             pending,
+            failed,
             ..
         } = abort.into_reason();
         if has_panicked {
@@ -120,6 +121,7 @@ impl<F: Flow> Driver<F> {
             pending,
         };
         let mut error = RunError::new(kind, name, superstep, source, barrier);
+        error.set_failed(failed);
         if error.is_stop() {
             error.set_retried(self.scope.shared.retried());
         }

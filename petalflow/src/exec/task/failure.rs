@@ -7,7 +7,7 @@ use crate::exec::Extras;
 use crate::exec::control::abort::Abort;
 use crate::exec::persistence::task_end::TaskEnd;
 use crate::node::{Effects, Scope};
-use crate::outcome::RunErrorKind;
+use crate::outcome::{RunError, RunErrorKind};
 use crate::state::State;
 
 /// Decides what a failed task does to the run: take its `catch` edge, record the failure, or end the run.
@@ -19,10 +19,15 @@ pub(in crate::exec) fn handle_failure<S: State>(
 ) -> Result<TaskEnd, Abort<S>> {
     let error: NodeError = failure.describe(scope);
     effects.clear();
+    let task = || scope.shared.services.is_some().then(|| scope.task_id());
     let cancel = scope.shared.cancel.as_ref();
-    // A failure that cancellation caused, for example in a flow inside this one, is not the reason why the run stops.
+    // The run stops because it was cancelled. No edge and no record of failures continues it.
     if cancel.is_some_and(RunToken::is_cancelled) {
-        return Err(Abort::new(RunErrorKind::Cancelled));
+        return Err(if was_only_cancelled(&failure) {
+            Abort::new(RunErrorKind::Cancelled)
+        } else {
+            Abort::cancelled_with(error, failure.into_source(), task())
+        });
     }
     if let Some(to) = scope.shared.plan.out_edges[scope.node.index()].catch {
         return Ok(TaskEnd::Caught {
@@ -34,8 +39,14 @@ pub(in crate::exec) fn handle_failure<S: State>(
         record(error, &mut effects.update);
         return Ok(TaskEnd::Ignored);
     }
-    let task = scope.shared.services.is_some().then(|| scope.task_id());
-    Err(Abort::of_node(error, failure.into_source(), task))
+    Err(Abort::of_node(error, failure.into_source(), task()))
+}
+
+/// Whether the failure is that of a flow inside the node which was cancelled, and in which no node has failed.
+fn was_only_cancelled(failure: &Failure) -> bool {
+    let inside = failure.source().downcast_ref::<RunError>();
+    inside
+        .is_some_and(|error| *error.kind() == RunErrorKind::Cancelled && error.get_ref().is_none())
 }
 
 impl Failure {

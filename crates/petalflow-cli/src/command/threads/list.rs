@@ -47,6 +47,7 @@ enum Status {
     Stopped,
     Failed,
     Finished,
+    Held,
 }
 
 pub(crate) async fn run(args: Args) -> Result {
@@ -61,6 +62,7 @@ pub(crate) async fn run(args: Args) -> Result {
             Status::Stopped => ThreadStatus::Stopped,
             Status::Failed => ThreadStatus::Failed,
             Status::Finished => ThreadStatus::Finished,
+            Status::Held => ThreadStatus::Held,
         }),
         ..ThreadQuery::default()
     };

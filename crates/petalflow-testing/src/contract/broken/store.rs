@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use petalflow::async_trait;
 use petalflow::checkpoint::{
-    Address, Claim, InMemoryStore, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
-    ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
+    Address, Claim, InMemoryStore, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
+    StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
 };
 use tokio::time::sleep;
 
@@ -265,6 +265,10 @@ impl Store for BrokenStore {
             _ if writes.is_empty() => Ok(()),
             _ => self.writes.write(address, seq, writes).await,
         }
+    }
+
+    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError> {
+        self.store.apply(self.id(thread), changes).await
     }
 
     async fn read(

@@ -1,9 +1,10 @@
 //! Encodes a checkpoint and appends it to the store, in the order that the durability asks for.
 
+use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use super::{ChainSize, CheckpointSeq, CheckpointWriter, ParentBarrier, PlannedFrontier};
-use crate::checkpoint::{Cause, Durability, StoreError};
+use crate::checkpoint::{Cause, Durability, StoreChange, StoreError};
 use crate::clock::now_ms;
 use crate::exec::Committed;
 use crate::future::BoxFuture;
@@ -158,14 +159,7 @@ impl<S: State> CheckpointWriter<S> {
     /// Appends the next checkpoint. With `Durability::Async` this only starts the write.
     fn append(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
         let after = self.newest.map(CheckpointSeq::get);
-        let begun_writes = self.storage.begun_writes.load(Ordering::Relaxed);
-        // Nothing was written since the results of earlier supersteps were removed.
-        let removed_results = if self.settled_writes == Some(begun_writes) {
-            0..0
-        } else {
-            self.oldest_results.get()..self.header.origin
-        };
-        self.next.begun_writes = begun_writes;
+        let removed_results = self.removed_results();
         let checkpoint = &mut self.next.checkpoint;
         if self.durability == Durability::Async {
             let (storage, namespace) = (self.storage.clone(), self.namespace.clone());
@@ -180,6 +174,33 @@ impl<S: State> CheckpointWriter<S> {
             self.storage
                 .append(&self.namespace, checkpoint, after, removed_results)
         }
+    }
+
+    /// The numbers of the results that the next checkpoint removes.
+    fn removed_results(&mut self) -> Range<u64> {
+        let begun_writes = self.storage.begun_writes.load(Ordering::Relaxed);
+        self.next.begun_writes = begun_writes;
+        // Nothing was written since the results of earlier supersteps were removed.
+        if self.settled_writes == Some(begun_writes) {
+            return 0..0;
+        }
+        self.oldest_results.get()..self.header.origin
+    }
+
+    /// The last barrier as a change of the thread. The caller applies it, before or together with later changes of this writer.
+    pub(in crate::durable) fn change(
+        &mut self,
+        committed: Committed<'_, S>,
+    ) -> Result<StoreChange, ThreadError> {
+        self.encode(committed)?;
+        let change = StoreChange::Append {
+            namespace: self.namespace.clone(),
+            checkpoint: self.next.checkpoint.clone(),
+            after: self.newest.map(CheckpointSeq::get),
+            settled: self.removed_results(),
+        };
+        self.mark_appended();
+        Ok(change)
     }
 
     /// The next checkpoint is in the store, or is being written.

@@ -83,10 +83,14 @@ impl<S: State> CheckpointWriter<S> {
             ));
         }
         self.await_in_flight().await?;
-        if !writes.is_empty() {
-            self.storage
-                .write(&self.namespace, self.header.origin, writes)
+        let (storage, namespace, origin) = (&self.storage, &self.namespace, self.header.origin);
+        let expiries = questions.iter().filter_map(|it| it.interrupt.expires_ms);
+        if let Some(expires_ms) = expiries.min() {
+            storage
+                .write_question(namespace, origin, writes, expires_ms)
                 .await?;
+        } else if !writes.is_empty() {
+            storage.write(namespace, origin, writes).await?;
         }
         Ok(())
     }

@@ -1,0 +1,62 @@
+-- Makes several changes: all, or none if a checkpoint is to be appended after another number than the newest. Returns 'done', or
+-- the index of that change among the appended checkpoints and the newest number, which is empty if there is none.
+--
+-- After the thread and the number of the changes, the arguments are the kind and the fields of each change.
+local states = KEYS[8]
+if not count('ZCARD', threads) then
+    return damaged('the key `threads` has another type')
+end
+if not count('HLEN', states) then
+    return damaged('the key `states` has another type')
+end
+
+local fields = { append = 8, write = 5, status = 1 }
+local changes, at = {}, 3
+for i = 1, tonumber(ARGV[2]) do
+    local change = { kind = ARGV[at] }
+    for j = 1, fields[change.kind] do
+        change[j] = ARGV[at + j]
+    end
+    changes[i] = change
+    at = at + 1 + fields[change.kind]
+end
+local again = ARGV[at] == 'again'
+
+-- The first conflict, and whether all checkpoints are stored.
+local conflict, stored, newest, appends = nil, true, {}, 0
+for _, change in ipairs(changes) do
+    if change.kind == 'append' then
+        appends = appends + 1
+        local namespace, seq, base, created, content, after = unpack(change)
+        local found = newest[namespace]
+        if not found then
+            local _, number = newest_of(namespace)
+            found = number
+        end
+        if found ~= after and not conflict then
+            conflict = { tostring(appends), found }
+        end
+        newest[namespace] = seq
+        stored = stored and is_stored(namespace, seq, base, created, content)
+    end
+end
+if conflict then
+    -- The reply to the first attempt was lost. That attempt may have made the changes.
+    if again and stored then
+        return { 'done' }
+    end
+    return conflict
+end
+
+for _, change in ipairs(changes) do
+    if change.kind == 'append' then
+        local namespace, seq, base, created, content, _, first, last = unpack(change)
+        append(namespace, seq, base, created, content, first, last)
+    elseif change.kind == 'write' then
+        write(unpack(change))
+    else
+        local _, number = newest_of('')
+        redis.call('HSET', states, thread, number .. '\0' .. change[1])
+    end
+end
+return { 'done' }

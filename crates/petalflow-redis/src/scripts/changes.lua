@@ -1,0 +1,56 @@
+-- Changes of a thread, for the scripts that make them. They come after `thread.lua`.
+
+-- Returns the newest checkpoint of a namespace: its member of `seqs`, and its number, which is empty if there is none.
+local function newest_of(namespace)
+    local at = namespace .. '\0'
+    local newest = redis.call('ZREVRANGEBYLEX', seqs, '(' .. namespace .. '\1', '[' .. at, 'LIMIT', 0, 1)[1]
+    return newest, newest and string.sub(newest, #at + 1, #at + 20) or ''
+end
+
+-- Whether this checkpoint is stored.
+local function is_stored(namespace, seq, base, created, content)
+    local at = namespace .. '\0'
+    return redis.call('ZSCORE', seqs, at .. seq .. base .. created) and redis.call('HGET', bytes, at .. seq) == content
+end
+
+-- Appends a checkpoint, and removes the settled writes.
+local function append(namespace, seq, base, created, content, first, last)
+    local at = namespace .. '\0'
+    redis.call('ZADD', seqs, 0, at .. seq .. base .. created)
+    redis.call('HSET', bytes, at .. seq, content)
+    redis.call('ZADD', namespaces, 0, namespace)
+
+    local checkpoints, size, updated, begun, own = 0, 0, created, created, ''
+    if info then
+        checkpoints = tonumber(string.sub(info, 1, 20))
+        size = tonumber(string.sub(info, 21, 40))
+        begun = string.sub(info, 61, 80)
+        own = string.sub(info, 81)
+        local before = string.sub(info, 41, 60)
+        if before > updated then
+            updated = before
+        end
+    else
+        redis.call('ZADD', threads, 0, thread)
+    end
+    if namespace == '' then
+        own = seq
+    end
+    local sizes = string.format('%020.0f%020.0f', checkpoints + 1, size + #content)
+    info = sizes .. updated .. begun .. own
+    redis.call('HSET', infos, thread, info)
+
+    local settled = redis.call('ZRANGEBYLEX', marks, '[' .. at .. first, '(' .. at .. last)
+    for _, mark in ipairs(settled) do
+        redis.call('HDEL', values, mark)
+        redis.call('ZREM', marks, mark)
+    end
+end
+
+-- Adds a write beside a number.
+local function write(namespace, seq, task, name, content)
+    local mark = namespace .. '\0' .. seq .. task .. name
+    redis.call('ZADD', marks, 0, mark)
+    redis.call('HSET', values, mark, content)
+    redis.call('ZADD', namespaces, 0, namespace)
+end
