@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use petalflow::checkpoint::Store;
+use petalflow::event::Namespace;
 use petalflow::run::CancelToken;
 use petalflow::{Flow, Launch};
 use petalflow_documents::Envelope;
@@ -76,6 +77,12 @@ impl Server {
     pub fn builder(store: &(impl Store + Clone)) -> ServerBuilder {
         ServerBuilder::new(Arc::new(store.clone()))
     }
+}
+
+/// Whether clients receive an event.
+fn is_of_interest(namespace: &Namespace, kind: &str) -> bool {
+    let of_engine = ["superstep_started", "superstep_finished", "checkpoint"];
+    namespace.as_str().is_empty() || !of_engine.contains(&kind)
 }
 
 impl ServerBuilder {
@@ -235,7 +242,7 @@ impl ServerBuilder {
                 if events == 0 {
                     Box::new(threads)
                 } else {
-                    Box::new(threads.event_log(events))
+                    Box::new(threads.event_log(events).event_log_filter(is_of_interest))
                 }
             }),
         });
@@ -270,7 +277,8 @@ impl ServerBuilder {
     }
 
     /// Sets how many events of a thread are stored at least, for clients that receive them. The default is 1,000. With 0, none
-    /// are stored and none are sent. See [`Threads::event_log`](petalflow::thread::Threads::event_log).
+    /// are stored and none are sent. The supersteps and checkpoints of flows inside the graph, such as those of an agent, are left
+    /// out. See [`Threads::event_log`](petalflow::thread::Threads::event_log).
     #[must_use]
     pub fn event_log(mut self, events: u64) -> Self {
         self.event_log = events;

@@ -3,9 +3,9 @@
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use petalflow::checkpoint::{ThreadInfo, ThreadQuery};
-use petalflow::event::{Event, LoggedEvent};
+use petalflow::event::Event;
 use petalflow::interrupt::Resume;
-use petalflow::thread::{OnBusy, Snapshot, ThreadError, Threads};
+use petalflow::thread::{FollowedEvents, OnBusy, Snapshot, ThreadError, Threads};
 use petalflow::{Flow, RunError, async_trait};
 use petalflow_documents::Envelope;
 use petalflow_documents::kinds::WebhookTriggerNode;
@@ -58,11 +58,7 @@ pub(crate) trait HookThreads: Send + Sync {
     async fn recover(&self, thread: &str) -> Result<RunEvents, RunError>;
     async fn snapshot(&self, thread: &str) -> Result<Option<Snapshot<Envelope>>, ThreadError>;
     async fn info(&self, thread: &str) -> Result<Option<ThreadInfo>, ThreadError>;
-    async fn events_since(
-        &self,
-        thread: &str,
-        number: u64,
-    ) -> Result<Vec<LoggedEvent>, ThreadError>;
+    fn follow(&self, thread: &str, number: u64) -> FollowedEvents;
     async fn list(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, ThreadError>;
 }
 
@@ -93,12 +89,8 @@ impl<F: Flow<State = Envelope>> HookThreads for Threads<F> {
         self.thread(thread).info().await
     }
 
-    async fn events_since(
-        &self,
-        thread: &str,
-        number: u64,
-    ) -> Result<Vec<LoggedEvent>, ThreadError> {
-        self.thread(thread).events_since(number).await
+    fn follow(&self, thread: &str, number: u64) -> FollowedEvents {
+        self.thread(thread).follow(number)
     }
 
     async fn list(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, ThreadError> {

@@ -11,6 +11,7 @@ use petalflow::event::EventKind;
 use petalflow::thread::ThreadError;
 use petalflow_documents::Envelope;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::Notice;
@@ -43,12 +44,14 @@ pub struct Server {
 
 pub(crate) struct Inner {
     pub(crate) settings: Settings,
-    /// Signals that a run of this process has stored events, by thread. The channel closes when the run ends.
+    /// The runs of this process, by thread. Nothing is sent: the channel closes when the run ends.
     running: Mutex<HashMap<String, broadcast::Sender<()>>>,
     tasks: TaskTracker,
     runs: Arc<Semaphore>,
     pub(crate) requests: Arc<Semaphore>,
     pub(crate) streams: Arc<Semaphore>,
+    /// Cancelled when the server begins to stop.
+    pub(crate) stopping: CancellationToken,
 }
 
 impl fmt::Debug for Server {
@@ -75,6 +78,7 @@ impl Server {
                 runs: semaphore(limits.max_runs),
                 requests: semaphore(limits.max_requests),
                 streams: semaphore(limits.max_streams),
+                stopping: CancellationToken::new(),
             }),
         }
     }
@@ -187,7 +191,7 @@ impl Server {
         let Ok(permit) = Arc::clone(&inner.runs).acquire_owned().await else {
             return false;
         };
-        if inner.is_stopping() || inner.running().contains_key(&info.id) {
+        if inner.is_stopping() || inner.is_running(&info.id) {
             return false;
         }
         let threads = &inner.settings.hooks[hook].threads;
@@ -237,6 +241,7 @@ impl Server {
     pub async fn drain(&self, grace: Duration) {
         let inner = &self.inner;
         inner.settings.stop.drain();
+        inner.stopping.cancel();
         inner.tasks.close();
         if tokio::time::timeout(grace, inner.tasks.wait())
             .await
@@ -318,7 +323,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Drives a run in a task of its own, and wakes the clients that receive its events.
+    /// Drives a run in a task of its own.
     pub(crate) fn drive(
         self: &Arc<Self>,
         thread: String,
@@ -337,11 +342,8 @@ impl Inner {
             };
             let (server, thread) = (&guard.server, &*guard.thread);
             while let Some(event) = run.next().await {
-                match &event.kind {
-                    // The events before a checkpoint are in the store. An error means that nobody listens.
-                    EventKind::Checkpoint { .. } => drop(guard.sender.send(())),
-                    EventKind::Failed { error } => server.notify(Notice::Failed { thread, error }),
-                    _ => {}
+                if let EventKind::Failed { error } = &event.kind {
+                    server.notify(Notice::Failed { thread, error });
                 }
             }
             // Release the thread before anyone learns that the run has ended.
@@ -350,8 +352,12 @@ impl Inner {
         });
     }
 
-    /// Subscribes to the run of a thread in this process: a message when it has stored events, and the end of the channel
-    /// when it ends.
+    /// Whether a run of this process has the thread.
+    pub(crate) fn is_running(&self, thread: &str) -> bool {
+        self.running().contains_key(thread)
+    }
+
+    /// A channel that closes when the run of a thread in this process ends.
     pub(crate) fn subscribe(&self, thread: &str) -> Option<broadcast::Receiver<()>> {
         self.running().get(thread).map(broadcast::Sender::subscribe)
     }

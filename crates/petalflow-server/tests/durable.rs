@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use petalflow::checkpoint::InMemoryStore;
+use petalflow::checkpoint::{InMemoryStore, Store as _, ThreadChange, ThreadStatus};
 use petalflow_documents::Services;
 use petalflow_server::{Limits, Server};
 use petalflow_sqlite::SqliteStore;
@@ -60,6 +60,28 @@ fn a_run_that_died_after_its_202_is_recovered() {
         );
         assert_eq!(server.recover().await.expect("it lists"), 0);
     });
+}
+
+/// A fork, an edit and a cancellation by a person leave this status.
+#[tokio::test]
+async fn a_thread_that_a_person_holds_is_not_recovered() {
+    let (store, work) = (InMemoryStore::new(), Work::new());
+    let server = builder(&store, json!({}), &work.waiting());
+    let server = server.build().expect("right");
+    let thread = send(&server.router(), post(&[], "{}")).await.thread();
+    work.begun.notified().await;
+    server.drain(Duration::ZERO).await;
+    let next = builder(&store, json!({}), &work.waiting());
+    let next = next.build().expect("right");
+    for (status, recovered) in [(ThreadStatus::Held, 0), (ThreadStatus::Stopped, 1)] {
+        let status = ThreadChange::Status {
+            flow: "orders",
+            status,
+            due_ms: None,
+        };
+        store.describe(&thread, status).await.expect("it is stored");
+        assert_eq!(next.recover().await.expect("it lists"), recovered);
+    }
 }
 
 #[tokio::test]

@@ -31,7 +31,6 @@ pub mod retention;
 pub mod settings;
 mod shared_store;
 mod store;
-mod store_change;
 mod thread_info;
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "only `petalflow` uses it")]
@@ -48,9 +47,9 @@ pub use lease::{Lease, Moment};
 pub use memory::InMemoryStore;
 pub use pending_releases::PendingReleases;
 pub use store::{
-    Address, Claim, SEALED_MARKER, Store, StoreError, Stored, StoredCheckpoint, StoredWrite,
+    Address, Claim, SEALED_MARKER, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
+    StoredWrite,
 };
-pub use store_change::StoreChange;
 pub use thread_info::{ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus};
 pub use thread_storage::{EVENT_LOG, ThreadStorage};
 pub use write_name::WriteName;

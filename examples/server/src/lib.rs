@@ -11,25 +11,22 @@ mod error;
 pub mod flow;
 pub mod webhooks;
 
-use std::collections::HashMap;
 use std::convert::Infallible;
 use std::path::Path as FilePath;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use futures_util::{Stream, StreamExt, stream};
+use futures_util::{Stream, StreamExt};
 use petalflow::checkpoint::{ThreadQuery, ThreadStatus};
-use petalflow::event::{EventKind, LoggedEvent};
+use petalflow::event::LoggedEvent;
 use petalflow::interrupt::{Answer, InterruptId};
 use petalflow::run::CancelToken;
-use petalflow::thread::{Thread, ThreadRun, Threads};
+use petalflow::thread::{ThreadRun, Threads};
 use petalflow_sqlite::SqliteStore;
 use serde_json::{Value, json};
-use tokio::sync::broadcast;
 use tokio_util::task::TaskTracker;
 
 use error::Refusal;
@@ -39,8 +36,6 @@ use flow::{ApproveRefund, PayRefund};
 #[derive(Clone, Debug)]
 pub struct App {
     threads: Threads<PayRefund>,
-    /// Says when a run of this process has stored events, by thread.
-    running: Arc<Mutex<HashMap<String, broadcast::Sender<()>>>>,
     tasks: TaskTracker,
     stop: CancelToken,
 }
@@ -58,7 +53,6 @@ impl App {
                 .cancel_with(&stop)
                 .store(&store)
                 .event_log(1_000),
-            running: Arc::default(),
             tasks: TaskTracker::new(),
             stop,
         })
@@ -80,7 +74,7 @@ impl App {
             for info in self.threads.list(query).await? {
                 // Another process may run it: then it is busy, and not lost.
                 if let Ok(run) = self.threads.thread(&*info.id).recover().begin().await {
-                    self.follow(info.id, run);
+                    self.spawn(info.id, run);
                     recovered += 1;
                 }
             }
@@ -95,35 +89,13 @@ impl App {
         self.tasks.wait().await;
     }
 
-    /// Runs what is stored, and wakes the clients that listen to the thread.
-    fn follow(&self, id: String, run: ThreadRun<PayRefund>) {
-        let (sender, _) = broadcast::channel(1);
-        self.running().insert(id.clone(), sender.clone());
-        let app = self.clone();
+    /// Runs what is stored.
+    fn spawn(&self, id: String, run: ThreadRun<PayRefund>) {
         self.tasks.spawn(async move {
-            let mut events = run.events();
-            while let Some(event) = events.next().await {
-                if let EventKind::Failed { error } = &event.kind {
-                    eprintln!("refund {id}: {error}");
-                }
-                // With a checkpoint, the events before it are in the store. An error means that nobody listens.
-                if let EventKind::Checkpoint { .. } = event.kind {
-                    let _ = sender.send(());
-                }
-            }
-            // A later run of the thread has its own channel.
-            let mut running = app.running();
-            if running
-                .get(&id)
-                .is_some_and(|newest| newest.same_channel(&sender))
-            {
-                running.remove(&id);
+            if let Err(error) = run.await {
+                eprintln!("refund {id}: {error}");
             }
         });
-    }
-
-    fn running(&self) -> std::sync::MutexGuard<'_, HashMap<String, broadcast::Sender<()>>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -153,7 +125,7 @@ async fn begin(
         return Err(Refusal::conflict("there is a refund with this id already"));
     }
     let run = thread.begin(new.cents).await?;
-    app.follow(id.clone(), run);
+    app.spawn(id.clone(), run);
     Ok((StatusCode::ACCEPTED, Json(json!({ "id": id }))))
 }
 
@@ -182,7 +154,7 @@ async fn answer(
         .resume(answer)
         .begin()
         .await?;
-    app.follow(id, run);
+    app.spawn(id, run);
     Ok(StatusCode::ACCEPTED)
 }
 
@@ -194,46 +166,10 @@ async fn events(
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let known = headers.get("last-event-id");
     let known = known.and_then(|known| known.to_str().ok()?.parse().ok());
-    // Before the log is read, so that no event is missed in between.
-    let stored = app.running().get(&id).map(broadcast::Sender::subscribe);
-    let listener = Listener {
-        known: known.unwrap_or(0),
-        thread: app.threads.thread(id),
-        stored,
-    };
-    let events = stream::unfold(listener, async |mut listener| {
-        let events = listener.next().await?;
-        Some((stream::iter(events), listener))
-    });
-    let events = events.flatten().map(|event| Ok(sse(&event)));
-    Sse::new(events).keep_alive(KeepAlive::default())
-}
-
-/// A client that listens.
-struct Listener {
-    thread: Thread<PayRefund>,
-    /// The last event that the client has received.
-    known: u64,
-    /// Says when there are more, while a run of this process is in progress.
-    stored: Option<broadcast::Receiver<()>>,
-}
-
-impl Listener {
-    /// The next events. `None` if no run is in progress and the client has all of them.
-    async fn next(&mut self) -> Option<Vec<LoggedEvent>> {
-        loop {
-            // A store that fails ends the stream, and the client reconnects.
-            let events = self.thread.events_since(self.known).await.ok()?;
-            if let Some(last) = events.last() {
-                self.known = last.number;
-                return Some(events);
-            }
-            if let Err(broadcast::error::RecvError::Closed) = self.stored.as_mut()?.recv().await {
-                // The run has ended. Its last events may have been stored since.
-                self.stored = None;
-            }
-        }
-    }
+    // A store that fails ends the stream, and the client reconnects.
+    let events = app.threads.thread(id).follow(known.unwrap_or(0));
+    let events = events.scan((), |(), event| std::future::ready(event.ok()));
+    Sse::new(events.map(|event| Ok(sse(&event)))).keep_alive(KeepAlive::default())
 }
 
 fn sse(event: &LoggedEvent) -> Event {

@@ -23,6 +23,7 @@ mod thread_run;
 mod write;
 
 pub(crate) use claim::answered::check_unanswered;
+pub(crate) use claim::live_runs::live_run;
 pub(crate) use claim::thread_claim::ThreadClaim;
 pub(crate) use ops::subflow_history::copy;
 pub(crate) use ops::thread_ops::{edit, fork, results_beside, snapshot};

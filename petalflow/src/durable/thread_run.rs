@@ -167,9 +167,10 @@ async fn load<F: Flow>(
     let storage = start.storage.clone();
     let (begin_barrier, log, claimed) = (
         start.begin_barrier.take(),
-        start.event_log,
+        start.event_log.take(),
         start.claimed.take(),
     );
+    let live = claimed.as_ref().map(ClaimedRun::live);
     let mut opened = open_unanswered(&*flow, &plan, start)
         .await
         .map_err(refused)?;
@@ -183,7 +184,7 @@ async fn load<F: Flow>(
     } else if let Some(claimed) = claimed {
         claimed.set_open();
     }
-    let log = log.map(|limit| Arc::new(EventLog::new(&storage, limit)));
+    let log = log.map(|settings| Arc::new(EventLog::new(&storage, settings, live)));
     if let Some(log) = &log {
         let extras = settings.extras_mut();
         extras.sink = Some(Arc::new(LogSink {

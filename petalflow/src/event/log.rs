@@ -1,9 +1,10 @@
 //! Events that are stored: those that are not in the store yet, and those that were read from it.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::newest_superstep::NewestSuperstep;
 use super::{CustomEvent, Event, EventKind};
+use crate::ids::Namespace;
 use crate::state::{RawValue, State};
 
 /// A stored event of a thread, read by [`Thread::events_since`](crate::thread::Thread::events_since).
@@ -46,16 +47,43 @@ pub(crate) type LogEntry = (String, RawValue);
 /// An event in the form in which it is stored: without the states in it.
 pub(crate) struct WithoutState<'a, S: State>(pub(crate) &'a Event<S>);
 
+/// Whether an event is stored, by the namespace that it is from and the name of its kind.
+pub(crate) type EventFilter = Arc<dyn Fn(&Namespace, &str) -> bool + Send + Sync>;
+
+/// Which events are stored.
+pub(crate) struct LogSettings {
+    /// How many events remain at least.
+    pub(crate) events: u64,
+    pub(crate) filter: Option<EventFilter>,
+}
+
 /// Events that are not in the store yet.
-#[derive(Default)]
 pub(crate) struct LogBuffer {
     entries: Mutex<Vec<LogEntry>>,
+    filter: Option<EventFilter>,
     pub(crate) newest_superstep: NewestSuperstep,
 }
 
 impl LogBuffer {
+    pub(crate) fn new(filter: Option<EventFilter>) -> Self {
+        LogBuffer {
+            entries: Mutex::default(),
+            filter,
+            newest_superstep: NewestSuperstep::default(),
+        }
+    }
+
     pub(crate) fn record<S: State>(&self, event: &Event<S>) {
         self.newest_superstep.update(event);
+        if let Some(filter) = &self.filter {
+            let name = match &event.kind {
+                EventKind::Nested(nested) => nested.name(),
+                kind => kind.name(),
+            };
+            if !filter(&event.namespace, &kind_name(name)) {
+                return;
+            }
+        }
         let entry = match &event.kind {
             // A state. The thread has it.
             EventKind::Values { .. } => None,

@@ -16,7 +16,7 @@ use std::time::Duration;
 pub use custom::{CustomEvent, EventPayload};
 pub(crate) use end::RunEnd;
 pub use log::LoggedEvent;
-pub(crate) use log::{LogBuffer, LogEntry, WithoutState, kind_name};
+pub(crate) use log::{EventFilter, LogBuffer, LogEntry, LogSettings, WithoutState, kind_name};
 pub(crate) use mode::Modes;
 pub(crate) use queue::EventQueue;
 pub(crate) use sink::{Listener, LogSink, Origin, ParentSink, Sink};

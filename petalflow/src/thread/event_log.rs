@@ -1,8 +1,10 @@
 //! The stored events of threads.
 
+use std::sync::Arc;
+
 use super::{Thread, ThreadError, Threads};
 use crate::durable;
-use crate::event::LoggedEvent;
+use crate::event::{LoggedEvent, Namespace};
 use crate::flow::Flow;
 
 impl<F: Flow> Threads<F> {
@@ -38,13 +40,50 @@ impl<F: Flow> Threads<F> {
         self.event_log = Some(events);
         self
     }
+
+    /// Stores only the events for which `keeps` returns true: it gets the namespace of the flow that an event is from, which is
+    /// empty for the thread's own flow, and the name of its kind, as in [`LoggedEvent::kind`]. The end of a run is always stored.
+    /// Without an [event log](Self::event_log), it has no effect.
+    ///
+    /// An agent inside a flow has many supersteps. A client that shows what the agent writes needs none of them:
+    ///
+    /// ```
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Chat { #[key(input, append)] lines: Vec<String> }
+    /// # #[node(Chat)]
+    /// # async fn reply(cx: Context) -> ChatLines { cx.emit("half done"); ChatLines(vec!["hi".into()]) }
+    /// # flow!(Talk(Chat) { reply });
+    /// # flow!(Outer(Chat) { node talk: Talk { in: |lines: &[String]| lines.to_vec(), out: |chat: Chat| ChatLines(chat.lines) }; talk; });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let threads = Outer::new()
+    ///     .store(&InMemoryStore::new())
+    ///     .event_log(1_000)
+    ///     .event_log_filter(|namespace, kind| namespace.as_str().is_empty() || kind == "custom");
+    /// # let thread = threads.thread("ann");
+    /// # thread.run(vec!["hello".to_string()]).await?.into_finished()?;
+    /// # let events = thread.events_since(0).await?;
+    /// # assert!(events.iter().any(|event| event.kind == "custom"));
+    /// # assert_eq!(events.iter().filter(|event| event.kind == "superstep_started").count(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn event_log_filter(
+        mut self,
+        keeps: impl Fn(&Namespace, &str) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.event_filter = Some(Arc::new(keeps));
+        self
+    }
 }
 
 impl<F: Flow> Thread<F> {
     /// The stored events of the thread with numbers above `number`, oldest first; with 0 all that are stored. A client that
     /// reconnects names the last event that it has received. Empty for a thread without an [event log](Threads::event_log).
     ///
-    /// The events of a superstep that is in progress are not stored yet.
+    /// The events of a superstep that is in progress are not stored yet. [`follow`](Thread::follow) waits for them.
     ///
     /// # Errors
     ///

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Edit, Outcome, Retention, ThreadError, ThreadRun, Threads};
 use crate::checkpoint::ThreadStorage;
 use crate::durable::{self, Command, ThreadClaim, ThreadStart};
+use crate::event::LogSettings;
 use crate::exec::{Begin, Start};
 use crate::flow::Flow;
 use crate::future::BoxFuture;
@@ -288,7 +289,10 @@ impl<F: Flow> Thread<F> {
             on_busy: threads.on_busy,
             command,
             retention: threads.retention,
-            event_log: threads.event_log,
+            event_log: threads.event_log.map(|events| LogSettings {
+                events,
+                filter: threads.event_filter.clone(),
+            }),
             discard_pending: false,
             leaves_held,
             begin_barrier: None,

@@ -39,6 +39,7 @@
 mod bulk;
 mod event_log;
 mod flow_lock;
+mod follow;
 mod handle;
 mod reading;
 mod run;
@@ -49,6 +50,7 @@ pub use crate::checkpoint::settings::{Durability, OnBusy};
 pub use crate::outcome::{Outcome, Paused, ThreadError};
 pub use crate::snapshot::{CheckpointInfo, Edit, HistoryQuery, Snapshot, TaskState};
 pub use flow_lock::{FlowLock, FlowLockError};
+pub use follow::FollowedEvents;
 pub use handle::Thread;
 pub use run::ThreadRun;
 pub use threads::Threads;

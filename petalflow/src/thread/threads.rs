@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Durability, OnBusy, Retention, ThreadError};
 use crate::checkpoint::{Store, ThreadInfo, ThreadQuery};
+use crate::event::EventFilter;
 use crate::exec::Settings;
 use crate::flow::Flow;
 
@@ -40,6 +41,8 @@ pub struct Threads<F: Flow> {
     pub(super) retention: Retention,
     /// How many events of a thread are stored at least.
     pub(super) event_log: Option<u64>,
+    /// Which events are stored.
+    pub(super) event_filter: Option<EventFilter>,
 }
 
 impl<F: Flow> Clone for Threads<F> {
@@ -52,6 +55,7 @@ impl<F: Flow> Clone for Threads<F> {
             on_busy: self.on_busy,
             retention: self.retention,
             event_log: self.event_log,
+            event_filter: self.event_filter.clone(),
         }
     }
 }
@@ -77,6 +81,7 @@ impl<F: Flow> Threads<F> {
             on_busy: OnBusy::default(),
             retention: Retention::ALL,
             event_log: None,
+            event_filter: None,
         }
     }
 

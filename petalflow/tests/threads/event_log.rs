@@ -231,3 +231,123 @@ async fn a_lost_record_of_the_log_is_damage() {
         );
     }
 }
+
+/// The numbers of the events that are followed from a number on, to the end.
+async fn followed<F: Flow>(thread: &Thread<F>, number: u64) -> Vec<LoggedEvent> {
+    let (mut events, mut all) = (thread.follow(number), Vec::new());
+    while let Some(event) = events.next().await {
+        all.push(event.unwrap());
+    }
+    assert!(events.next().await.is_none(), "it has ended");
+    all
+}
+
+#[tokio::test]
+async fn a_client_that_reconnects_at_any_event_loses_and_repeats_none() {
+    let store = InMemoryStore::new();
+    let thread = logged(&store, 1_000);
+    let live = tokio::spawn({
+        let thread = thread.clone();
+        async move {
+            let run = thread.begin("20".to_string()).await.unwrap();
+            let run = tokio::spawn(run);
+            let events = followed(&thread, 0).await;
+            run.await.unwrap().unwrap().into_finished().unwrap();
+            events
+        }
+    });
+    let all = live.await.unwrap();
+    assert_eq!(all, thread.events_since(0).await.unwrap());
+    assert_eq!(all.last().unwrap().kind, "finished");
+    for known in 0..=all.len() {
+        let rest = followed(&thread, known as u64).await;
+        assert_eq!(rest, all[known..], "after event {known}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_reconnects_after_each_event_of_a_run_loses_and_repeats_none() {
+    let store = InMemoryStore::new();
+    let thread = logged(&store, 1_000);
+    let run = thread.begin("20".to_string()).await.unwrap();
+    let run = tokio::spawn(run);
+    let (mut known, mut received) = (0, Vec::new());
+    while let Some(event) = thread.follow(known).next().await {
+        let event = event.unwrap();
+        known = event.number;
+        received.push(event);
+    }
+    run.await.unwrap().unwrap().into_finished().unwrap();
+    assert_eq!(received, thread.events_since(0).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_client_follows_a_thread_that_another_handle_runs() {
+    // As another process: the two share only what is stored. The time is paused when nothing else can happen.
+    let store = InMemoryStore::new();
+    let run = logged(&store, 1_000).begin("20".to_string()).await.unwrap();
+    let other = logged(&store, 1_000);
+    let following = tokio::spawn({
+        let other = other.clone();
+        async move { followed(&other, 0).await }
+    });
+    tokio::task::yield_now().await;
+    run.await.unwrap().into_finished().unwrap();
+    tokio::time::pause();
+    let events = following.await.unwrap();
+    assert_eq!(events, other.events_since(0).await.unwrap());
+    assert_eq!(events.last().unwrap().kind, "finished");
+}
+
+#[tokio::test]
+async fn what_is_followed_ends_with_a_pause_and_a_failure() {
+    let store = InMemoryStore::new();
+    for (task, last) in [("ask", "interrupted"), ("fail", "failed")] {
+        let thread = launch().store(&store).event_log(100).thread(task);
+        let run = tokio::spawn(thread.begin(task.to_string()).await.unwrap());
+        let events = followed(&thread, 0).await;
+        assert_eq!(events.last().unwrap().kind, last);
+        drop(run.await.unwrap());
+    }
+    assert_eq!(
+        followed(&launch().store(&store).thread("unknown"), 0).await,
+        []
+    );
+}
+
+#[tokio::test]
+async fn what_is_followed_ends_with_the_error_of_the_store() {
+    let thread = launch().store(&InMemoryStore::new()).thread("");
+    let mut events = thread.follow(0);
+    let error = events.next().await.expect("an item").unwrap_err();
+    assert!(error.to_string().contains("cannot be the id"), "{error}");
+    assert!(events.next().await.is_none());
+}
+
+#[tokio::test]
+async fn a_filter_leaves_events_of_sub_flows_out() {
+    let threads = WriteBook::new()
+        .store(&InMemoryStore::new())
+        .event_log_filter(|namespace, kind| namespace.as_str().is_empty() || kind == "custom")
+        .event_log(100);
+    let thread = threads.thread("b");
+    let _ = thread.run(()).await.unwrap();
+    let stored = thread.events_since(0).await.unwrap();
+    let inside: Vec<&str> = stored
+        .iter()
+        .filter(|event| json(event)["namespace"] == "chapter")
+        .map(|event| &*event.kind)
+        .collect();
+    assert_eq!(inside, ["custom"]);
+    let supersteps = kinds(&stored);
+    let supersteps = supersteps
+        .iter()
+        .filter(|kind| **kind == "superstep_started");
+    assert_eq!(supersteps.count(), 1, "that of the flow itself");
+    let numbers: Vec<u64> = stored.iter().map(|event| event.number).collect();
+    assert_eq!(
+        numbers,
+        (1..=stored.len() as u64).collect::<Vec<_>>(),
+        "without gaps"
+    );
+}

@@ -1,4 +1,5 @@
 //! Gives one run at a time the right to change a thread.
 
 pub(super) mod answered;
+pub(super) mod live_runs;
 pub(super) mod thread_claim;

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::answered::check_unanswered;
+use super::live_runs::LiveRun;
 use crate::cancel_token::RunToken;
 use crate::checkpoint::{Claim, Lease, Moment, OnBusy, Store, ThreadStorage};
 use crate::future::BoxFuture;
@@ -43,12 +44,18 @@ pub(crate) struct ClaimedRun {
     /// Whether it has stored what it begins with. The runs of this process that wait for the thread are woken when this run is
     /// open and when it has ended.
     is_open: watch::Sender<bool>,
+    live: LiveRun,
 }
 
 impl ClaimedRun {
     /// The run has stored what it begins with.
     pub(in crate::durable) fn set_open(&self) {
         self.is_open.send_replace(true);
+    }
+
+    /// The run, for those who follow its events.
+    pub(in crate::durable) fn live(&self) -> LiveRun {
+        self.live.clone()
     }
 }
 
@@ -156,6 +163,7 @@ impl ThreadClaim {
             let run = ClaimedRun {
                 cancel: token,
                 is_open: watch::Sender::new(false),
+                live: LiveRun::register(store, thread),
             };
             runs().insert(claimed.key(), run);
             Ok(claimed)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::checkpoint::{Durability, OnBusy, Retention, ThreadStorage};
 use crate::durable::claim::thread_claim::ClaimedRun;
 use crate::durable::write::checkpoint_writer::ParentBarrier;
+use crate::event::LogSettings;
 use crate::exec::BeginBarrier;
 use crate::ids::{Namespace, TaskId};
 use crate::interrupt::Resume;
@@ -44,8 +45,8 @@ pub(crate) struct ThreadStart<S: State> {
     pub(crate) command: Command<S>,
     /// Which checkpoints remain when the run has ended.
     pub(crate) retention: Retention,
-    /// How many events are stored at least.
-    pub(crate) event_log: Option<u64>,
+    /// Which events are stored.
+    pub(crate) event_log: Option<LogSettings>,
     /// Whether a new input may discard what the thread waits for.
     pub(crate) discard_pending: bool,
     /// Whether the run is refused if a person holds the thread.

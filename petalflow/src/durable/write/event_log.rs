@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::checkpoint::{EVENT_LOG, StoreError, StoredCheckpoint, ThreadStorage};
 use crate::clock::now_ms;
-use crate::event::{LogBuffer, LogEntry, LoggedEvent, RunEnd};
+use crate::durable::claim::live_runs::LiveRun;
+use crate::event::{LogBuffer, LogEntry, LogSettings, LoggedEvent, RunEnd};
 use crate::future::BoxFuture;
 use crate::outcome::{RunError, RunErrorKind, ThreadError};
 use crate::state::RawValue;
@@ -22,6 +23,8 @@ pub(in crate::durable) struct EventLog {
     pub(in crate::durable) buffer: Arc<LogBuffer>,
     /// How many events remain at least.
     limit: u64,
+    /// Wakes those who follow the thread.
+    live: Option<LiveRun>,
     /// Empty while events are written. If the write is dropped, it is not known where the log ends.
     position: Mutex<Option<LogPosition>>,
 }
@@ -36,11 +39,16 @@ struct LogPosition {
 
 impl EventLog {
     /// The log of a thread that the run has claimed.
-    pub(in crate::durable) fn new(storage: &ThreadStorage, limit: u64) -> Self {
+    pub(in crate::durable) fn new(
+        storage: &ThreadStorage,
+        settings: LogSettings,
+        live: Option<LiveRun>,
+    ) -> Self {
         EventLog {
             storage: storage.clone(),
-            buffer: Arc::default(),
-            limit: limit.max(1),
+            buffer: Arc::new(LogBuffer::new(settings.filter)),
+            limit: settings.events.max(1),
+            live,
             position: Mutex::default(),
         }
     }
@@ -73,6 +81,9 @@ impl EventLog {
             let appended = self.storage.append(EVENT_LOG, &mut record, after, 0..0);
             appended.await?;
             position.newest = Some(seq);
+            if let Some(live) = &self.live {
+                live.events_stored();
+            }
             // As many again are retained, so that not every write removes some.
             if seq - position.pruned >= self.limit.saturating_mul(2) {
                 let oldest = seq.saturating_sub(self.limit) + 1;
