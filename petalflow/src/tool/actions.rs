@@ -66,6 +66,12 @@ pub struct Confirmation {
     pub hint: String,
     /// Whether the person agreed.
     pub confirmed: bool,
+    /// Why the person refused. The model reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The arguments with which the person wants the call to be made: a JSON object. `None`: those of the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<Value>,
     /// Data for the person, or from the person.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub payload: Value,

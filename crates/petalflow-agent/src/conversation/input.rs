@@ -33,6 +33,38 @@ impl ConversationInput {
         self.returned(id.into(), CONFIRMATION, json!({ "confirmed": confirmed }))
     }
 
+    /// Adds a person's refusal of the call that the confirmation with this id asks about. The model reads the reason.
+    ///
+    /// ```
+    /// use petalflow_agent::ConversationInput;
+    ///
+    /// let input = ConversationInput::default().refuse("c1", "keep the files of this year");
+    /// # let _ = input;
+    /// ```
+    #[must_use]
+    pub fn refuse(self, id: impl Into<String>, reason: impl Into<String>) -> Self {
+        let answer = json!({ "confirmed": false, "reason": reason.into() });
+        self.returned(id.into(), CONFIRMATION, answer)
+    }
+
+    /// Adds a person's approval of the call that the confirmation with this id asks about, with other arguments than the
+    /// model's. They must be a JSON object that fits the tool.
+    ///
+    /// The model reads the new arguments with the result.
+    ///
+    /// ```
+    /// use petalflow_agent::ConversationInput;
+    /// use serde_json::json;
+    ///
+    /// let input = ConversationInput::default().confirm_with("c1", json!({ "prefix": "tmp" }));
+    /// # let _ = input;
+    /// ```
+    #[must_use]
+    pub fn confirm_with(self, id: impl Into<String>, arguments: impl Into<Value>) -> Self {
+        let answer = json!({ "confirmed": true, "arguments": arguments.into() });
+        self.returned(id.into(), CONFIRMATION, answer)
+    }
+
     /// Adds the credential that the call with this id asks for. The tool interprets it. `null` if there is none.
     ///
     /// No model reads it, and the conversation's events do not contain it. A store keeps it with its turn.

@@ -17,6 +17,23 @@ pub const CONFIRMATION: &str = "adk_request_confirmation";
 /// The result of a call that was not confirmed.
 pub(crate) const REFUSED: &str = "Tool execution not confirmed";
 
+/// The result of a call that a person refused.
+pub(crate) fn refused(confirmation: &Confirmation) -> String {
+    match &confirmation.reason {
+        Some(reason) => format!("{REFUSED}: {reason}"),
+        None => REFUSED.into(),
+    }
+}
+
+/// The result of a call that was made with arguments of a person.
+pub(crate) fn with_changed(arguments: &Value, result: Value) -> Value {
+    json!({
+        "note": "the user has approved this call with other arguments",
+        "arguments": arguments,
+        "result": result,
+    })
+}
+
 /// The result of a call until a person has decided about it. The text is the same as in ADK.
 pub(crate) fn awaiting(tool: &str) -> String {
     format!("error tool {tool:?} requires confirmation, please approve or reject")

@@ -434,3 +434,57 @@ async fn a_tool_may_ask_by_itself_and_read_the_answer() {
     assert_eq!(results(&talk).last(), Some(&json!({"days": 3})));
     assert_eq!(agent_event("agent", "done").text(), talk.answer());
 }
+
+#[tokio::test]
+async fn a_person_refuses_with_a_reason_that_the_model_reads() {
+    let reply = Reply::from(call("1", "wipe", json!({"disk": "a"})));
+    let (agent, _) = scripted_agent([reply, "I see.".into()]);
+    let (wipe, ran) = dangerous("wipe");
+    let agent = agent.tool(wipe);
+    let talk = agent.run("tidy up").await.unwrap();
+    let id = talk.pending()[0].id().to_string();
+    let input = ConversationInput::default().refuse(id, "disk a has the backups");
+    let talk = agent.run(talk.next_input(input)).await.unwrap();
+    assert_eq!(ran.load(SeqCst), 0);
+    let results = results(&talk);
+    assert!(
+        results.contains(&json!({"error": "Tool execution not confirmed: disk a has the backups"})),
+        "{results:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_person_changes_the_arguments_and_the_model_reads_them() {
+    let reply = Reply::from(call("1", "wipe", json!({"disk": "a"})));
+    let (agent, _) = scripted_agent([reply, "done".into()]);
+    let (wipe, ran) = dangerous("wipe");
+    let agent = agent.tool(wipe);
+    let talk = agent.run("tidy up").await.unwrap();
+    let id = talk.pending()[0].id().to_string();
+    let input = ConversationInput::default().confirm_with(id, json!({"disk": "b"}));
+    let talk = agent.run(talk.next_input(input)).await.unwrap();
+    assert_eq!(ran.load(SeqCst), 1);
+    let results = results(&talk);
+    let result = results.iter().find(|result| result.get("result").is_some());
+    let result = result.unwrap_or_else(|| panic!("{results:?}"));
+    assert_eq!(result["result"], json!({"wiped": "b"}));
+    assert_eq!(result["arguments"], json!({"disk": "b"}));
+}
+
+#[tokio::test]
+async fn changed_arguments_that_are_no_object_are_an_error() {
+    let reply = Reply::from(call("1", "wipe", json!({"disk": "a"})));
+    let (agent, _) = scripted_agent([reply, "done".into()]);
+    let (wipe, ran) = dangerous("wipe");
+    let agent = agent.tool(wipe);
+    let talk = agent.run("tidy up").await.unwrap();
+    let id = talk.pending()[0].id().to_string();
+    let input = ConversationInput::default().confirm_with(id, json!("b"));
+    let talk = agent.run(talk.next_input(input)).await.unwrap();
+    assert_eq!(ran.load(SeqCst), 0);
+    assert!(
+        results(&talk)
+            .iter()
+            .any(|result| result.to_string().contains("not a JSON object"))
+    );
+}

@@ -55,4 +55,4 @@ pub use message_history::MessageHistory;
 pub use model::Model;
 pub use node_output::NodeOutput;
 pub use prompt::Prompt;
-pub use tools::{ConfirmCall, Tools, call_tools};
+pub use tools::{CallDecision, ConfirmCall, Tools, call_tools};

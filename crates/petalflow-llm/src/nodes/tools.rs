@@ -122,7 +122,113 @@ impl<K> Tools<K> {
     }
 }
 
-/// The question whether a tool may be called. The answer is yes or no.
+/// A person's decision about a call: yes or no, with a reason or with other arguments. `true` and `false` convert into it,
+/// also in JSON.
+///
+/// ```
+/// use petalflow_llm::nodes::CallDecision;
+/// use serde_json::json;
+///
+/// assert_eq!(serde_json::from_value::<CallDecision>(json!(true))?, CallDecision::from(true));
+/// let refused = json!({ "confirmed": false, "reason": "too expensive" });
+/// assert_eq!(serde_json::from_value::<CallDecision>(refused)?, CallDecision::refuse("too expensive"));
+/// let changed = json!({ "confirmed": true, "arguments": { "seats": 1 } });
+/// assert_eq!(serde_json::from_value::<CallDecision>(changed)?, CallDecision::change(json!({ "seats": 1 })));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "WrittenDecision", into = "WrittenDecision")]
+#[non_exhaustive]
+pub struct CallDecision {
+    /// Whether the call is made.
+    pub confirmed: bool,
+    /// Why it is not made. The model reads it.
+    pub reason: Option<String>,
+    /// The arguments with which it is made: a JSON object. `None`: those of the model.
+    pub arguments: Option<Value>,
+}
+
+impl CallDecision {
+    /// The call is not made, and the model reads why.
+    pub fn refuse(reason: impl Into<String>) -> Self {
+        CallDecision {
+            reason: Some(reason.into()),
+            ..Self::default()
+        }
+    }
+
+    /// The call is made with these arguments. The model reads them with the result.
+    pub fn change(arguments: Value) -> Self {
+        CallDecision {
+            confirmed: true,
+            arguments: Some(arguments),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<bool> for CallDecision {
+    fn from(confirmed: bool) -> Self {
+        CallDecision {
+            confirmed,
+            ..Self::default()
+        }
+    }
+}
+
+/// A decision as JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum WrittenDecision {
+    Plain(bool),
+    WithContent {
+        confirmed: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        arguments: Option<Value>,
+    },
+}
+
+impl From<WrittenDecision> for CallDecision {
+    fn from(written: WrittenDecision) -> Self {
+        match written {
+            WrittenDecision::Plain(confirmed) => confirmed.into(),
+            WrittenDecision::WithContent {
+                confirmed,
+                reason,
+                arguments,
+            } => CallDecision {
+                confirmed,
+                reason,
+                arguments,
+            },
+        }
+    }
+}
+
+impl From<CallDecision> for WrittenDecision {
+    fn from(decision: CallDecision) -> Self {
+        match decision {
+            CallDecision {
+                confirmed,
+                reason: None,
+                arguments: None,
+            } => WrittenDecision::Plain(confirmed),
+            CallDecision {
+                confirmed,
+                reason,
+                arguments,
+            } => WrittenDecision::WithContent {
+                confirmed,
+                reason,
+                arguments,
+            },
+        }
+    }
+}
+
+/// The question whether a tool may be called. The answer is yes or no, with a reason or with other arguments.
 ///
 /// ```
 /// use petalflow::interrupt::Ask;
@@ -144,7 +250,7 @@ pub struct ConfirmCall {
 }
 
 impl Ask for ConfirmCall {
-    type Answer = bool;
+    type Answer = CallDecision;
     const NAME: &'static str = "confirm-call";
 
     fn key(&self) -> String {
@@ -248,7 +354,7 @@ async fn confirmed(
     index: usize,
     call: &ToolCall,
     cx: &Context,
-) -> Result<Option<bool>, BoxError> {
+) -> Result<Option<CallDecision>, BoxError> {
     // A call that is not made needs no decision.
     let tool = tools.get(&call.name).filter(|_| call.error.is_none());
     let Some(hint) = tool.and_then(|tool| tool.confirm(&call.arguments)) else {
@@ -266,19 +372,36 @@ async fn confirmed(
 async fn make_call(
     tools: &ToolSet,
     call: &ToolCall,
-    confirmed: Option<bool>,
+    decision: Option<CallDecision>,
     cx: &Context,
 ) -> ToolResult {
+    let changed = decision.as_ref().filter(|decision| decision.confirmed);
+    let changed = changed.and_then(|decision| decision.arguments.clone());
+    let arguments = changed.as_ref().unwrap_or(&call.arguments);
     cx.emit_with(|| NodeOutput::Call {
         id: call.id.clone(),
         tool_name: call.name.clone(),
-        arguments: call.arguments.clone(),
+        arguments: arguments.clone(),
     });
-    let result = match (tools.get(&call.name), confirmed) {
+    let result = match (tools.get(&call.name), &decision) {
         _ if call.error.is_some() => Err(call.error.clone().unwrap_or_default()),
         (None, _) => Err(unknown_tool(tools, &call.name)),
-        (Some(_), Some(false)) => Err("the user has refused this call".to_string()),
-        (Some(tool), _) => call_tool(tool, call, confirmed, cx).await,
+        (Some(_), Some(refusal)) if !refusal.confirmed => Err(match &refusal.reason {
+            Some(reason) => format!("the user has refused this call: {reason}"),
+            None => "the user has refused this call".to_string(),
+        }),
+        (Some(tool), _) => {
+            let result = call_tool(tool, call, arguments, decision.is_some(), cx).await;
+            result.map(|result| match &changed {
+                // The model has to know what was done.
+                Some(arguments) => json!({
+                    "note": "the user has approved this call with other arguments",
+                    "arguments": arguments,
+                    "result": result,
+                }),
+                None => result,
+            })
+        }
     };
     let is_error = result.is_err();
     let content = match result {
@@ -302,17 +425,18 @@ async fn make_call(
 async fn call_tool(
     tool: &Arc<dyn Tool>,
     call: &ToolCall,
-    confirmed: Option<bool>,
+    arguments: &Value,
+    confirmed: bool,
     cx: &Context,
 ) -> Result<Value, String> {
     let mut context = ToolContext::within(&*call.id, cx.clone());
-    if let Some(confirmed) = confirmed {
+    if confirmed {
         context = context.with_confirmation(Confirmation {
             confirmed,
             ..Confirmation::default()
         });
     }
-    let result = tool.call(call.arguments.clone(), &context).await;
+    let result = tool.call(arguments.clone(), &context).await;
     result.map_err(|error| error.to_string())
 }
 

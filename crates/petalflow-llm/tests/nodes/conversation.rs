@@ -8,7 +8,7 @@ use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;
 use petalflow::tool::ToolCall;
 use petalflow::tool::{FuncTool, ToolSet};
-use petalflow_llm::nodes::{ConfirmCall, Llm, Model, NodeOutput, Tools};
+use petalflow_llm::nodes::{CallDecision, ConfirmCall, Llm, Model, NodeOutput, Tools};
 use petalflow_llm::{ChatMessage, LlmResponse, Part, Reply, Role, ScriptedModel};
 use petalflow_llm_test_support::node_outputs;
 use petalflow_memory::{InMemory, Memory};
@@ -179,9 +179,22 @@ async fn tools_reach_the_memory() {
 
 #[tokio::test]
 async fn a_person_confirms_before_anything_is_called() {
-    for (agreed, expected) in [
-        (false, json!({ "error": "the user has refused this call" })),
-        (true, json!(1)),
+    let refused = || CallDecision::refuse("keep them");
+    let changed = json!({ "note": "the user has approved this call with other arguments", "arguments": {}, "result": 2 });
+    let mut deleted = 0;
+    for (decision, is_called, expected) in [
+        (
+            false.into(),
+            false,
+            json!({ "error": "the user has refused this call" }),
+        ),
+        (
+            refused(),
+            false,
+            json!({ "error": "the user has refused this call: keep them" }),
+        ),
+        (true.into(), true, json!(1)),
+        (CallDecision::change(json!({})), true, changed),
     ] {
         let model = ScriptedModel::new([
             Reply::call("delete", json!({})).and_call("add", json!({ "a": 1, "b": 1 })),
@@ -199,10 +212,11 @@ async fn a_person_confirms_before_anything_is_called() {
             .run(question("Delete it all."))
             .await
             .expect("it runs");
-        assert_eq!(DELETED.load(Ordering::SeqCst), 0, "nobody has agreed");
+        assert_eq!(DELETED.load(Ordering::SeqCst), deleted, "nobody has agreed");
+        deleted += u32::from(is_called);
         assert_eq!(paused.state().messages.len(), 2);
         let chat = thread
-            .answer::<ConfirmCall>(agreed)
+            .answer::<ConfirmCall>(decision)
             .await
             .expect("it goes on");
         let chat = chat.into_finished().expect("it ends");

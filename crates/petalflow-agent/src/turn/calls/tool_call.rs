@@ -51,11 +51,23 @@ pub(in crate::turn) async fn call(
     pending: &PendingCall,
 ) -> Result<Outcome, BoxError> {
     let mut step = ToolStep::new(ctx.position(), &pending.call);
+    let changed = pending
+        .confirmation
+        .as_ref()
+        .filter(|decision| decision.confirmed);
+    let changed = changed.and_then(|decision| decision.arguments.as_ref());
+    if let Some(arguments) = changed {
+        step.arguments.clone_from(arguments);
+    }
     let mut effects = SideEffects::default();
     let result = with_callbacks(ctx, &mut step, pending, &mut effects).await;
-    let result = match result {
-        Err(error) if AgentError::ends_run(&*error) => return Err(error),
-        result => result,
+    let result = match (result, changed) {
+        (Err(error), _) if AgentError::ends_run(&*error) => return Err(error),
+        // The model has to know what was done.
+        (Ok(result), Some(arguments)) if !effects.later => {
+            Ok(confirmation::with_changed(arguments, result))
+        }
+        (result, _) => result,
     };
     let call = &pending.call;
     if result.is_ok()
@@ -331,9 +343,9 @@ fn tool_context(
     let call = step.call();
     let mut tool_cx = ToolContext::within(&*call.id, ctx.cx);
     match &pending.confirmation {
-        Some(Confirmation {
-            confirmed: false, ..
-        }) => return Err(confirmation::REFUSED.into()),
+        Some(refusal) if !refusal.confirmed => {
+            return Err(confirmation::refused(refusal).into());
+        }
         Some(confirmation) => tool_cx = tool_cx.with_confirmation(confirmation.clone()),
         None => {
             if let Some(hint) = tool.confirm(&step.arguments) {
