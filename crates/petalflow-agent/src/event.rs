@@ -212,7 +212,10 @@ impl AgentEvent {
             && !parts
                 .iter()
                 .any(|part| matches!(part, Part::Call(_) | Part::Result(_)))
-            && !matches!(parts.last(), Some(Part::CodeResult { .. }))
+            && !matches!(
+                parts.iter().rfind(|part| !is_opaque(part)),
+                Some(Part::CodeResult { .. })
+            )
     }
 
     /// Whether it is an answer that went back to the model, or the request for another one. Only the agent that gave it
@@ -225,8 +228,10 @@ impl AgentEvent {
     pub fn is_thought_only(&self) -> bool {
         let parts = self.parts();
         !self.partial
-            && !parts.is_empty()
-            && parts.iter().all(|part| matches!(part, Part::Thought(_)))
+            && parts.iter().any(|part| matches!(part, Part::Thought(_)))
+            && parts
+                .iter()
+                .all(|part| matches!(part, Part::Thought(_)) || is_opaque(part))
     }
 
     /// Whether a guardrail has blocked the message that began its turn. No model reads such a turn.
@@ -270,4 +275,9 @@ impl AgentEvent {
             _ => true,
         })
     }
+}
+
+/// Whether only the provider understands the part.
+fn is_opaque(part: &Part) -> bool {
+    matches!(part, Part::Provider { .. })
 }

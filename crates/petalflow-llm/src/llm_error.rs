@@ -22,6 +22,8 @@ use petalflow::BoxError;
 pub struct LlmError {
     /// The kind of the error.
     pub kind: LlmErrorKind,
+    /// Whether the provider said that a retry may succeed.
+    retry: Option<bool>,
     message: String,
     source: Option<BoxError>,
 }
@@ -81,6 +83,7 @@ impl LlmError {
     pub fn new(kind: LlmErrorKind, message: impl Into<String>) -> Self {
         LlmError {
             kind,
+            retry: None,
             message: message.into(),
             source: None,
         }
@@ -106,14 +109,31 @@ impl LlmError {
         self
     }
 
-    /// Whether a retry may succeed.
+    /// Sets whether a retry may succeed, for a provider that says so.
+    ///
+    /// ```
+    /// use petalflow_llm::LlmError;
+    ///
+    /// assert!(LlmError::request("the model is loading").with_retry(true).is_transient());
+    /// ```
+    #[must_use]
+    pub fn with_retry(mut self, may_succeed: bool) -> Self {
+        self.retry = Some(may_succeed);
+        self
+    }
+
+    /// Whether a retry may succeed: as the provider says, or else by the kind of the error. A status of 408, 409 or from
+    /// 500 on is transient.
     pub fn is_transient(&self) -> bool {
+        if let Some(retry) = self.retry {
+            return retry;
+        }
         match self.kind {
             LlmErrorKind::RateLimited { .. } | LlmErrorKind::Connection | LlmErrorKind::Timeout => {
                 true
             }
             LlmErrorKind::Provider { status, .. } => {
-                status.is_none_or(|status| status >= 500 || status == 408)
+                status.is_none_or(|status| status >= 500 || matches!(status, 408 | 409))
             }
             _ => false,
         }

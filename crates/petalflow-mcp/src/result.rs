@@ -56,7 +56,11 @@ pub(super) fn to_mcp(mut value: Value) -> CallToolResult {
 }
 
 /// The content for a medium.
-fn block(Media { media_type, source }: Media) -> Option<ContentBlock> {
+fn block(
+    Media {
+        media_type, source, ..
+    }: Media,
+) -> Option<ContentBlock> {
     let MediaSource::Base64(data) = source else {
         return None;
     };

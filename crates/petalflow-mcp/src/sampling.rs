@@ -54,6 +54,7 @@ fn media(media_type: String, data: String) -> Part {
     Part::Media(Media {
         media_type,
         source: MediaSource::Base64(data),
+        origin: None,
     })
 }
 

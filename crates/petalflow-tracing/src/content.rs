@@ -87,11 +87,16 @@ fn part(part: &Part) -> Value {
             "response": result.content,
         }),
         Part::Media(media) => self::media(media),
-        Part::Code { language, code } => {
+        Part::Code { language, code, .. } => {
             json!({ "type": "code", "language": language, "content": code })
         }
-        Part::CodeResult { outcome, output } => {
+        Part::CodeResult {
+            outcome, output, ..
+        } => {
             json!({ "type": "code_result", "outcome": outcome, "content": output })
+        }
+        Part::Provider { provider, value } => {
+            json!({ "type": "provider", "provider": provider, "kind": value["type"] })
         }
         _ => json!({ "type": "other" }),
     }

@@ -9,7 +9,7 @@ use petalflow::async_trait;
 use petalflow::middleware::{Middleware, Next, NodeCall};
 use petalflow::{BoxError, State};
 use petalflow_llm::stream::StreamChunk;
-use petalflow_llm::usage::TokenCount;
+use petalflow_llm::usage::{Price, TokenCount};
 use petalflow_llm::{
     Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream, TokenUsage,
 };
@@ -114,6 +114,10 @@ impl<C: LlmClient> LlmClient for Metered<C> {
 
     fn capabilities(&self) -> Capabilities {
         self.client.capabilities()
+    }
+
+    fn price(&self, model: &str) -> Option<Price> {
+        self.client.price(model)
     }
 
     async fn count_tokens(&self, request: &LlmRequest) -> Result<TokenCount, LlmError> {

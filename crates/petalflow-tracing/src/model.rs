@@ -10,7 +10,7 @@ use tracing::{Instrument as _, Span, field};
 use super::span::{int, list, record_cancelled, record_failure};
 use super::{Traced, content, scope};
 use petalflow::async_trait;
-use petalflow_llm::usage::TokenCount;
+use petalflow_llm::usage::{Price, TokenCount};
 use petalflow_llm::{
     Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream,
 };
@@ -182,6 +182,10 @@ impl<C: LlmClient> LlmClient for Traced<C> {
 
     fn capabilities(&self) -> Capabilities {
         self.inner.capabilities()
+    }
+
+    fn price(&self, model: &str) -> Option<Price> {
+        self.inner.price(model)
     }
 
     async fn count_tokens(&self, request: &LlmRequest) -> Result<TokenCount, LlmError> {

@@ -34,6 +34,7 @@ fn answer() -> LlmResponse {
             cached: 5,
             reasoning: 6,
             cost: 0.25,
+            ..TokenUsage::default()
         },
         ..LlmResponse::text_only("the secret is 7")
     }
@@ -122,6 +123,7 @@ async fn content_is_recorded_on_request() {
     let picture = Media {
         media_type: "image/png".into(),
         source: MediaSource::Base64("AAAA".into()),
+        origin: None,
     };
     let request = LlmRequest {
         messages: Arc::new(vec![

@@ -86,7 +86,7 @@ pub(crate) use attempts::attempts;
 pub use actions::{Actions, Confirmation, merge};
 #[doc(hidden)]
 pub use argument::{ToolArgument, ToolHandle};
-pub use call::{ToolCall, ToolResult};
+pub use call::{Origin, ToolCall, ToolResult};
 #[doc(hidden)]
 pub use confirm::{ToolConfirm, question};
 pub use context::ToolContext;

@@ -159,7 +159,7 @@ fn of_other_agent(author: &str, message: &ChatMessage) -> Option<ChatMessage> {
             )))
         }
         // An agent does not read the thoughts of other agents.
-        Part::Thought(_) => None,
+        Part::Thought(_) | Part::Provider { .. } => None,
         other => Some(other.clone()),
     });
     let described: Vec<Part> = parts.collect();

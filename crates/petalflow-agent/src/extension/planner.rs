@@ -185,6 +185,7 @@ fn divide(before: Option<&str>, text: Text, into: &mut Vec<Part>) {
         into.push(Part::Text(Text {
             text: answer.to_string(),
             signature: text.signature,
+            origin: text.origin,
         }));
     }
 }

@@ -18,7 +18,7 @@ use super::{LimitExceeded, LimitKind, LimitScope, Usage};
 /// # async fn main() -> petalflow::Result<()> {
 /// # let model = ScriptedModel::new(["hi"]);
 /// let agent = Agent::new(model)
-///     .prices(Prices::new().with("gpt-5-mini", Price { input: 0.25, cached: 0.025, output: 2.0 }))
+///     .prices(Prices::new().with("gpt-5-mini", Price { input: 0.25, cached: 0.025, output: 2.0, ..Price::default() }))
 ///     .turn_limits(Limits::new().requests(20).tool_calls(50))
 ///     .thread_limits(Limits::new().total_tokens(2_000_000).cost(1.50));
 /// assert_eq!(agent.run("hello").await?.answer(), "hi");

@@ -47,7 +47,10 @@ impl Usage {
                 output: now.output.saturating_sub(then.output),
                 total: now.total.saturating_sub(then.total),
                 cached: now.cached.saturating_sub(then.cached),
+                cache_writes: now.cache_writes.saturating_sub(then.cache_writes),
+                input_audio: now.input_audio.saturating_sub(then.input_audio),
                 reasoning: now.reasoning.saturating_sub(then.reasoning),
+                output_audio: now.output_audio.saturating_sub(then.output_audio),
                 cost: now.cost - then.cost,
             },
         }

@@ -213,13 +213,12 @@ fn next_request(ctx: Ctx<'_>, request: &LlmRequest, client: &Arc<dyn LlmClient>)
         return NextRequest::default();
     }
     let model = request.model.as_deref().or_else(|| client.model());
-    let price = model
-        .and_then(|model| root.prices.get(model))
-        .unwrap_or_default();
+    let price = model.and_then(|model| root.prices.get(model).or_else(|| client.price(model)));
+    let price = price.unwrap_or_default();
     NextRequest {
         input: tokens::of_request(request),
-        input_price: price.input,
-        output_price: price.output,
+        input_price: price.highest_input(),
+        output_price: price.highest_output(),
     }
 }
 

@@ -9,7 +9,9 @@ use petalflow::checkpoint::InMemoryStore;
 use petalflow_agent::limits::{LimitExceeded, LimitKind, LimitScope};
 use petalflow_agent::{Agent, AgentError, Limits, Mode};
 use petalflow_llm::usage::{Price, Prices};
-use petalflow_llm::{LlmRequest, LlmResponse, Reply, Role, ScriptedModel, TokenUsage};
+use petalflow_llm::{
+    LlmClient, LlmError, LlmRequest, LlmResponse, Reply, Role, ScriptedModel, TokenUsage,
+};
 use serde_json::json;
 
 use crate::kit::{scripted_agent, tool};
@@ -251,6 +253,7 @@ async fn money_is_counted_with_the_prices_and_limited() {
         input: 1.0,
         cached: 0.0,
         output: 10.0,
+        ..Price::default()
     };
     let reply = |text: &str| {
         let response = LlmResponse {
@@ -395,4 +398,45 @@ async fn a_cost_limit_that_is_nan_allows_nothing() {
     let error = agent.run("go").await.unwrap_err();
     assert_eq!(limit_exceeded(&error).kind, LimitKind::Cost);
     assert!(model.requests().is_empty());
+}
+
+/// A client that knows its price, and answers with as many tokens as it may.
+struct Priced(ScriptedModel);
+
+#[petalflow::async_trait]
+impl LlmClient for Priced {
+    fn name(&self) -> &str {
+        "priced"
+    }
+
+    fn model(&self) -> Option<&str> {
+        Some("m-1")
+    }
+
+    fn price(&self, _: &str) -> Option<Price> {
+        Some(Price {
+            output: 1_000.0,
+            ..Price::default()
+        })
+    }
+
+    async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
+        let tokens = u64::from(request.max_tokens.unwrap_or(60));
+        let mut usage = token_usage(0, tokens);
+        usage.cost = self.price("m-1").unwrap().cost(&usage);
+        let response = self.0.complete(request).await?;
+        Ok(LlmResponse { usage, ..response })
+    }
+}
+
+#[tokio::test]
+async fn a_limit_of_money_holds_with_the_prices_of_the_client() {
+    let agent = Agent::new(Priced(ScriptedModel::new(["hi"])));
+    let talk = agent
+        .turn_limits(Limits::new().cost(0.05))
+        .run("go")
+        .await
+        .unwrap();
+    let cost = talk.usage().tokens.cost;
+    assert!(cost <= 0.05 && cost > 0.0, "{cost} of 0.05");
 }

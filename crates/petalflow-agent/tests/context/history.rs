@@ -266,7 +266,7 @@ async fn a062_the_current_turn_has_the_calls_of_the_turn_in_it() {
     let (agent, model) = scripted_agent([reply, "ok".into()]);
     let agent = agent
         .history(History::Turn)
-        .tool(crate::kit::constant_tool("t1", json!("one")));
+        .tool(constant_tool("t1", json!("one")));
     agent
         .run(input_after(
             [user_event("hi"), agent_event("agent", "hello")],

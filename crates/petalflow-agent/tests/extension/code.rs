@@ -49,8 +49,8 @@ async fn a009_code_runs_and_the_model_reads_what_it_printed() {
     assert_eq!(
         shape(&events),
         [
-            "Let me see.\n & Code { language: \"shout\", code: \"hey\" }",
-            "CodeResult { outcome: \"OUTCOME_OK\", output: \"HEY\" }",
+            "Let me see.\n & Code { language: \"shout\", code: \"hey\", origin: None }",
+            "CodeResult { outcome: \"OUTCOME_OK\", output: \"HEY\", origin: None }",
             "It printed HEY.",
         ],
         "what the model said behind its code is gone"
@@ -118,6 +118,7 @@ async fn a009_failed_code_can_be_corrected_a_limited_number_of_times() {
         Reply::from("so:").and(Part::Code {
             language: "PYTHON".into(),
             code: "fail".into(),
+            origin: None,
         })
     };
     let (agent, _) = scripted_agent([native(), native(), native(), native(), "never".into()]);
@@ -163,10 +164,12 @@ async fn a009_of_calls_and_code_in_one_answer_the_first_wins() {
     let ran = Reply::from("so:").and(Part::Code {
         language: "PYTHON".into(),
         code: "1".into(),
+        origin: None,
     });
     let ran = ran.and(Part::CodeResult {
         outcome: "OUTCOME_OK".into(),
         output: "1".into(),
+        origin: None,
     });
     let (agent, _) = scripted_agent([ran, "one".into()]);
     let (_, talk) = crate::kit::events(&agent.code_executor(loud.clone()), "go").await;
@@ -176,6 +179,7 @@ async fn a009_of_calls_and_code_in_one_answer_the_first_wins() {
     let wanted = Reply::from("so:").and(Part::Code {
         language: "PYTHON".into(),
         code: "one".into(),
+        origin: None,
     });
     let (agent, _) = scripted_agent([wanted, "done".into()]);
     crate::kit::events(&agent.code_executor(loud.clone()), "go").await;

@@ -91,6 +91,7 @@ fn c105_only_a_whole_message_of_thoughts_is_thought_only() {
     let signed = Part::Text(Text {
         text: String::new(),
         signature: Some("c2ln".into()),
+        origin: None,
     });
     let a_call = || Part::Call(call("1", "search", json!({})));
     assert!(event(vec![thought()]).is_thought_only());
@@ -173,6 +174,7 @@ fn a007_a_final_answer_ends_a_turn() {
     let code = Part::CodeResult {
         outcome: "ok".into(),
         output: "4".into(),
+        origin: None,
     };
     let parts = |parts| AgentEvent::new("guide", ChatMessage::new(Role::Assistant, parts));
     assert!(!parts(vec![Part::text("2 + 2"), code.clone()]).is_final());

@@ -77,4 +77,22 @@ impl Capabilities {
         self.schema_with_tools = true;
         self
     }
+
+    /// What both have.
+    pub(crate) const fn and(self, other: Self) -> Self {
+        Capabilities {
+            schema_with_tools: self.schema_with_tools && other.schema_with_tools,
+            strict_schemas: self.strict_schemas && other.strict_schemas,
+            tools: self.tools && other.tools,
+            parallel_calls: self.parallel_calls && other.parallel_calls,
+            streaming_with_tools: self.streaming_with_tools && other.streaming_with_tools,
+            images: self.images && other.images,
+            audio: self.audio && other.audio,
+            video: self.video && other.video,
+            files: self.files && other.files,
+            reasoning: self.reasoning && other.reasoning,
+            embeddings: self.embeddings && other.embeddings,
+            prompt_cache: self.prompt_cache && other.prompt_cache,
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::usage::TokenCount;
+use crate::usage::{Price, TokenCount};
 use crate::{Capabilities, LlmError, LlmRequest, LlmResponse, LlmStream};
 use petalflow::async_trait;
 
@@ -56,6 +56,18 @@ pub trait LlmClient: Send + Sync + 'static {
     /// The client's capabilities.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
+    }
+
+    /// The price of a model's tokens, if the client knows it. Limits of the cost count with it before a request.
+    ///
+    /// ```
+    /// use petalflow_llm::{LlmClient, ScriptedModel};
+    ///
+    /// assert_eq!(ScriptedModel::new(["Paris"]).price("gpt-5-mini"), None);
+    /// ```
+    fn price(&self, model: &str) -> Option<Price> {
+        let _ = model;
+        None
     }
 
     /// The complete response.
@@ -115,6 +127,10 @@ macro_rules! delegates {
 
             fn capabilities(&self) -> Capabilities {
                 (**self).capabilities()
+            }
+
+            fn price(&self, model: &str) -> Option<Price> {
+                (**self).price(model)
             }
 
             async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {

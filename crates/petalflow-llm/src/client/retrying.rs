@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::{StreamExt, stream};
 use tokio::time::{Instant, timeout_at};
 
-use crate::usage::TokenCount;
+use crate::usage::{Price, TokenCount};
 use crate::{Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream};
 use petalflow::async_trait;
 use petalflow::policy::Retry;
@@ -234,6 +234,10 @@ impl<C: LlmClient> LlmClient for Retrying<C> {
 
     fn capabilities(&self) -> Capabilities {
         self.client.capabilities()
+    }
+
+    fn price(&self, model: &str) -> Option<Price> {
+        self.client.price(model)
     }
 
     async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {

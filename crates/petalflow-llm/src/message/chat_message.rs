@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use petalflow::tool::{ToolCall, ToolResult};
+use petalflow::tool::{Origin, ToolCall, ToolResult};
 
 /// The author of a message.
 ///
@@ -126,6 +126,7 @@ pub struct ChatMessage {
 /// let picture = Media {
 ///     media_type: "image/png".into(),
 ///     source: MediaSource::Url("https://example.com/map.png".into()),
+///     origin: None,
 /// };
 /// let message = ChatMessage::new(Role::User, vec![Part::text("Where is this?"), Part::Media(picture)]);
 /// assert_eq!(message.text(), "Where is this?");
@@ -150,6 +151,9 @@ pub enum Part {
         language: String,
         /// The code.
         code: String,
+        /// The provider that wrote it, and what it needs back with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        origin: Option<Box<Origin>>,
     },
     /// The output of such code.
     CodeResult {
@@ -157,6 +161,18 @@ pub enum Part {
         outcome: String,
         /// The text that the code printed.
         output: String,
+        /// The provider that ran the code, and what it needs back with the output.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        origin: Option<Box<Origin>>,
+    },
+    /// Something of one provider that the program need not understand: the use of a tool that the provider runs itself, a
+    /// container, a compaction. It is stored, and sent back unchanged in its place to the same provider. It is left out for
+    /// others.
+    Provider {
+        /// The provider's name, such as `anthropic`.
+        provider: String,
+        /// What the provider sent.
+        value: Value,
     },
 }
 
@@ -166,7 +182,7 @@ pub enum Part {
 /// use petalflow_llm::Part;
 /// use petalflow_llm::message::Text;
 ///
-/// let signed = Part::Thought(Text { text: "It is in Japan.".into(), signature: Some("c2ln".into()) });
+/// let signed = Part::Thought(Text { text: "It is in Japan.".into(), signature: Some("c2ln".into()), origin: None });
 /// assert_ne!(signed, Part::Thought("It is in Japan.".into()));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -176,6 +192,9 @@ pub struct Text {
     /// The provider's signature of the model's reasoning. It is sent back unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
+    /// The provider that wrote the text, and what else it needs back with it. `None` if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Box<Origin>>,
 }
 
 /// Content that is not text.
@@ -183,7 +202,7 @@ pub struct Text {
 /// ```
 /// use petalflow_llm::message::{Media, MediaSource};
 ///
-/// let dot = Media { media_type: "image/gif".into(), source: MediaSource::Base64("R0lGODlhAQABAAAAACw=".into()) };
+/// let dot = Media { media_type: "image/gif".into(), source: MediaSource::Base64("R0lGODlhAQABAAAAACw=".into()), origin: None };
 /// assert!(matches!(dot.source, MediaSource::Base64(_)));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -192,6 +211,9 @@ pub struct Media {
     pub media_type: String,
     /// The location of the data.
     pub source: MediaSource,
+    /// The provider that made it, and what it needs back with it. `None` for media of the user and of tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Box<Origin>>,
 }
 
 /// The location of media data; see [`Media`].
@@ -218,7 +240,7 @@ impl Media {
     /// /// Draws a dot.
     /// #[tool]
     /// fn draw() -> Value {
-    ///     let dot = Media { media_type: "image/gif".into(), source: MediaSource::Base64("R0lGODlhAQABAAAAACw=".into()) };
+    ///     let dot = Media { media_type: "image/gif".into(), source: MediaSource::Base64("R0lGODlhAQABAAAAACw=".into()), origin: None };
     ///     dot.to_block()
     /// }
     /// ```
@@ -282,16 +304,14 @@ impl Media {
         Some(Media {
             media_type: text("media_type")?.to_string(),
             source: MediaSource::Base64(text("data")?.to_string()),
+            origin: None,
         })
     }
 }
 
 impl From<&str> for Text {
     fn from(text: &str) -> Self {
-        Text {
-            text: text.to_string(),
-            signature: None,
-        }
+        Text::from(text.to_string())
     }
 }
 
@@ -299,12 +319,48 @@ impl From<String> for Text {
     fn from(text: String) -> Self {
         Text {
             text,
-            signature: None,
+            ..Text::default()
         }
     }
 }
 
 impl Part {
+    /// The provider that wrote the part, and what it needs back with it. `None` if it is not known, and for results.
+    ///
+    /// ```
+    /// assert!(petalflow_llm::Part::text("hello").origin().is_none());
+    /// ```
+    pub fn origin(&self) -> Option<&Origin> {
+        match self {
+            Part::Text(text) | Part::Thought(text) => text.origin.as_deref(),
+            Part::Call(call) => call.origin.as_deref(),
+            Part::Media(media) => media.origin.as_deref(),
+            Part::Code { origin, .. } | Part::CodeResult { origin, .. } => origin.as_deref(),
+            Part::Result(_) | Part::Provider { .. } => None,
+        }
+    }
+
+    pub(crate) fn origin_mut(&mut self) -> Option<&mut Option<Box<Origin>>> {
+        match self {
+            Part::Text(text) | Part::Thought(text) => Some(&mut text.origin),
+            Part::Call(call) => Some(&mut call.origin),
+            Part::Media(media) => Some(&mut media.origin),
+            Part::Code { origin, .. } | Part::CodeResult { origin, .. } => Some(origin),
+            Part::Result(_) | Part::Provider { .. } => None,
+        }
+    }
+
+    /// Adds what is known about the origin of the part. What was known of another provider is replaced.
+    pub(crate) fn add_origin(&mut self, new: &Origin) {
+        match self.origin_mut() {
+            Some(Some(known)) if known.provider == new.provider => {
+                known.fields.extend(new.fields.clone());
+            }
+            Some(known) => *known = Some(Box::new(new.clone())),
+            None => {}
+        }
+    }
+
     /// A text part.
     ///
     /// ```
@@ -344,13 +400,15 @@ impl Part {
     /// ```
     /// use petalflow_llm::Part;
     ///
-    /// let code = Part::Code { language: "python".into(), code: "1 + 2".into() };
+    /// let code = Part::Code { language: "python".into(), code: "1 + 2".into(), origin: None };
     /// assert_eq!(code.code_as_text().unwrap(), "```tool_code\n1 + 2\n```");
     /// ```
     pub fn code_as_text(&self) -> Option<String> {
         match self {
             Part::Code { code, .. } => Some(format!("```tool_code\n{code}\n```")),
-            Part::CodeResult { outcome, output } => Some(match &**outcome {
+            Part::CodeResult {
+                outcome, output, ..
+            } => Some(match &**outcome {
                 "OUTCOME_OK" => format!("```tool_output\n{output}\n```"),
                 other => format!("```tool_output\n{other}: {output}\n```"),
             }),

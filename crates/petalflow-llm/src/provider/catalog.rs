@@ -28,6 +28,16 @@ pub(super) struct Provider {
     pub(super) quirks: Quirks,
 }
 
+impl Provider {
+    /// The name of the provider in what it signs: the same for all of its formats.
+    pub(super) fn identity(&self) -> &'static str {
+        match self.name {
+            "openai_resp" => "openai",
+            name => name,
+        }
+    }
+}
+
 /// How a provider of the family [`Family::Chat`] differs from OpenAI. The other families have one provider each.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quirks {
@@ -58,6 +68,8 @@ pub(super) enum Reasoning {
 /// What a request is written for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target<'a> {
+    /// Whose signatures and opaque parts the model understands.
+    pub(super) provider: &'a str,
     pub(super) family: Family,
     pub(super) model: &'a str,
     pub(super) quirks: Quirks,

@@ -8,16 +8,21 @@ use serde_json::{Map, Value};
 use super::abilities;
 use super::catalog::{Family, Quirks, Target};
 use super::endpoint::Endpoint;
+use super::pause::{self, Source};
 use super::stream;
 use super::transport::{self, Answer, Limits, Transport};
 use super::wire::{self, Schemas};
-use crate::usage::{Prices, TokenCount};
+use crate::stream::{Delta, StreamEvent, StreamSource};
+use crate::usage::{Price, Prices, TokenCount};
 use crate::{Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream};
 use petalflow::async_trait;
 
 /// A client for a model that makes one attempt per request.
+#[derive(Clone)]
 pub(super) struct Connection {
     pub(super) name: String,
+    /// The provider of the table, under a name that is the same for all of its formats. `None`: only the name is known.
+    pub(super) provider: Option<&'static str>,
     pub(super) family: Family,
     pub(super) quirks: Quirks,
     /// Those of the user. `None`: those that are known of each model.
@@ -78,6 +83,7 @@ impl Connection {
         let model = name.rsplit_once("::").map_or(name, |(_, model)| model);
         let known = || abilities::of(self.family, &self.quirks, model);
         Target {
+            provider: self.provider.unwrap_or(&self.name),
             family: self.family,
             model,
             quirks: self.quirks,
@@ -92,35 +98,41 @@ impl Connection {
         Schemas::of(&target, request).not_strict(request)
     }
 
-    /// The request that this target is sent, and the schemas that are not enforced in it.
+    /// The request that this target is sent, and what the response says about it: the schemas that are not enforced, and
+    /// what of other providers is left out.
     fn prepared(
         target: &Target<'_>,
         request: &LlmRequest,
     ) -> Result<(Value, Map<String, Value>), LlmError> {
         target.check(request)?;
         let schemas = Schemas::of(target, request);
-        let not_strict = schemas.not_strict(request);
-        Ok((target.body(request, schemas)?, not_strict))
+        let notes = [
+            ("not_strict", schemas.not_strict(request)),
+            ("left_out", target.left_out(request)),
+        ];
+        let notes = notes.into_iter().filter(|(_, note)| !note.is_empty());
+        let notes = notes.map(|(name, note)| (name.to_string(), note.into()));
+        Ok((target.body(request, schemas)?, notes.collect()))
     }
 
-    /// Sets the provider, the model, the cost, and the schemas that were not enforced.
+    /// Sets the provider, the model, the cost, and the notes about the request.
     fn completed(
         name: &str,
         model: &str,
         prices: &Prices,
-        not_strict: &Map<String, Value>,
+        notes: &Map<String, Value>,
         mut response: LlmResponse,
     ) -> LlmResponse {
         response.provider = name.to_string();
         if response.model.is_empty() {
             response.model = model.to_string();
         }
-        if !not_strict.is_empty() {
-            let not_strict = Value::Object(not_strict.clone());
-            response.meta.insert("not_strict".to_string(), not_strict);
+        response.meta.extend(notes.clone());
+        // What a gateway charges is known to it only.
+        if response.usage.cost == 0.0 {
+            let price = prices.get(&response.model).or_else(|| prices.get(model));
+            response.usage.cost = price.map_or(0.0, |price| price.cost(&response.usage));
         }
-        let price = prices.get(&response.model).or_else(|| prices.get(model));
-        response.usage.cost = price.map_or(0.0, |price| price.cost(&response.usage));
         response
     }
 }
@@ -139,24 +151,12 @@ impl LlmClient for Connection {
         self.target(None, false).capabilities
     }
 
+    fn price(&self, model: &str) -> Option<Price> {
+        self.prices.get(model)
+    }
+
     async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
-        let target = self.target(request.model.as_deref(), false);
-        let (body, not_strict) = Self::prepared(&target, request)?;
-        let (key, sent) = self
-            .endpoint
-            .post(&self.name, &target, &target.path(), body)?;
-        let transport = self.transport(key.as_deref())?;
-        let body = transport.document(sent).await?;
-        let response = target.parser().read_body(&body);
-        let response = response.map_err(|error| transport.errors.instead(error.as_ref(), &body))?;
-        Self::completed(
-            &self.name,
-            target.model,
-            &self.prices,
-            &not_strict,
-            response,
-        )
-        .checked(request)
+        pause::complete(self, request).await?.checked(request)
     }
 
     async fn count_tokens(&self, request: &LlmRequest) -> Result<TokenCount, LlmError> {
@@ -183,39 +183,76 @@ impl LlmClient for Connection {
         if !target.capabilities.streaming_with_tools && !request.tools.is_empty() {
             return Ok(LlmStream::from_response(self.complete(request).await?));
         }
-        let (body, not_strict) = Self::prepared(&target, request)?;
+        let events = Source::events(self, request).await?;
+        if self.family == Family::Messages {
+            let events = pause::events(self.clone(), request.clone(), events);
+            return Ok(LlmStream::new(request, events));
+        }
+        Ok(LlmStream::new(request, events))
+    }
+}
+
+#[async_trait]
+impl Source for Connection {
+    async fn answer(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
+        let target = self.target(request.model.as_deref(), false);
+        let (body, notes) = Self::prepared(&target, request)?;
+        let (key, sent) = self
+            .endpoint
+            .post(&self.name, &target, &target.path(), body)?;
+        let transport = self.transport(key.as_deref())?;
+        let body = transport.document(sent).await?;
+        let response = target.parser().read_body(&body);
+        let response = response.map_err(|error| transport.errors.instead(error.as_ref(), &body))?;
+        let (name, prices) = (&self.name, &self.prices);
+        Ok(Self::completed(
+            name,
+            target.model,
+            prices,
+            &notes,
+            response,
+        ))
+    }
+
+    async fn events(&self, request: &LlmRequest) -> Result<StreamSource, LlmError> {
+        let target = self.target(request.model.as_deref(), true);
+        let (body, notes) = Self::prepared(&target, request)?;
         let (key, sent) = self
             .endpoint
             .post(&self.name, &target, &target.path(), body)?;
         let transport = self.transport(key.as_deref())?;
         let errors = transport.errors.clone();
+        let (name, model) = (self.name.clone(), target.model.to_string());
+        let prices = self.prices.clone();
+        let end = move |response| Self::completed(&name, &model, &prices, &notes, response);
         let events = match transport.events(sent).await? {
             Answer::Events(events) => events,
             Answer::Document(body) => {
                 let response = target.parser().read_body(&body);
                 let response = response.map_err(|error| errors.instead(error.as_ref(), &body))?;
-                let response = Self::completed(
-                    &self.name,
-                    target.model,
-                    &self.prices,
-                    &not_strict,
-                    response,
-                );
-                return Ok(LlmStream::from_response(response.checked(request)?));
+                return Ok(whole(end(response)));
             }
         };
-        let (name, model) = (self.name.clone(), target.model.to_string());
-        let prices = self.prices.clone();
-        let end = move |response| Self::completed(&name, &model, &prices, &not_strict, response);
         let mut events = Box::pin(stream::content(events, target.parser(), errors, end));
         // A failure before the first content is an error, not a stream: it can be retried.
         let first = match events.next().await {
             Some(Err(error)) => return Err(error),
             first => first,
         };
-        let events = futures_util::stream::iter(first).chain(events);
-        Ok(LlmStream::new(request, events))
+        Ok(Box::pin(futures_util::stream::iter(first).chain(events)))
     }
+}
+
+/// The events of an answer that arrived whole.
+fn whole(mut response: LlmResponse) -> StreamSource {
+    let message = response.message.take();
+    let deltas = message
+        .as_ref()
+        .map(Delta::from_message)
+        .unwrap_or_default();
+    let deltas = deltas.into_iter().map(StreamEvent::Delta);
+    let events = deltas.chain([StreamEvent::End(Box::new(response))]);
+    Box::pin(futures_util::stream::iter(events.map(Ok)))
 }
 
 /// Whether the server does not know the path of a request.

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use reqwest::StatusCode;
-use reqwest::header::HeaderMap;
+use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::Value;
 
 use super::json_memory;
@@ -146,7 +146,13 @@ impl ErrorConverter {
             Err(_) => self.shown(body.as_bytes()),
         };
         let colon = if message.is_empty() { "" } else { ": " };
-        self.error(kind, &format!("{status}{colon}{message}"))
+        let error = self.error(kind, &format!("{status}{colon}{message}"));
+        // OpenAI and Anthropic say so themselves.
+        match headers.get("x-should-retry").map(HeaderValue::as_bytes) {
+            Some(b"true") => error.with_retry(true),
+            Some(b"false") => error.with_retry(false),
+            _ => error,
+        }
     }
 
     /// The error for a body without a response: the error in it, or that there is none.

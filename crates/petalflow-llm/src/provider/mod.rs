@@ -7,6 +7,7 @@ mod endpoint;
 mod error;
 mod json_memory;
 mod ordered;
+mod pause;
 mod stream;
 mod transport;
 mod wire;
@@ -15,7 +16,7 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use crate::usage::{Prices, TokenCount};
+use crate::usage::{Price, Prices, TokenCount};
 use crate::{Capabilities, LlmClient, LlmError, LlmRequest, LlmResponse, LlmStream, Retrying};
 use catalog::{COMPATIBLE, Family, Provider, Quirks};
 use connection::Connection;
@@ -99,6 +100,7 @@ impl ProviderModel {
             known.map_or(COMPATIBLE, |known| known.quirks),
             model.into(),
         );
+        this.client.client.provider = known.map(Provider::identity);
         this.client.client.endpoint = Endpoint::without_variable(base_url);
         this
     }
@@ -110,6 +112,7 @@ impl ProviderModel {
             provider.quirks,
             model.to_string(),
         );
+        this.client.client.provider = Some(provider.identity());
         this.client.client.endpoint = Endpoint::of(provider);
         this
     }
@@ -117,6 +120,7 @@ impl ProviderModel {
     fn with_quirks(name: &str, family: Family, quirks: Quirks, model: String) -> Self {
         let connection = Connection {
             name: name.to_string(),
+            provider: None,
             family,
             quirks,
             capabilities: None,
@@ -287,7 +291,7 @@ impl ProviderModel {
     /// use petalflow_llm::ProviderModel;
     /// use petalflow_llm::usage::{Price, Prices};
     ///
-    /// let prices = Prices::new().with("gpt-5-mini", Price { input: 0.25, cached: 0.025, output: 2.0 });
+    /// let prices = Prices::new().with("gpt-5-mini", Price { input: 0.25, cached: 0.025, output: 2.0, ..Price::default() });
     /// let model = ProviderModel::new("gpt-5-mini")?.with_prices(prices);
     /// # let _ = model;
     /// # Ok::<(), petalflow_llm::LlmError>(())
@@ -421,6 +425,10 @@ impl LlmClient for ProviderModel {
 
     fn capabilities(&self) -> Capabilities {
         self.client.capabilities()
+    }
+
+    fn price(&self, model: &str) -> Option<Price> {
+        self.client.price(model)
     }
 
     async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {

@@ -147,7 +147,7 @@ impl<End: Fn(LlmResponse) -> LlmResponse> Reader<End> {
     }
 
     /// The end of the response. Some servers close the stream without the last event.
-    fn finish(self) -> Vec<Result<StreamEvent, LlmError>> {
+    fn finish(mut self) -> Vec<Result<StreamEvent, LlmError>> {
         let end = match self.received {
             _ if self.parser.has_ended() => Ok(()),
             Received::Done if self.has_content => Ok(()),
@@ -156,7 +156,10 @@ impl<End: Fn(LlmResponse) -> LlmResponse> Reader<End> {
             }
             Received::Events | Received::PartOfJson(_) => Err(self.errors.cut()),
         };
-        let end = end.map(|()| StreamEvent::End(Box::new((self.end)(self.parser.finish()))));
-        vec![end]
+        // What was complete before a failure is part of the answer so far.
+        let rest = self.parser.rest().into_iter();
+        let mut events: Vec<_> = rest.map(|delta| Ok(StreamEvent::Delta(delta))).collect();
+        events.push(end.map(|()| StreamEvent::End(Box::new((self.end)(self.parser.finish())))));
+        events
     }
 }

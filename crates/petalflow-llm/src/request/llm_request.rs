@@ -57,7 +57,8 @@ pub struct LlmRequest {
     pub effort: Option<Effort>,
     /// Whether the provider is asked to cache the start of the conversation.
     pub prompt_cache: PromptCache,
-    /// Options for one particular provider. Objects are merged into the objects of the request.
+    /// Options for one particular provider. Objects are merged into the objects of the request, and lists are appended to
+    /// its lists: `{"tools": [{"type": "web_search"}]}` adds a tool of the provider.
     pub extra: Map<String, Value>,
 }
 

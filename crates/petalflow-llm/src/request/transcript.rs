@@ -39,7 +39,11 @@ fn words(part: &Part) -> String {
         Part::Call(call) => format!("{}{}", call.name, call.arguments),
         Part::Result(result) => format!("{} = {}", result.name, result.content),
         Part::Media(media) => format!("[{}]", media.media_type),
-        Part::Code { language, code } => format!("{language} {code:?}"),
+        Part::Code { language, code, .. } => format!("{language} {code:?}"),
         Part::CodeResult { output, .. } => format!("output {output:?}"),
+        Part::Provider { provider, value } => match value["type"].as_str() {
+            Some(kind) => format!("[{provider}: {kind}]"),
+            None => format!("[{provider}]"),
+        },
     }
 }

@@ -25,12 +25,29 @@ pub struct TokenUsage {
     /// The tokens of the request that came from the provider's cache.
     #[serde(default)]
     pub cached: u64,
+    /// The tokens of the request that were written to the provider's cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_writes: u64,
+    /// The tokens of the request that are audio.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub input_audio: u64,
     /// The tokens of the response that were used for reasoning.
     #[serde(default)]
     pub reasoning: u64,
-    /// The cost in US dollars; 0 if the price is not known.
+    /// The tokens of the response that are audio.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub output_audio: u64,
+    /// The cost in US dollars: that of the provider, if it sends one, or that of the prices. 0 if neither is known.
     #[serde(default)]
     pub cost: f64,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl AddAssign for TokenUsage {
@@ -40,7 +57,10 @@ impl AddAssign for TokenUsage {
         self.output = self.output.saturating_add(other.output);
         self.total = self.total.saturating_add(other.total);
         self.cached = self.cached.saturating_add(other.cached);
+        self.cache_writes = self.cache_writes.saturating_add(other.cache_writes);
+        self.input_audio = self.input_audio.saturating_add(other.input_audio);
         self.reasoning = self.reasoning.saturating_add(other.reasoning);
+        self.output_audio = self.output_audio.saturating_add(other.output_audio);
         self.cost += other.cost;
     }
 }

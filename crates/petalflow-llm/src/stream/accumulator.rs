@@ -113,6 +113,15 @@ impl StreamAccumulator {
                 let steps = json_path::parse(path);
                 set_at_path(&mut self.call(*index).object, &steps, value);
             }
+            Delta::Origin { index, origin } => {
+                let part = match index {
+                    Some(index) => Some(self.call(*index).part),
+                    None => self.parts.len().checked_sub(1),
+                };
+                if let Some(part) = part.and_then(|part| self.parts.get_mut(part)) {
+                    part.add_origin(origin);
+                }
+            }
             Delta::Part(part) => self.parts.push(part.clone()),
         }
     }
@@ -141,13 +150,9 @@ impl StreamAccumulator {
             return;
         }
         match self.parts.last_mut() {
-            // The signed part has ended: the signature does not cover later text.
-            Some(Part::Text(last)) if !thought && last.signature.is_none() => {
-                last.text.push_str(text);
-            }
-            Some(Part::Thought(last)) if thought && last.signature.is_none() => {
-                last.text.push_str(text);
-            }
+            // A part with a signature or an origin has ended: they do not cover later text.
+            Some(Part::Text(last)) if !thought && is_open(last) => last.text.push_str(text),
+            Some(Part::Thought(last)) if thought && is_open(last) => last.text.push_str(text),
             _ if thought => self.parts.push(Part::Thought(text.into())),
             _ => self.parts.push(Part::text(text)),
         }
@@ -165,6 +170,7 @@ impl StreamAccumulator {
             _ => self.parts.push(Part::Text(Text {
                 text: String::new(),
                 signature: Some(signature.to_string()),
+                origin: None,
             })),
         }
     }
@@ -182,6 +188,10 @@ impl StreamAccumulator {
         });
         &mut self.calls[existing]
     }
+}
+
+fn is_open(text: &Text) -> bool {
+    text.signature.is_none() && text.origin.is_none()
 }
 
 impl PartialCall {

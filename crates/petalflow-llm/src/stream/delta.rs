@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{ChatMessage, Part};
+use petalflow::tool::Origin;
 
 /// The new content of a chunk.
 ///
@@ -46,7 +47,15 @@ pub enum Delta {
         /// The value at the path. A string is appended to the previous one.
         value: Value,
     },
-    /// A part that arrives complete: an image or code.
+    /// The origin of the most recent part, or of the call with this index: the provider, and what it needs back with the
+    /// part. Text after it is another part.
+    Origin {
+        /// The index of the call in the response, from 0. `None` means the most recent part.
+        index: Option<usize>,
+        /// The origin.
+        origin: Origin,
+    },
+    /// A part that arrives complete: an image, code, or something of the provider.
     Part(Part),
 }
 
@@ -76,8 +85,14 @@ impl Delta {
                 }
                 other => (Delta::Part(other.clone()), &None),
             };
+            let is_whole = matches!(delta, Delta::Part(_));
             deltas.push(delta);
             deltas.extend(signature.clone().map(Delta::Signature));
+            let origin = part.origin().filter(|_| !is_whole);
+            deltas.extend(origin.cloned().map(|origin| Delta::Origin {
+                index: None,
+                origin,
+            }));
         }
         deltas
     }

@@ -285,6 +285,17 @@ impl LlmStream {
         Ok(self)
     }
 
+    /// Whether the stream has no content, and ends with a response that meets the condition. No event is lost.
+    pub(crate) async fn ends_at_once(&mut self, condition: fn(&LlmResponse) -> bool) -> bool {
+        let Some(mut events) = self.events.take() else {
+            return false;
+        };
+        let first = events.next().await;
+        let ends = matches!(&first, Some(Ok(StreamEvent::End(response))) if condition(response));
+        self.events = Some(Box::pin(stream::iter(first).chain(events)));
+        ends
+    }
+
     /// The same stream with its source wrapped: for clients around another client, such as one that polls its source
     /// within a tracing span.
     ///

@@ -12,7 +12,7 @@ use crate::TokenUsage;
 /// use petalflow_llm::TokenUsage;
 /// use petalflow_llm::usage::Price;
 ///
-/// let price = Price { input: 2.0, cached: 0.5, output: 8.0 };
+/// let price = Price { input: 2.0, cached: 0.5, output: 8.0, ..Price::default() };
 /// let usage = TokenUsage { input: 1_000, cached: 400, output: 100, ..TokenUsage::default() };
 /// assert!((price.cost(&usage) - 0.0022).abs() < 1e-12);
 /// ```
@@ -24,22 +24,63 @@ pub struct Price {
     pub cached: f64,
     /// The price of response tokens.
     pub output: f64,
+    /// The price of request tokens that were written to the provider's cache. `None`: that of other request tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write: Option<f64>,
+    /// The price of request tokens that are audio. `None`: that of other request tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_audio: Option<f64>,
+    /// The price of response tokens that were used for reasoning. `None`: that of other response tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<f64>,
+    /// The price of response tokens that are audio. `None`: that of other response tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_audio: Option<f64>,
 }
 
 impl Price {
     /// The cost of these tokens, in US dollars.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "no count of tokens comes near 2^52"
-    )]
     pub fn cost(&self, usage: &TokenUsage) -> f64 {
-        let cached = usage.cached.min(usage.input);
-        let uncached = usage.input - cached;
-        (uncached as f64 * self.input
-            + cached as f64 * self.cached
-            + usage.output as f64 * self.output)
-            / 1e6
+        let input = [
+            (usage.cached, self.cached),
+            (usage.cache_writes, self.cache_write.unwrap_or(self.input)),
+            (usage.input_audio, self.input_audio.unwrap_or(self.input)),
+        ];
+        let output = [
+            (usage.reasoning, self.reasoning.unwrap_or(self.output)),
+            (usage.output_audio, self.output_audio.unwrap_or(self.output)),
+        ];
+        let cost =
+            priced(usage.input, self.input, &input) + priced(usage.output, self.output, &output);
+        cost / 1e6
     }
+
+    /// The highest price that a request token may have.
+    pub fn highest_input(&self) -> f64 {
+        let others = [self.cache_write, self.input_audio];
+        others.into_iter().flatten().fold(self.input, f64::max)
+    }
+
+    /// The highest price that a response token may have.
+    pub fn highest_output(&self) -> f64 {
+        let others = [self.reasoning, self.output_audio];
+        others.into_iter().flatten().fold(self.output, f64::max)
+    }
+}
+
+/// The price of tokens of which some have prices of their own.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "no count of tokens comes near 2^52"
+)]
+fn priced(all: u64, price: f64, special: &[(u64, f64)]) -> f64 {
+    let (mut left, mut cost) = (all, 0.0);
+    for (count, price) in special {
+        let count = left.min(*count);
+        left -= count;
+        cost += count as f64 * price;
+    }
+    cost + left as f64 * price
 }
 
 /// The prices of models, by name.
@@ -50,8 +91,8 @@ impl Price {
 /// use petalflow_llm::usage::{Price, Prices};
 ///
 /// let prices = Prices::new()
-///     .with("gpt-5", Price { input: 1.25, cached: 0.125, output: 10.0 })
-///     .with("gpt-5-mini", Price { input: 0.25, cached: 0.025, output: 2.0 });
+///     .with("gpt-5", Price { input: 1.25, cached: 0.125, output: 10.0, ..Price::default() })
+///     .with("gpt-5-mini", Price { input: 0.25, cached: 0.025, output: 2.0, ..Price::default() });
 /// assert_eq!(prices.get("gpt-5-mini-2026-08-07").unwrap().output, 2.0);
 /// assert_eq!(prices.get("claude"), None);
 /// ```

@@ -144,6 +144,7 @@ fn a064_a_signature_with_nothing_before_it_is_a_part_of_its_own() {
     let alone = Text {
         text: String::new(),
         signature: Some("s".into()),
+        origin: None,
     };
     assert_eq!(response.message.unwrap().parts, [Part::Text(alone)]);
 }
@@ -166,6 +167,7 @@ fn other_parts_come_through_whole() {
     let picture = Part::Media(Media {
         media_type: "image/png".into(),
         source: MediaSource::Base64("AAAA".into()),
+        origin: None,
     });
     let response = accumulate(&[Delta::Text("See:".into()), Delta::Part(picture.clone())]);
     assert_eq!(response.message.unwrap().parts[1], picture);

@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod cassette;
+mod fallback;
 mod retrying;
 mod scripted;
 mod streams;

@@ -26,7 +26,10 @@ fn p027_usage_adds_up_in_all_fields() {
         output: 2,
         total: 3,
         cached: 1,
+        cache_writes: 3,
+        input_audio: 4,
         reasoning: 1,
+        output_audio: 5,
         cost: 0.5,
     };
     let all: TokenUsage = [one, one].into_iter().sum();
@@ -37,7 +40,10 @@ fn p027_usage_adds_up_in_all_fields() {
             output: 4,
             total: 6,
             cached: 2,
+            cache_writes: 6,
+            input_audio: 8,
             reasoning: 2,
+            output_audio: 10,
             cost: 1.0
         }
     );

@@ -19,6 +19,7 @@ fn media(media_type: &str) -> Media {
     Media {
         media_type: media_type.into(),
         source: MediaSource::Base64("aGk=".into()),
+        origin: None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Anthropic's words: signed thoughts, arguments in pieces, and what is sent back.
 
+use petalflow::tool::Origin;
 use petalflow::tool::ToolResult;
 use petalflow_llm::message::Text;
 use petalflow_llm::response::FinishReason;
@@ -97,6 +98,7 @@ async fn i021_a_stream_has_signed_thoughts_text_and_calls() {
     let signed = Text {
         text: "Two calls.".into(),
         signature: Some("c2ln".into()),
+        origin: Some(Box::new(Origin::new("anthropic"))),
     };
     let parts = &response.message.as_ref().unwrap().parts;
     assert_eq!(

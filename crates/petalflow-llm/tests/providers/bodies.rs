@@ -236,6 +236,7 @@ fn asking_about(media_type: &str, source: MediaSource) -> LlmRequest {
     let media = Part::Media(Media {
         media_type: media_type.into(),
         source,
+        origin: None,
     });
     LlmRequest::new(vec![ChatMessage::new(
         Role::User,
@@ -367,6 +368,7 @@ async fn media_in_the_result_of_a_tool_are_sent_as_media() {
     let picture = Media {
         media_type: "image/png".into(),
         source: MediaSource::Base64("aGk=".into()),
+        origin: None,
     };
     let call = ToolCall {
         id: "a".into(),
@@ -428,6 +430,7 @@ async fn media_in_a_result_that_a_provider_does_not_take_are_a_note() {
     let sound = Media {
         media_type: "audio/wav".into(),
         source: MediaSource::Base64("aGk=".into()),
+        origin: None,
     };
     let result = ToolResult {
         call_id: "a".into(),

@@ -162,6 +162,7 @@ fn an_estimate_has_all_that_is_sent() {
     let picture = Media {
         media_type: "image/png".into(),
         source: MediaSource::Base64("A".repeat(1_000_000)),
+        origin: None,
     };
     let shown = LlmRequest::new(vec![ChatMessage::new(
         Role::User,

@@ -2,12 +2,9 @@
 
 use std::time::Duration;
 
-use petalflow_llm::message::Text;
 use petalflow_llm::response::FinishReason;
 use petalflow_llm::stream::Delta;
-use petalflow_llm::{
-    LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part, ProviderModel,
-};
+use petalflow_llm::{LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, ProviderModel};
 use serde_json::{Value, json};
 
 use petalflow_llm_test_support::server::{Server, Step, answer, chunk, end, event, events};
@@ -326,7 +323,7 @@ async fn errors_in_the_middle_of_an_answer_have_their_kind() {
 }
 
 #[tokio::test]
-async fn unknown_blocks_are_ignored() {
+async fn blocks_that_only_the_provider_uses_are_kept() {
     let start = |index: usize, block: Value| json!({"type": "content_block_start", "index": index, "content_block": block});
     let delta = |index: usize, delta: Value| json!({"type": "content_block_delta", "index": index, "delta": delta});
     let stop = |index: usize| json!({"type": "content_block_stop", "index": index});
@@ -366,13 +363,16 @@ async fn unknown_blocks_are_ignored() {
     ];
     let server = Server::always(steps_in_pieces(&unusual_event_stream(&all), 1000)).await;
     let response = complete_streaming(&anthropic(&server)).await.unwrap();
-    let signed = Text {
-        text: String::new(),
-        signature: Some("abcd".into()),
-    };
     assert_eq!(
-        response.message.unwrap().parts,
-        [Part::text("Leaves."), Part::Thought(signed)]
+        serde_json::to_value(response.message.unwrap().parts).unwrap(),
+        json!([
+            {"provider": {"provider": "anthropic", "value":
+                {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "petals"}}}},
+            {"provider": {"provider": "anthropic", "value":
+                {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}}},
+            {"text": {"text": "Leaves.", "origin": {"provider": "anthropic", "fields": {"citations": [{"type": "x"}]}}}},
+            {"thought": {"text": "", "signature": "abcd", "origin": {"provider": "anthropic"}}},
+        ])
     );
     assert_eq!((response.usage.input, response.usage.output), (1, 5));
 }

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt;
+use petalflow::tool::Origin;
 use petalflow::tool::ToolSpec;
 use petalflow::tool::{ToolCall, ToolResult};
+use petalflow_llm::message::Text;
 use petalflow_llm::request::ToolChoice;
 use petalflow_llm::response::FinishReason;
 use petalflow_llm::stream::Delta;
@@ -194,6 +196,7 @@ async fn i008_i009_an_answer_has_its_model_and_usage() {
         input: 2.0,
         cached: 0.5,
         output: 8.0,
+        ..Price::default()
     };
     let model = model(&server).with_prices(Prices::new().with("tiny", price));
     let response = model.complete(&LlmRequest::prompt("hi")).await.unwrap();
@@ -377,9 +380,14 @@ async fn i011_thoughts_are_separate_from_the_text() {
         .complete(&LlmRequest::prompt("hi"))
         .await
         .unwrap();
+    let thought = Text {
+        text: "2 and 2".into(),
+        origin: Some(Box::new(Origin::new("openai-compatible"))),
+        ..Text::default()
+    };
     assert_eq!(
         response.message.as_ref().unwrap().parts,
-        [Part::Thought("2 and 2".into()), Part::text("4")]
+        [Part::Thought(thought), Part::text("4")]
     );
     assert_eq!(response.text(), "4");
 }

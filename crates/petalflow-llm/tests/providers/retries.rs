@@ -57,3 +57,23 @@ async fn a_model_retries_a_rate_limit_without_being_told() {
     model.complete(&LlmRequest::prompt("hi")).await.unwrap_err();
     assert_eq!(server.requests().len(), 3);
 }
+
+#[tokio::test]
+async fn a_provider_says_whether_a_retry_may_succeed() {
+    for (status, header, transient) in [
+        ("409 Conflict", "", true),
+        ("409 Conflict", "x-should-retry: false\r\n", false),
+        ("400 Bad Request", "x-should-retry: true\r\n", true),
+        (
+            "503 Service Unavailable",
+            "x-should-retry: false\r\n",
+            false,
+        ),
+        ("400 Bad Request", "", false),
+    ] {
+        let server = Server::always(with_headers(status, header, "{}")).await;
+        let model = ProviderModel::openai_compatible(server.url("/v1"), "tiny").without_retry();
+        let error = model.complete(&LlmRequest::prompt("hi")).await.unwrap_err();
+        assert_eq!(error.is_transient(), transient, "{status} {header}");
+    }
+}

@@ -107,14 +107,17 @@ async fn gemini_gets_its_code_and_images_unchanged() {
     let picture = Media {
         media_type: "image/png".into(),
         source: MediaSource::Base64("aGk=".into()),
+        origin: None,
     };
     let code = Part::Code {
         language: "PYTHON".into(),
         code: "1 + 1".into(),
+        origin: None,
     };
     let printed = Part::CodeResult {
         outcome: "OUTCOME_OK".into(),
         output: "2".into(),
+        origin: None,
     };
     let request = LlmRequest {
         system: Some("Be brief.".into()),
@@ -172,6 +175,7 @@ async fn anthropic_fetches_pictures() {
     let picture = Part::Media(Media {
         media_type: "image/png".into(),
         source: MediaSource::Url("https://example.com/map.png".into()),
+        origin: None,
     });
     let message = ChatMessage::new(Role::User, vec![Part::text("Where?"), picture]);
     let body = received_request("claude-sonnet-4-6", "/v1", &LlmRequest::new(vec![message]))
@@ -212,6 +216,7 @@ async fn responses_get_their_encrypted_thoughts_back() {
     let thought = Part::Thought(Text {
         text: "Hm.".into(),
         signature: Some("ZW5j".into()),
+        origin: None,
     });
     let request = conversation(
         vec![thought, call("a", "x")],
@@ -426,4 +431,25 @@ async fn ids_that_a_server_repeats_are_sent_once_in_a_request() {
         })
         .collect();
     assert_eq!(ids, ["call_0", "call_0", "call00001", "call00001"]);
+}
+
+#[tokio::test]
+async fn tools_of_a_provider_stand_beside_own_tools() {
+    let tool = || Arc::new(ToolSpec::new("look", "Looks.", json!({"type": "object"})));
+    for (name, path, own) in [
+        ("openai_resp::gpt-5", "/v1", json!({"type": "web_search"})),
+        (
+            "claude-sonnet-4-6",
+            "/v1",
+            json!({"type": "web_search_20250305", "name": "web_search"}),
+        ),
+        ("gemini-2.5-flash", "/v1beta", json!({"googleSearch": {}})),
+    ] {
+        let mut request = LlmRequest::prompt("hi").with_tools([tool()]);
+        request.extra.insert("tools".into(), json!([own]));
+        let body = received_request(name, path, &request).await.body;
+        let tools = body["tools"].as_array().unwrap();
+        assert_eq!(tools.len(), 2, "{name}");
+        assert_eq!(tools[1], own, "{name}");
+    }
 }

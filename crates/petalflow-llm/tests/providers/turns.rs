@@ -206,8 +206,8 @@ async fn a_turn_of_the_responses() {
         ],
         second: body(json!([
             user,
-            {"type": "reasoning", "summary": [], "encrypted_content": "gAAAAABo=="},
-            {"type": "function_call", "call_id": "call_1", "name": "get_weather", "arguments": "{\"location\":\"Paris\"}"},
+            reasoning,
+            call,
             {"type": "function_call_output", "call_id": "call_1", "output": "15 degrees"},
         ])),
     })

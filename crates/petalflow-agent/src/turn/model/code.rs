@@ -50,12 +50,13 @@ pub(in crate::turn) fn up_to_code(parts: &[Part], language: &str) -> Option<Vec<
                 if !text_before.trim().is_empty() || text.signature.is_some() {
                     cut.push(Part::Text(Text {
                         text: text_before.to_string(),
-                        signature: text.signature.clone(),
+                        ..text.clone()
                     }));
                 }
                 cut.push(Part::Code {
                     language: language.to_string(),
                     code: code.to_string(),
+                    origin: None,
                 });
                 return Some(cut);
             }
@@ -119,6 +120,7 @@ pub(in crate::turn) async fn execute(ctx: Ctx<'_>) -> Result<AgentEvent, BoxErro
     let result = Part::CodeResult {
         outcome: if output.ok { OK } else { FAILED }.into(),
         output: output.text,
+        origin: None,
     };
     Ok(AgentEvent {
         message: Some(ChatMessage::new(Role::Assistant, vec![result])),
@@ -134,6 +136,7 @@ mod tests {
         Part::Code {
             language: "python".into(),
             code: code.into(),
+            origin: None,
         }
     }
 
@@ -163,6 +166,7 @@ mod tests {
         let ran = Part::CodeResult {
             outcome: OK.into(),
             output: "1".into(),
+            origin: None,
         };
         assert_eq!(
             up_to_code(&[code("1"), ran, Part::text("one")], "python"),

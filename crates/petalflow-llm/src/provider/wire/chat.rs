@@ -3,14 +3,16 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::call_ids::CallIds;
+use super::chat_opaque::{DETAILS, FIELD, OPAQUE, REASONING, add_opaque, image, join};
 use super::content::{
     arguments_object, data_url, decimal, effort_level, result_text, split_result, unsupported,
     user_message, with_extra,
 };
-use super::response_data::{ResponseData, arguments_text, citations, text};
+use super::origins;
+use super::response_data::{ResponseData, add_to_meta, arguments_text, citations, text};
 use super::schemas::{Schemas, SentSchema};
 use super::usage;
 use crate::message::{Media, MediaSource};
@@ -121,10 +123,10 @@ fn messages(target: &Target<'_>, request: &LlmRequest) -> Result<Vec<Value>, Llm
     for message in request.messages.iter() {
         match message.role {
             Role::System => messages.push(system(&message.text())),
-            Role::User => messages.extend(user_message(message, "text", media_part)?),
+            Role::User => messages.extend(user_message(target, message, "text", media_part)?),
             Role::Assistant => {
                 ids.new_turn();
-                messages.push(assistant_message(target, message, &mut ids));
+                messages.push(assistant_message(target, message, &mut ids)?);
             }
             Role::Tool => tool_messages(target, message, &mut ids, &mut messages)?,
         }
@@ -182,30 +184,53 @@ fn media_part(media: &Media) -> Result<Value, LlmError> {
     }
 }
 
-fn assistant_message(target: &Target<'_>, message: &ChatMessage, ids: &mut CallIds) -> Value {
+fn assistant_message(
+    target: &Target<'_>,
+    message: &ChatMessage,
+    ids: &mut CallIds,
+) -> Result<Value, LlmError> {
     let (mut content, mut reasoning, mut calls) = (String::new(), String::new(), Vec::new());
+    let mut sent = json!({ "role": "assistant" });
+    let mut field = "reasoning_content";
+    let mut images = Vec::new();
     for part in &message.parts {
         match part {
             Part::Text(text) => content.push_str(&text.text),
-            Part::Thought(thought) => reasoning.push_str(&thought.text),
-            Part::Call(call) => calls.push(json!({
-                "id": ids.for_call(call),
-                "type": "function",
-                "function": {
-                    "name": call.name,
-                    "arguments": arguments_object(&call.arguments).to_string(),
-                },
-            })),
+            Part::Thought(thought) => {
+                reasoning.push_str(&thought.text);
+                let own = part.origin().filter(|origin| target.owns(Some(origin)));
+                if own.is_some_and(|origin| origin.fields.get(FIELD) == Some(&REASONING.into())) {
+                    field = REASONING;
+                }
+            }
+            Part::Call(call) => {
+                let mut call_sent = json!({
+                    "id": ids.for_call(call),
+                    "type": "function",
+                    "function": {
+                        "name": call.name,
+                        "arguments": arguments_object(&call.arguments).to_string(),
+                    },
+                });
+                target.add_fields(&mut call_sent, part.origin());
+                calls.push(call_sent);
+            }
             Part::Code { .. } | Part::CodeResult { .. } => {
                 content.extend(part.code_as_text());
             }
-            // A model cannot be sent what it drew.
+            // Another model cannot be sent what a model drew.
+            Part::Media(media) if media.origin.is_some() && target.owns(part.origin()) => {
+                images.push(media_part(media)?);
+            }
+            Part::Provider { .. } => add_opaque(&mut sent, target.opaque(part)),
             Part::Media(_) | Part::Result(_) => {}
         }
     }
-    let mut sent = json!({ "role": "assistant", "content": content });
+    sent["content"] = content.as_str().into();
     match target.quirks.reasoning {
-        Reasoning::Field if !reasoning.is_empty() => sent["reasoning_content"] = reasoning.into(),
+        // They have the reasoning, with its signatures.
+        _ if sent.get(DETAILS).is_some() => {}
+        Reasoning::Field if !reasoning.is_empty() => sent[field] = reasoning.into(),
         Reasoning::Part if !reasoning.is_empty() => {
             let thinking =
                 json!({ "type": "thinking", "thinking": [{ "type": "text", "text": reasoning }] });
@@ -217,10 +242,13 @@ fn assistant_message(target: &Target<'_>, message: &ChatMessage, ids: &mut CallI
         }
         _ => {}
     }
+    if !images.is_empty() {
+        sent["images"] = images.into();
+    }
     if !calls.is_empty() {
         sent["tool_calls"] = calls.into();
     }
-    sent
+    Ok(sent)
 }
 
 /// Reads the chunks of a response, or a complete response.
@@ -231,6 +259,10 @@ pub(super) struct ChatParser {
     with_index: HashMap<u64, usize>,
     /// The last call with each id.
     with_id: HashMap<String, usize>,
+    /// Whether reasoning arrived in the field `reasoning`.
+    sends_reasoning: bool,
+    /// The fields of the message that only the provider uses.
+    opaque: Map<String, Value>,
 }
 
 /// The length from which a name is not continued, in bytes. The names of tools are shorter.
@@ -260,6 +292,7 @@ impl ChatParser {
         };
         let reason = text(choice, "/finish_reason").filter(|reason| !reason.is_empty());
         data.finish = reason.or_else(|| data.finish.take());
+        add_to_meta("logprobs", choice.pointer("/logprobs/content"), data);
         match (choice.get("delta"), choice.get("message")) {
             (Some(message @ Value::Object(_)), _) => self.message(message, false, data),
             (_, Some(message @ Value::Object(_))) => self.message(message, true, data),
@@ -274,8 +307,17 @@ impl ChatParser {
         data: &mut ResponseData,
     ) -> Vec<Delta> {
         let mut deltas = Vec::new();
-        let reasoning = text(message, "/reasoning_content").or_else(|| text(message, "/reasoning"));
+        let reasoning = text(message, "/reasoning_content").or_else(|| {
+            let reasoning = text(message, "/reasoning").filter(|text| !text.is_empty());
+            self.sends_reasoning |= reasoning.is_some();
+            reasoning
+        });
         deltas.extend(reasoning.map(Delta::Thought));
+        for name in OPAQUE {
+            if let Some(value) = message.get(name).filter(|value| !value.is_null()) {
+                join(self.opaque.entry(name).or_insert(Value::Null), value);
+            }
+        }
         match message.get("content") {
             Some(Value::String(text)) => deltas.push(Delta::Text(text.clone())),
             Some(Value::Array(chunks)) => chunks
@@ -285,13 +327,23 @@ impl ChatParser {
         }
         deltas.extend(text(message, "/refusal").map(Delta::Text));
         citations(message.get("annotations"), data);
+        let images = message.get("images").and_then(Value::as_array);
+        deltas.extend(images.into_iter().flatten().filter_map(image));
         let calls = message.get("tool_calls").and_then(Value::as_array);
-        deltas.extend(
-            calls
-                .into_iter()
-                .flatten()
-                .filter_map(|call| self.call(call, is_complete)),
-        );
+        for call in calls.into_iter().flatten() {
+            let Some(delta) = self.call(call, is_complete) else {
+                continue;
+            };
+            let index = match &delta {
+                Delta::Call { index, .. } => Some(*index),
+                _ => None,
+            };
+            deltas.push(delta);
+            deltas.extend(origins::needed_back(
+                index,
+                origins::named(call, &["extra_content"]),
+            ));
+        }
         // The older format, which allows only one call.
         let function_call = message.get("function_call").filter(|call| call.is_object());
         deltas.extend(
@@ -301,6 +353,22 @@ impl ChatParser {
             |delta| !matches!(delta, Delta::Text(text) | Delta::Thought(text) if text.is_empty()),
         );
         deltas
+    }
+
+    /// What the provider needs back with a thought.
+    pub(super) fn with_thoughts(&self) -> Map<String, Value> {
+        let field = self
+            .sends_reasoning
+            .then(|| (FIELD.to_string(), REASONING.into()));
+        field.into_iter().collect()
+    }
+
+    /// The fields of the message that only the provider uses. They are complete at the end.
+    pub(super) fn rest(&mut self) -> Vec<Delta> {
+        let fields = std::mem::take(&mut self.opaque).into_iter();
+        fields
+            .map(|(name, value)| origins::opaque(json!({ name: value })))
+            .collect()
     }
 
     fn call(&mut self, call: &Value, is_complete: bool) -> Option<Delta> {

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::message::{Media, MediaSource};
+use crate::provider::catalog::Target;
 use crate::request::Effort;
 use crate::{ChatMessage, LlmError, LlmRequest, Part, Role};
 use petalflow::tool::ToolResult;
@@ -122,6 +123,7 @@ pub(super) fn is_blank(text: &str) -> bool {
 ///
 /// The two formats have different names for parts of text, and different parts for media.
 pub(super) fn user_message(
+    target: &Target<'_>,
     message: &ChatMessage,
     text_type: &str,
     media_part: impl Fn(&Media) -> Result<Value, LlmError>,
@@ -136,6 +138,7 @@ pub(super) fn user_message(
             Part::Code { .. } | Part::CodeResult { .. } => {
                 parts.extend(part.code_as_text().map(|text| text_part(&text)));
             }
+            Part::Provider { .. } => parts.extend(target.opaque(part).cloned()),
             Part::Thought(_) | Part::Call(_) | Part::Result(_) => {}
         }
     }
@@ -193,7 +196,8 @@ pub(super) fn effort_tokens(effort: Effort) -> u32 {
     }
 }
 
-/// Adds the request's options for this provider. Objects are merged, and other values replaced.
+/// Adds the request's options for this provider. Objects are merged, lists are appended, and other values replaced: the
+/// tools of a provider stand beside those of the program.
 pub(super) fn with_extra(mut body: Value, request: &LlmRequest) -> Value {
     for (name, value) in &request.extra {
         merge(&mut body[name.as_str()], value);
@@ -201,13 +205,15 @@ pub(super) fn with_extra(mut body: Value, request: &LlmRequest) -> Value {
     body
 }
 
-fn merge(into: &mut Value, value: &Value) {
+/// Adds the fields of an object to another one, and the items of a list. Other values are replaced.
+pub(super) fn merge(into: &mut Value, value: &Value) {
     match (into, value) {
         (Value::Object(into), Value::Object(value)) => {
             for (name, value) in value {
                 merge(into.entry(name).or_insert(Value::Null), value);
             }
         }
+        (Value::Array(into), Value::Array(value)) => into.extend(value.iter().cloned()),
         (into, value) => *into = value.clone(),
     }
 }

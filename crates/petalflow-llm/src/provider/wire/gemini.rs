@@ -8,6 +8,7 @@ use super::content::{
     Dialogue, Turn, arguments_object, decimal, effort_level, effort_tokens, split_result,
     with_extra,
 };
+use super::origins;
 use super::response_data::{REDACTED, ResponseData};
 use super::schemas::Schemas;
 use super::usage;
@@ -117,7 +118,10 @@ fn contents<'m>(target: &Target<'_>, request: &'m LlmRequest, dialogue: Vec<Turn
         let calls = message.calls().filter(|call| !call.id.is_empty());
         names.extend(calls.map(|call| (call.id.as_str(), call.name.as_str())));
         let (role, parts) = match message.role {
-            Role::Assistant => ("model", model_parts(message, model.contains("gemini-3"))),
+            Role::Assistant => (
+                "model",
+                model_parts(target, message, model.contains("gemini-3")),
+            ),
             Role::System | Role::User | Role::Tool => {
                 let parts = message.parts.iter();
                 (
@@ -149,33 +153,58 @@ fn all_results(parts: &[Value]) -> bool {
     parts.iter().any(is_result) && parts.iter().all(|part| is_result(part) || is_media(part))
 }
 
-/// The parts of a message from the model. Reasoning is not sent back.
-fn model_parts(message: &ChatMessage, wants_signatures: bool) -> Vec<Value> {
+/// The parts of a message from the model. Reasoning is sent back only if it is signed.
+fn model_parts(target: &Target<'_>, message: &ChatMessage, wants_signatures: bool) -> Vec<Value> {
     let mut first_call = true;
     let mut parts = Vec::with_capacity(message.parts.len());
     for part in &message.parts {
+        let own = |signature: &Option<String>| {
+            let signature = target.signature(signature.as_deref(), part.origin())?;
+            (!signature.starts_with(REDACTED)).then(|| signature.to_string())
+        };
         let (mut value, signature) = match part {
-            Part::Text(Text { text, signature }) => (json!({ "text": text }), signature.clone()),
+            Part::Text(text) => {
+                let signature = own(&text.signature);
+                // Such a part only has the signature.
+                if text.text.is_empty() && signature.is_none() && text.signature.is_some() {
+                    continue;
+                }
+                (json!({ "text": text.text }), signature)
+            }
+            Part::Thought(thought) => match own(&thought.signature) {
+                Some(signature) if thought.origin.is_some() => (
+                    json!({ "text": thought.text, "thought": true }),
+                    Some(signature),
+                ),
+                _ => continue,
+            },
             Part::Call(call) => {
                 let placeholder =
                     (wants_signatures && first_call).then(|| MISSING_SIGNATURE.to_string());
                 first_call = false;
-                (function_call(call), call.signature.clone().or(placeholder))
+                (function_call(call), own(&call.signature).or(placeholder))
             }
             Part::Media(media) => (self::media(media), None),
-            Part::Code { language, code } => (
+            Part::Code { language, code, .. } => (
                 json!({ "executableCode": { "language": language, "code": code } }),
                 None,
             ),
-            Part::CodeResult { outcome, output } => (
+            Part::CodeResult {
+                outcome, output, ..
+            } => (
                 json!({ "codeExecutionResult": { "outcome": outcome, "output": output } }),
                 None,
             ),
-            Part::Thought(_) | Part::Result(_) => continue,
+            Part::Provider { .. } => match target.opaque(part) {
+                Some(value) => (value.clone(), None),
+                None => continue,
+            },
+            Part::Result(_) => continue,
         };
-        if let Some(signature) = signature.filter(|signature| !signature.starts_with(REDACTED)) {
+        if let Some(signature) = signature {
             value["thoughtSignature"] = signature.into();
         }
+        target.add_fields(&mut value, part.origin());
         parts.push(value);
     }
     parts
@@ -192,12 +221,15 @@ fn user_parts(target: &Target<'_>, part: &Part, names: &HashMap<&str, &str>) -> 
             parts.extend(sent.media.iter().map(media));
             parts
         }
-        Part::Code { language, code } => {
+        Part::Code { language, code, .. } => {
             vec![json!({ "text": format!("```{language}\n{code}\n```") })]
         }
-        Part::CodeResult { outcome, output } => {
+        Part::CodeResult {
+            outcome, output, ..
+        } => {
             vec![json!({ "text": format!("```{outcome}\n{output}\n```") })]
         }
+        Part::Provider { .. } => target.opaque(part).cloned().into_iter().collect(),
         Part::Thought(_) | Part::Call(_) => Vec::new(),
     }
 }
@@ -232,7 +264,9 @@ fn function_response(result: &ToolResult, content: &Value, names: &HashMap<&str,
 }
 
 fn media(media: &Media) -> Value {
-    let Media { media_type, source } = media;
+    let Media {
+        media_type, source, ..
+    } = media;
     match source {
         MediaSource::Url(url) => {
             json!({ "fileData": { "mimeType": media_type, "fileUri": url } })
@@ -273,9 +307,11 @@ impl GeminiParser {
             let signature = text(part, "thoughtSignature");
             // An empty part has a signature of its own, which must be sent back in such a part.
             if signature.is_some() && text(part, "text").is_some_and(|text| text.is_empty()) {
-                let text = String::new();
                 let thought = part.get("thought").and_then(Value::as_bool) == Some(true);
-                let part = Text { text, signature };
+                let part = Text {
+                    signature,
+                    ..Text::default()
+                };
                 deltas.push(Delta::Part(if thought {
                     Part::Thought(part)
                 } else {
@@ -283,13 +319,15 @@ impl GeminiParser {
                 }));
                 continue;
             }
-            self.part(part, &mut deltas);
-            deltas.extend(signature.map(Delta::Signature));
+            if self.part(part, &mut deltas) {
+                deltas.extend(signature.map(Delta::Signature));
+            }
         }
         deltas
     }
 
-    fn part(&mut self, part: &Value, deltas: &mut Vec<Delta>) {
+    /// Reads a part. Returns whether its signature follows; other parts have it in their origin.
+    fn part(&mut self, part: &Value, deltas: &mut Vec<Delta>) -> bool {
         if let Some(call) = part.get("functionCall") {
             self.call(call, deltas);
         } else if let Some(text) = text(part, "text") {
@@ -301,7 +339,9 @@ impl GeminiParser {
             });
         } else {
             deltas.extend(complete_part(part).map(Delta::Part));
+            return false;
         }
+        true
     }
 
     /// A call, or a chunk of one: some calls send their arguments by path.
@@ -343,6 +383,8 @@ fn source_metadata(candidate: &Value) -> Map<String, Value> {
         "groundingMetadata",
         "citationMetadata",
         "urlContextMetadata",
+        "logprobsResult",
+        "avgLogprobs",
     ];
     let metadata = kinds.into_iter().filter_map(|kind| {
         let value = candidate.get(kind)?;
@@ -351,32 +393,59 @@ fn source_metadata(candidate: &Value) -> Map<String, Value> {
     metadata.collect()
 }
 
-/// A part that arrives complete.
+/// The kinds of parts that arrive complete, with the fields that are read.
+const COMPLETE: [(&str, [&str; 2]); 4] = [
+    ("inlineData", ["mimeType", "data"]),
+    ("fileData", ["mimeType", "fileUri"]),
+    ("executableCode", ["language", "code"]),
+    ("codeExecutionResult", ["outcome", "output"]),
+];
+
+/// A part that arrives complete. A part of another kind is sent back as it is.
 fn complete_part(part: &Value) -> Option<Part> {
-    let media = |kind: &str, field: &str, source: fn(String) -> MediaSource| {
-        let data = part.get(kind)?;
+    let known = COMPLETE.iter().find(|(kind, _)| part.get(kind).is_some());
+    let Some((kind, fields)) = known else {
+        let is_part = part.as_object().is_some_and(|part| !part.is_empty());
+        return is_part.then(|| Part::Provider {
+            provider: String::new(),
+            value: part.clone(),
+        });
+    };
+    let [first, second] = fields.map(|field| text(&part[kind], field));
+    let origin = origins::fields(left_over(part, kind, fields));
+    let media = |source: fn(String) -> MediaSource| {
         Some(Part::Media(Media {
-            media_type: text(data, "mimeType")?,
-            source: source(text(data, field)?),
+            media_type: first.clone()?,
+            source: source(second.clone()?),
+            origin: origin.clone(),
         }))
     };
-    let code = |kind: &str, first: &str, second: &str| {
-        let code = part.get(kind)?;
-        Some((
-            text(code, first).unwrap_or_default(),
-            text(code, second).unwrap_or_default(),
-        ))
-    };
-    media("inlineData", "data", MediaSource::Base64)
-        .or_else(|| media("fileData", "fileUri", MediaSource::Url))
-        .or_else(|| {
-            let (language, code) = code("executableCode", "language", "code")?;
-            Some(Part::Code { language, code })
-        })
-        .or_else(|| {
-            let (outcome, output) = code("codeExecutionResult", "outcome", "output")?;
-            Some(Part::CodeResult { outcome, output })
-        })
+    match *kind {
+        "inlineData" => media(MediaSource::Base64),
+        "fileData" => media(MediaSource::Url),
+        "executableCode" => Some(Part::Code {
+            language: first.unwrap_or_default(),
+            code: second.unwrap_or_default(),
+            origin,
+        }),
+        _ => Some(Part::CodeResult {
+            outcome: first.unwrap_or_default(),
+            output: second.unwrap_or_default(),
+            origin,
+        }),
+    }
+}
+
+/// What a part has besides the fields that are read: its signature, and an id.
+fn left_over(part: &Value, kind: &str, read: &[&str]) -> Map<String, Value> {
+    let mut fields = part.as_object().cloned().unwrap_or_default();
+    if let Some(Value::Object(content)) = fields.get_mut(kind) {
+        read.iter().for_each(|field| drop(content.remove(*field)));
+        if content.is_empty() {
+            fields.remove(kind);
+        }
+    }
+    fields
 }
 
 fn text(value: &Value, field: &str) -> Option<String> {

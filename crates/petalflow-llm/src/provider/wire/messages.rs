@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::call_ids::CallIds;
 use super::content::{
     Dialogue, Turn, arguments_object, decimal, effort_level, effort_tokens, is_blank, result_text,
     split_result, unsupported, with_extra,
 };
+use super::messages_opaque::{CONTAINER, last_container, read_opaque};
+use super::origins;
 use super::response_data::{
     REDACTED, ResponseData, arguments_text, citations, hidden_reasoning, redacted, text,
 };
@@ -43,6 +45,9 @@ pub(super) fn body(
     });
     if target.streaming {
         body["stream"] = true.into();
+    }
+    if let Some(container) = last_container(target, request) {
+        body["container"] = container.into();
     }
     if !request.tools.is_empty() {
         body["tools"] = tools(request, schemas.tools);
@@ -164,7 +169,7 @@ fn messages(
             Turn::Instruction(text) => ("user", text.into()),
             Turn::Message(message) if message.role == Role::Assistant => {
                 ids.new_turn();
-                ("assistant", assistant_content(message, &mut ids))
+                ("assistant", assistant_content(target, message, &mut ids))
             }
             Turn::Message(message) => ("user", user_content(target, message, &mut ids)?),
         };
@@ -197,6 +202,7 @@ fn user_content(
             Part::Result(result) => {
                 blocks.push(result_block(target, result, ids.for_result(result))?);
             }
+            Part::Provider { .. } => blocks.extend(target.opaque(part).cloned()),
             Part::Thought(_) | Part::Call(_) => {}
         }
     }
@@ -230,12 +236,16 @@ fn result_block(target: &Target<'_>, result: &ToolResult, id: String) -> Result<
 }
 
 /// The blocks of a message from the model. Reasoning is sent back only with its signature.
-fn assistant_content(message: &ChatMessage, ids: &mut CallIds) -> Value {
+fn assistant_content(target: &Target<'_>, message: &ChatMessage, ids: &mut CallIds) -> Value {
     let blocks = message.parts.iter().filter_map(|part| match part {
         Part::Text(text) if is_blank(&text.text) => None,
-        Part::Text(text) => Some(json!({ "type": "text", "text": text.text })),
+        Part::Text(text) => {
+            let mut block = json!({ "type": "text", "text": text.text });
+            target.add_fields(&mut block, part.origin());
+            Some(block)
+        }
         Part::Thought(thought) => {
-            let signature = thought.signature.as_deref()?;
+            let signature = target.signature(thought.signature.as_deref(), part.origin())?;
             Some(match signature.strip_prefix(REDACTED) {
                 Some(data) => json!({ "type": "redacted_thinking", "data": data }),
                 None => {
@@ -243,15 +253,23 @@ fn assistant_content(message: &ChatMessage, ids: &mut CallIds) -> Value {
                 }
             })
         }
-        Part::Call(call) => Some(json!({
-            "type": "tool_use",
-            "id": ids.for_call(call),
-            "name": call.name,
-            "input": arguments_object(&call.arguments),
-        })),
+        Part::Call(call) => {
+            let mut block = json!({
+                "type": "tool_use",
+                "id": ids.for_call(call),
+                "name": call.name,
+                "input": arguments_object(&call.arguments),
+            });
+            target.add_fields(&mut block, part.origin());
+            Some(block)
+        }
         Part::Code { .. } | Part::CodeResult { .. } => {
             let text = part.code_as_text()?;
             Some(json!({ "type": "text", "text": text }))
+        }
+        Part::Provider { .. } => {
+            let block = target.opaque(part)?;
+            (block["type"] != CONTAINER).then(|| block.clone())
         }
         // A model cannot be sent what it drew.
         Part::Media(_) | Part::Result(_) => None,
@@ -262,7 +280,7 @@ fn assistant_content(message: &ChatMessage, ids: &mut CallIds) -> Value {
 fn content(mut blocks: Vec<Value>) -> Value {
     match &mut *blocks {
         [] => Value::Null,
-        [only] if only["type"] == "text" => only["text"].take(),
+        [Value::Object(only)] if only["type"] == "text" && only.len() == 2 => only["text"].take(),
         _ => blocks.into(),
     }
 }
@@ -328,8 +346,12 @@ pub(super) struct MessagesParser {
 
 #[derive(Debug)]
 enum OpenBlock {
-    /// Text, or a block that only the provider uses.
-    Other,
+    /// Text, with the sources that it cites.
+    Text(Vec<Value>),
+    /// A block that only the provider uses, and its input so far.
+    Opaque { block: Value, input: String },
+    /// A block that arrived complete.
+    Complete,
     /// The index of a call.
     Call(usize),
     /// A reasoning block: its signature so far, and whether any of its text was visible.
@@ -345,6 +367,7 @@ impl MessagesParser {
             Some("message_delta") => {
                 let reason = text(event, "/delta/stop_reason");
                 data.finish = reason.or_else(|| data.finish.take());
+                read_container(&event["delta"], data);
                 usage::anthropic(&event["usage"], &mut data.usage);
             }
             // The response is complete, even if no event had a finish reason.
@@ -380,10 +403,11 @@ impl MessagesParser {
         data: &mut ResponseData,
         deltas: &mut Vec<Delta>,
     ) {
-        let mut open = OpenBlock::Other;
+        let mut open = OpenBlock::Complete;
         match block["type"].as_str() {
             Some("text") => {
                 citations(block.get("citations"), data);
+                open = OpenBlock::Text(block["citations"].as_array().cloned().unwrap_or_default());
                 deltas.extend(non_empty_text(block, "/text").map(Delta::Text));
             }
             Some("thinking") => {
@@ -407,7 +431,12 @@ impl MessagesParser {
                 });
                 self.calls += 1;
             }
-            _ => deltas.extend(redacted(block).map(Delta::Part)),
+            Some("redacted_thinking") => deltas.extend(redacted(block).map(Delta::Part)),
+            Some(_) => {
+                let (block, input) = (block.clone(), String::new());
+                open = OpenBlock::Opaque { block, input };
+            }
+            None => {}
         }
         self.open.insert(index, open);
     }
@@ -419,12 +448,20 @@ impl MessagesParser {
         data: &mut ResponseData,
         deltas: &mut Vec<Delta>,
     ) {
+        let mut open = self.open.get_mut(&index);
+        if let Some(OpenBlock::Opaque { block, input }) = &mut open {
+            read_opaque(block, input, delta);
+            return;
+        }
         deltas.extend(non_empty_text(delta, "/text").map(Delta::Text));
         if let Some(citation) = delta.get("citation") {
             citations(Some(&Value::Array(vec![citation.clone()])), data);
+            if let Some(OpenBlock::Text(cited)) = &mut open {
+                cited.push(citation.clone());
+            }
         }
-        match self.open.get_mut(&index) {
-            None | Some(OpenBlock::Other) => {}
+        match open {
+            None | Some(OpenBlock::Complete | OpenBlock::Text(_) | OpenBlock::Opaque { .. }) => {}
             Some(OpenBlock::Call(index)) => {
                 let chunk = non_empty_text(delta, "/partial_json").map(|arguments| Delta::Call {
                     index: *index,
@@ -445,13 +482,25 @@ impl MessagesParser {
     }
 
     fn end_block(&mut self, index: u64, deltas: &mut Vec<Delta>) {
-        let Some(OpenBlock::Thought { signature, visible }) = self.open.remove(&index) else {
-            return;
-        };
-        match (signature.is_empty(), visible) {
-            (true, _) => {}
-            (false, true) => deltas.push(Delta::Signature(signature)),
-            (false, false) => deltas.push(hidden_reasoning(signature)),
+        match self.open.remove(&index) {
+            Some(OpenBlock::Thought { signature, visible }) if !signature.is_empty() => {
+                deltas.push(if visible {
+                    Delta::Signature(signature)
+                } else {
+                    hidden_reasoning(signature)
+                });
+            }
+            Some(OpenBlock::Text(cited)) if !cited.is_empty() => {
+                let fields = Map::from_iter([("citations".to_string(), cited.into())]);
+                deltas.extend(origins::needed_back(None, fields));
+            }
+            Some(OpenBlock::Opaque { mut block, input }) => {
+                if let Ok(input) = serde_json::from_str(&input) {
+                    block["input"] = input;
+                }
+                deltas.push(origins::opaque(block));
+            }
+            _ => {}
         }
     }
 }
@@ -460,7 +509,15 @@ fn read_metadata(message: &Value, data: &mut ResponseData) {
     data.id = text(message, "/id").or_else(|| data.id.take());
     data.model = text(message, "/model").or_else(|| data.model.take());
     data.finish = text(message, "/stop_reason").or_else(|| data.finish.take());
+    read_container(message, data);
     usage::anthropic(&message["usage"], &mut data.usage);
+}
+
+fn read_container(message: &Value, data: &mut ResponseData) {
+    let container = message
+        .get("container")
+        .filter(|container| container.is_object());
+    data.container = container.cloned().or_else(|| data.container.take());
 }
 
 fn non_empty_text(value: &Value, path: &str) -> Option<String> {

@@ -4,22 +4,26 @@
 
 mod call_ids;
 mod chat;
+mod chat_opaque;
 mod content;
 mod counting;
 mod embeddings;
 mod gemini;
 mod messages;
+mod messages_opaque;
+mod origins;
 mod response_data;
 mod responses;
 mod schemas;
 mod usage;
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::catalog::{Family, Target};
 use crate::stream::{Delta, StreamAccumulator};
 use crate::{LlmError, LlmRequest, LlmResponse, TokenUsage};
+use origins::Origins;
 use response_data::ResponseData;
 pub(super) use schemas::Schemas;
 
@@ -85,6 +89,11 @@ impl Target<'_> {
         embeddings::batches(texts, self.quirks.texts)
     }
 
+    /// How many signatures and opaque parts of other providers the request does without.
+    pub(super) fn left_out(&self, request: &LlmRequest) -> Map<String, Value> {
+        self.foreign_parts(request)
+    }
+
     /// The path and the body of a request for the vectors of these texts. `None` for a provider without embeddings.
     pub(super) fn embeddings(&self, texts: &[String]) -> Option<(String, Value)> {
         embeddings::request(self, texts)
@@ -106,6 +115,7 @@ impl Target<'_> {
                 Family::Gemini => Format::Gemini(gemini::GeminiParser::default()),
             },
             data: ResponseData::default(),
+            origins: Origins::of(self.provider),
         }
     }
 }
@@ -130,6 +140,7 @@ pub(super) fn claude_reasons(model: &str) -> bool {
 pub(super) struct ResponseParser {
     format: Format,
     data: ResponseData,
+    origins: Origins,
 }
 
 #[derive(Debug)]
@@ -140,6 +151,16 @@ enum Format {
     Gemini(gemini::GeminiParser),
 }
 
+impl Format {
+    /// What the provider needs back with a thought.
+    fn with_thoughts(&self) -> Map<String, Value> {
+        match self {
+            Format::Chat(parser) => parser.with_thoughts(),
+            _ => Map::new(),
+        }
+    }
+}
+
 impl ResponseParser {
     /// Reads an event or a complete body, and returns the new content.
     pub(super) fn read(&mut self, frame: &Value) -> Vec<Delta> {
@@ -148,12 +169,33 @@ impl ResponseParser {
             return Vec::new();
         }
         let data = &mut self.data;
-        match &mut self.format {
+        let deltas = match &mut self.format {
             Format::Chat(parser) => parser.read(frame, data),
             Format::Responses(parser) => parser.read(frame, data),
             Format::Messages(parser) => parser.read(frame, data),
             Format::Gemini(parser) => parser.read(frame, data),
-        }
+        };
+        self.origins.add(deltas, &self.format.with_thoughts())
+    }
+
+    /// The content that is complete only at the end of the response.
+    pub(super) fn rest(&mut self) -> Vec<Delta> {
+        let deltas = match &mut self.format {
+            Format::Chat(parser) => parser.rest(),
+            Format::Messages(_) => self
+                .data
+                .container
+                .take()
+                .map(messages_opaque::container)
+                .into_iter()
+                .collect(),
+            Format::Responses(_) | Format::Gemini(_) => Vec::new(),
+        };
+        let with_thoughts = self.format.with_thoughts();
+        let mut all = Vec::new();
+        self.origins.end_thought(&mut all, &with_thoughts);
+        all.extend(self.origins.add(deltas, &with_thoughts));
+        all
     }
 
     /// The error that the provider sent instead of a response, or in the middle of one.
@@ -180,7 +222,9 @@ impl ResponseParser {
     pub(super) fn read_body(mut self, body: &Value) -> Result<LlmResponse, Option<Value>> {
         let mut accumulator = StreamAccumulator::new();
         let deltas = self.read(body);
-        deltas.iter().for_each(|delta| accumulator.push(delta));
+        let rest = self.rest();
+        let deltas = deltas.iter().chain(&rest);
+        deltas.for_each(|delta| accumulator.push(delta));
         if let Some(error) = self.take_error() {
             return Err(Some(error));
         }

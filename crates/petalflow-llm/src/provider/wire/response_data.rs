@@ -20,6 +20,8 @@ pub(crate) struct ResponseData {
     pub(super) blocked: Option<String>,
     /// The sources of the answer, which Gemini sends outside the parts.
     pub(super) meta: Map<String, Value>,
+    /// The container in which Anthropic runs code.
+    pub(super) container: Option<Value>,
     /// Whether the last event has arrived.
     pub(super) closed: bool,
     /// An error instead of a response, or in the middle of one.
@@ -91,13 +93,18 @@ fn finish_reason(reason: String) -> FinishReason {
 
 /// Adds the sources that the provider cites for a text to the response's `meta`.
 pub(super) fn citations(new: Option<&Value>, data: &mut ResponseData) {
+    add_to_meta("citations", new, data);
+}
+
+/// Adds the items of a list to a list of this name in the response's `meta`.
+pub(super) fn add_to_meta(name: &str, new: Option<&Value>, data: &mut ResponseData) {
     let Some(Value::Array(new)) = new else { return };
     if new.is_empty() {
         return;
     }
     let all = data
         .meta
-        .entry("citations")
+        .entry(name)
         .or_insert_with(|| Value::Array(Vec::new()));
     if let Value::Array(all) = all {
         all.extend(new.iter().cloned());
@@ -111,8 +118,8 @@ pub(super) fn text(value: &Value, path: &str) -> Option<String> {
 /// Reasoning with a signature and without visible text.
 pub(super) fn hidden_reasoning(signature: String) -> Delta {
     Delta::Part(Part::Thought(Text {
-        text: String::new(),
         signature: Some(signature),
+        ..Text::default()
     }))
 }
 
@@ -124,8 +131,8 @@ pub(crate) fn redacted(block: &Value) -> Option<Part> {
     let is_redacted = block.get("type")? == "redacted_thinking";
     let data = block.get("data")?.as_str().filter(|_| is_redacted)?;
     Some(Part::Thought(Text {
-        text: String::new(),
         signature: Some(format!("{REDACTED}{data}")),
+        ..Text::default()
     }))
 }
 

@@ -9,7 +9,10 @@ use super::content::{
     arguments_object, data_url, decimal, effort_level, result_text, split_result, unsupported,
     user_message, with_extra,
 };
-use super::response_data::{ResponseData, arguments_text, citations, hidden_reasoning, text};
+use super::origins;
+use super::response_data::{
+    REDACTED, ResponseData, add_to_meta, arguments_text, citations, hidden_reasoning, text,
+};
 use super::schemas::{Schemas, SentSchema};
 use super::usage;
 use crate::message::{Media, MediaSource};
@@ -97,10 +100,10 @@ fn input(target: &Target<'_>, request: &LlmRequest) -> Result<Vec<Value>, LlmErr
     for message in request.messages.iter() {
         match message.role {
             Role::System => items.push(system(&message.text())),
-            Role::User => items.extend(user_message(message, "input_text", media_part)?),
+            Role::User => items.extend(user_message(target, message, "input_text", media_part)?),
             Role::Assistant => {
                 ids.new_turn();
-                assistant_items(message, &mut ids, &mut items);
+                assistant_items(target, message, &mut ids, &mut items);
             }
             Role::Tool => {
                 for result in message.tool_results() {
@@ -151,7 +154,12 @@ fn media_part(media: &Media) -> Result<Value, LlmError> {
 }
 
 /// The items of a message from the model, in its order. Only reasoning with its signature can be sent back.
-fn assistant_items(message: &ChatMessage, ids: &mut CallIds, items: &mut Vec<Value>) {
+fn assistant_items(
+    target: &Target<'_>,
+    message: &ChatMessage,
+    ids: &mut CallIds,
+    items: &mut Vec<Value>,
+) {
     let mut texts = Vec::new();
     let flush = |texts: &mut Vec<Value>, items: &mut Vec<Value>| {
         if !texts.is_empty() {
@@ -160,31 +168,50 @@ fn assistant_items(message: &ChatMessage, ids: &mut CallIds, items: &mut Vec<Val
         }
     };
     for part in &message.parts {
-        match part {
-            Part::Text(text) if text.text.is_empty() => {}
-            Part::Text(text) => texts.push(json!({ "type": "output_text", "text": text.text })),
+        let mut item = match part {
+            Part::Text(text) if text.text.is_empty() => continue,
+            Part::Text(text) => {
+                let content = json!({ "type": "output_text", "text": text.text });
+                if part
+                    .origin()
+                    .is_none_or(|origin| !target.owns(Some(origin)) || origin.fields.is_empty())
+                {
+                    texts.push(content);
+                    continue;
+                }
+                json!({ "type": "message", "role": "assistant", "content": [content] })
+            }
             Part::Code { .. } | Part::CodeResult { .. } => {
                 let text = part.code_as_text();
                 texts.extend(text.map(|text| json!({ "type": "output_text", "text": text })));
+                continue;
             }
             Part::Thought(thought) => {
                 flush(&mut texts, items);
-                items.extend(thought.signature.iter().map(|signature| {
-                    json!({ "type": "reasoning", "encrypted_content": signature, "summary": [] })
-                }));
+                let signature = target.signature(thought.signature.as_deref(), part.origin());
+                let Some(signature) =
+                    signature.filter(|signature| !signature.starts_with(REDACTED))
+                else {
+                    continue;
+                };
+                json!({ "type": "reasoning", "encrypted_content": signature, "summary": [] })
             }
-            Part::Call(call) => {
-                flush(&mut texts, items);
-                items.push(json!({
-                    "type": "function_call",
-                    "call_id": ids.for_call(call),
-                    "name": call.name,
-                    "arguments": arguments_object(&call.arguments).to_string(),
-                }));
-            }
+            Part::Call(call) => json!({
+                "type": "function_call",
+                "call_id": ids.for_call(call),
+                "name": call.name,
+                "arguments": arguments_object(&call.arguments).to_string(),
+            }),
+            Part::Provider { .. } => match target.opaque(part) {
+                Some(item) => item.clone(),
+                None => continue,
+            },
             // A model cannot be sent what it drew.
-            Part::Media(_) | Part::Result(_) => {}
-        }
+            Part::Media(_) | Part::Result(_) => continue,
+        };
+        flush(&mut texts, items);
+        target.add_fields(&mut item, part.origin());
+        items.push(item);
     }
     flush(&mut texts, items);
 }
@@ -203,6 +230,10 @@ pub(super) struct ResponsesParser {
     has_content: bool,
     /// Whether reasoning has arrived that has no signature yet.
     unsigned_reasoning: bool,
+    /// Whether the last content was text.
+    ends_with_text: bool,
+    /// The items that only the provider uses, by their ids and numbers.
+    opaque: HashSet<String>,
 }
 
 /// A call that has started.
@@ -287,6 +318,9 @@ impl ResponsesParser {
             _ => read_metadata(event.get("response").unwrap_or(&Value::Null), data),
         }
         self.has_content |= !deltas.is_empty();
+        if let Some(last) = deltas.last() {
+            self.ends_with_text = matches!(last, Delta::Text(_));
+        }
         deltas
     }
 
@@ -319,7 +353,7 @@ impl ResponsesParser {
             if !streamed {
                 self.item_reasoning(item, &mut deltas);
                 self.end_item(index, item, data, &mut deltas);
-            } else if self.is_new_call(index, item) {
+            } else if self.is_new_call(index, item) || is_opaque(item) {
                 self.end_item(index, item, data, &mut deltas);
             }
         }
@@ -386,17 +420,34 @@ impl ResponsesParser {
                 let rest = arguments.get(received..).unwrap_or_default().to_string();
                 self.calls[index].length += rest.len();
                 deltas.push(call(index, id, name, rest));
+                let fields = origins::named(item, &["id", "status"]);
+                deltas.extend(origins::needed_back(Some(index), fields));
+            }
+            Some("message") => {
+                for chunk in chunks(item, "content") {
+                    add_to_meta("logprobs", chunk.get("logprobs"), data);
+                }
+                let has_text = match deltas.last() {
+                    Some(last) => matches!(last, Delta::Text(_)),
+                    None => self.ends_with_text,
+                };
+                if has_text {
+                    let fields = origins::named(item, &["id", "status", "phase"]);
+                    deltas.extend(origins::needed_back(None, fields));
+                }
             }
             Some("reasoning") => {
                 let visible = std::mem::take(&mut self.unsigned_reasoning);
                 let signature = text(item, "/encrypted_content").filter(|text| !text.is_empty());
-                deltas.extend(signature.map(|signature| {
-                    if visible {
+                if let Some(signature) = signature {
+                    deltas.push(if visible {
                         Delta::Signature(signature)
                     } else {
                         hidden_reasoning(signature)
-                    }
-                }));
+                    });
+                    let fields = origins::named(item, &["id", "summary", "content"]);
+                    deltas.extend(origins::needed_back(None, fields));
+                }
                 let summary = item.get("summary").and_then(Value::as_array);
                 let summary = summary.into_iter().flatten();
                 let summary: Vec<_> = summary.filter_map(|one| text(one, "/text")).collect();
@@ -405,7 +456,13 @@ impl ResponsesParser {
                     summary: summary.join("\n\n"),
                 });
             }
-            _ => {}
+            Some(_) => {
+                let id = text(item, "/id").unwrap_or_else(|| format!("item {index}"));
+                if self.opaque.insert(id) {
+                    deltas.push(origins::opaque(item.clone()));
+                }
+            }
+            None => {}
         }
     }
 
@@ -439,6 +496,12 @@ impl ResponsesParser {
         let known = &self.calls[index].id;
         (id.is_empty() || known.is_empty() || known == id).then_some(index)
     }
+}
+
+/// Whether only the provider uses the item.
+fn is_opaque(item: &Value) -> bool {
+    let kind = item.get("type").and_then(Value::as_str);
+    kind.is_some_and(|kind| !matches!(kind, "message" | "function_call" | "reasoning"))
 }
 
 /// The text of a message, or nothing for another item.

@@ -45,8 +45,39 @@ pub(super) fn openai(usage: &Value) -> TokenUsage {
                 "/output_tokens_details/reasoning_tokens",
             ],
         ),
-        cost: 0.0,
+        cache_writes: first(
+            usage,
+            &[
+                "/prompt_tokens_details/cache_write_tokens",
+                "/input_tokens_details/cache_write_tokens",
+            ],
+        ),
+        input_audio: first(
+            usage,
+            &[
+                "/prompt_tokens_details/audio_tokens",
+                "/input_tokens_details/audio_tokens",
+            ],
+        ),
+        output_audio: first(
+            usage,
+            &[
+                "/completion_tokens_details/audio_tokens",
+                "/output_tokens_details/audio_tokens",
+            ],
+        ),
+        cost: cost(usage),
     }
+}
+
+/// The cost that a gateway sends, in US dollars.
+fn cost(usage: &Value) -> f64 {
+    let paths = ["/cost", "/cost/total_cost", "/total_cost"];
+    let numbers = paths
+        .iter()
+        .filter_map(|path| usage.pointer(path)?.as_f64());
+    let mut costs = numbers.filter(|cost| cost.is_finite() && *cost > 0.0);
+    costs.next().unwrap_or(0.0)
 }
 
 /// Anthropic's counts: the input excludes tokens read from or written to the cache. Missing counts stay unchanged.
@@ -55,6 +86,7 @@ pub(super) fn anthropic(usage: &Value, total: &mut TokenUsage) {
     if let Some(uncached) = count(usage, "/input_tokens") {
         let cache_writes = count(usage, "/cache_creation_input_tokens").unwrap_or(0);
         total.cached = cached.unwrap_or(0);
+        total.cache_writes = cache_writes;
         total.input = uncached
             .saturating_add(cache_writes)
             .saturating_add(total.cached);
@@ -71,6 +103,14 @@ pub(super) fn anthropic(usage: &Value, total: &mut TokenUsage) {
 /// Gemini's counts: reasoning tokens, and input tokens of its own tools, are counted separately.
 pub(super) fn gemini(usage: &Value) -> TokenUsage {
     let read = |field: &str| count(usage, field).unwrap_or(0);
+    let audio = |field: &str| {
+        let details = usage.pointer(field).and_then(Value::as_array);
+        let mut details = details.into_iter().flatten();
+        let audio = details.find(|detail| detail["modality"] == "AUDIO");
+        audio
+            .and_then(|detail| count(detail, "/tokenCount"))
+            .unwrap_or(0)
+    };
     let reasoning = read("/thoughtsTokenCount");
     let input = read("/promptTokenCount").saturating_add(read("/toolUsePromptTokenCount"));
     let output = read("/candidatesTokenCount").saturating_add(reasoning);
@@ -80,6 +120,8 @@ pub(super) fn gemini(usage: &Value) -> TokenUsage {
         total: count(usage, "/totalTokenCount").unwrap_or(input.saturating_add(output)),
         cached: read("/cachedContentTokenCount"),
         reasoning,
-        cost: 0.0,
+        input_audio: audio("/promptTokensDetails"),
+        output_audio: audio("/candidatesTokensDetails"),
+        ..TokenUsage::default()
     }
 }

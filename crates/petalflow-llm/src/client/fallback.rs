@@ -1,0 +1,226 @@
+//! Another model for a request that a model cannot answer now.
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use serde_json::Value;
+
+use crate::response::FinishReason;
+use crate::stream::StreamEvent;
+use crate::usage::{Price, TokenCount};
+use crate::{Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream};
+use petalflow::async_trait;
+
+/// A client that asks its models in order until one answers.
+///
+/// The next model is asked after a rate limit, an overload, a failed connection and a timeout, which are the
+/// [transient](LlmError::is_transient) errors, and after an answer that the provider's filter left empty.
+/// [`on_error`](Self::on_error) changes that. It happens before the first piece of a stream only: no content is repeated.
+/// Give each model its own retries; [`ProviderModel`](crate::ProviderModel) has some.
+///
+/// A conversation can change its model at any message. Signatures, and what else belongs to one provider, are left out for
+/// another one. The response names the provider that answered, and `meta["fallback"]` the errors of the models before it.
+///
+/// A request that names a model names it for the first client only.
+///
+/// ```
+/// use petalflow_llm::{FallbackModel, LlmClient, LlmError, LlmErrorKind, LlmRequest, Reply, ScriptedModel};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), LlmError> {
+/// let busy = LlmError::new(LlmErrorKind::RateLimited { retry_after: None }, "`a` asks to wait");
+/// let model = FallbackModel::new([ScriptedModel::new([Reply::from(busy)]), ScriptedModel::new(["hello"])]);
+/// let response = model.complete(&LlmRequest::prompt("hi")).await?;
+/// assert_eq!(response.text(), "hello");
+/// assert_eq!(response.meta["fallback"][0], "`a` asks to wait");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Cancel safety
+///
+/// Dropping the future or the stream closes the connection, and no further model is asked.
+#[derive(Clone)]
+pub struct FallbackModel {
+    models: Vec<Arc<dyn LlmClient>>,
+    falls_back: Arc<dyn Fn(&LlmError) -> bool + Send + Sync>,
+}
+
+impl FallbackModel {
+    /// A client with these models, in this order.
+    ///
+    /// # Panics
+    ///
+    /// If there are none.
+    pub fn new(models: impl IntoIterator<Item = impl LlmClient>) -> Self {
+        let models = models
+            .into_iter()
+            .map(|model| Arc::new(model) as Arc<dyn LlmClient>);
+        let models: Vec<_> = models.collect();
+        assert!(!models.is_empty(), "a `FallbackModel` needs a model");
+        FallbackModel {
+            models,
+            falls_back: Arc::new(LlmError::is_transient),
+        }
+    }
+
+    /// Adds a model, which may be of another type.
+    ///
+    /// ```
+    /// use petalflow_llm::{FallbackModel, Retrying, ScriptedModel};
+    ///
+    /// let model = FallbackModel::new([ScriptedModel::new(["a"])]).or(Retrying::new(ScriptedModel::new(["b"])));
+    /// # let _ = model;
+    /// ```
+    #[must_use]
+    pub fn or(mut self, model: impl LlmClient) -> Self {
+        self.models.push(Arc::new(model));
+        self
+    }
+
+    /// Sets the errors after which the next model is asked.
+    ///
+    /// ```
+    /// use petalflow_llm::{FallbackModel, LlmErrorKind, ScriptedModel};
+    ///
+    /// let models = [ScriptedModel::new(["a"]), ScriptedModel::new(["b"])];
+    /// let model = FallbackModel::new(models)
+    ///     .on_error(|error| error.is_transient() || error.kind == LlmErrorKind::Auth);
+    /// # let _ = model;
+    /// ```
+    #[must_use]
+    pub fn on_error(
+        mut self,
+        falls_back: impl Fn(&LlmError) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.falls_back = Arc::new(falls_back);
+        self
+    }
+
+    fn first(&self) -> &Arc<dyn LlmClient> {
+        &self.models[0]
+    }
+
+    /// The request for the model with this index.
+    fn request(index: usize, request: &LlmRequest) -> LlmRequest {
+        let mut request = request.clone();
+        if index > 0 {
+            request.model = None;
+        }
+        request
+    }
+
+    /// Notes the error, unless it is the last model's or one that ends the request.
+    fn note(&self, index: usize, error: LlmError, errors: &mut Vec<Value>) -> Result<(), LlmError> {
+        if index + 1 == self.models.len() || !(self.falls_back)(&error) {
+            return Err(error);
+        }
+        errors.push(error.to_string().into());
+        Ok(())
+    }
+}
+
+/// Whether the provider's filter left nothing of the answer.
+fn is_filtered(response: &LlmResponse) -> bool {
+    response.finish == Some(FinishReason::ContentFilter)
+        && response
+            .message
+            .as_ref()
+            .is_none_or(|message| message.parts.is_empty())
+}
+
+fn filtered(client: &dyn LlmClient) -> LlmError {
+    let kind = LlmErrorKind::Provider {
+        status: None,
+        retry_after: None,
+    };
+    let message = format!(
+        "the content filter of `{}` left nothing of the answer",
+        client.name()
+    );
+    LlmError::new(kind, message)
+}
+
+fn add_errors(mut response: LlmResponse, errors: &[Value]) -> LlmResponse {
+    if !errors.is_empty() {
+        response.meta.insert("fallback".to_string(), errors.into());
+    }
+    response
+}
+
+#[diagnostic::do_not_recommend]
+#[async_trait]
+impl LlmClient for FallbackModel {
+    fn name(&self) -> &str {
+        self.first().name()
+    }
+
+    fn model(&self) -> Option<&str> {
+        self.first().model()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let all = self.models.iter().map(LlmClient::capabilities);
+        all.reduce(Capabilities::and).unwrap_or_default()
+    }
+
+    fn price(&self, model: &str) -> Option<Price> {
+        self.models.iter().find_map(|client| client.price(model))
+    }
+
+    async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
+        let mut errors = Vec::new();
+        for (index, model) in self.models.iter().enumerate() {
+            match model.complete(&Self::request(index, request)).await {
+                Ok(response) if is_filtered(&response) && index + 1 < self.models.len() => {
+                    errors.push(filtered(model).to_string().into());
+                }
+                Ok(response) => return Ok(add_errors(response, &errors)),
+                Err(error) => self.note(index, error, &mut errors)?,
+            }
+        }
+        Err(LlmError::request("a `FallbackModel` has no models"))
+    }
+
+    async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
+        let mut errors = Vec::new();
+        for (index, model) in self.models.iter().enumerate() {
+            let started = async {
+                let stream = model.stream(&Self::request(index, request)).await?;
+                stream.wait_for_first_event().await
+            };
+            match started.await {
+                Ok(mut stream) => {
+                    let is_last = index + 1 == self.models.len();
+                    if !is_last && stream.ends_at_once(is_filtered).await {
+                        errors.push(filtered(model).to_string().into());
+                        continue;
+                    }
+                    return Ok(stream.wrap_source(move |events| {
+                        events.map(move |event| match event {
+                            Ok(StreamEvent::End(response)) => {
+                                let response = add_errors(*response, &errors);
+                                Ok(StreamEvent::End(Box::new(response)))
+                            }
+                            event => event,
+                        })
+                    }));
+                }
+                Err(error) => self.note(index, error, &mut errors)?,
+            }
+        }
+        Err(LlmError::request("a `FallbackModel` has no models"))
+    }
+
+    async fn count_tokens(&self, request: &LlmRequest) -> Result<TokenCount, LlmError> {
+        self.first().count_tokens(request).await
+    }
+}
+
+impl fmt::Debug for FallbackModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.models.iter().map(LlmClient::name);
+        f.debug_list().entries(names).finish()
+    }
+}

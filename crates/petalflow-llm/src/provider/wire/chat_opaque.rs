@@ -1,0 +1,92 @@
+//! The fields of messages of the chat completions that only their provider uses.
+
+use serde_json::{Value, json};
+
+use super::content::merge;
+use super::response_data::text;
+use crate::Part;
+use crate::message::{Media, MediaSource};
+use crate::stream::Delta;
+
+/// The name in an origin of a thought for the field in which the server sent it, if it is not `reasoning_content`.
+pub(super) const FIELD: &str = "field";
+pub(super) const REASONING: &str = "reasoning";
+pub(super) const DETAILS: &str = "reasoning_details";
+
+/// Adds the fields of a message that only the provider uses. It takes audio by its id, and its own tools not at all.
+pub(super) fn add_opaque(sent: &mut Value, fields: Option<&Value>) {
+    for (name, value) in fields.and_then(Value::as_object).into_iter().flatten() {
+        match &**name {
+            "executed_tools" => {}
+            "audio" => sent["audio"] = json!({ "id": value["id"] }),
+            name => merge(&mut sent[name], value),
+        }
+    }
+}
+
+/// The fields of a message that only the provider uses.
+pub(super) const OPAQUE: [&str; 4] = [DETAILS, "audio", "executed_tools", "extra_content"];
+
+/// Adds a piece of a field that only the provider uses. Items with the same index are pieces of one, and the texts in them
+/// are joined.
+pub(super) fn join(all: &mut Value, piece: &Value) {
+    match (all, piece) {
+        (Value::Array(all), Value::Array(pieces)) => {
+            for piece in pieces {
+                let index = piece.get("index").filter(|index| index.is_u64());
+                let same = |known: &&mut Value| {
+                    index.is_some()
+                        && known.get("index") == index
+                        && known.get("type") == piece.get("type")
+                };
+                match all.iter_mut().find(same) {
+                    Some(known) => join(known, piece),
+                    None => all.push(piece.clone()),
+                }
+            }
+        }
+        (Value::Object(all), Value::Object(fields)) => {
+            for (name, value) in fields {
+                let known = all.entry(name).or_insert(Value::Null);
+                match (&mut *known, value) {
+                    (Value::String(text), Value::String(piece)) if JOINED.contains(&&**name) => {
+                        text.push_str(piece);
+                    }
+                    (_, Value::Null) => {}
+                    (known, value) => join(known, value),
+                }
+            }
+        }
+        (all, piece) => *all = piece.clone(),
+    }
+}
+
+/// The fields whose texts arrive in pieces.
+const JOINED: [&str; 6] = [
+    "text",
+    "summary",
+    "data",
+    "transcript",
+    "arguments",
+    "output",
+];
+
+/// An image that the model drew, as gateways send it.
+pub(super) fn image(image: &Value) -> Option<Delta> {
+    let url = text(image, "/image_url/url")?;
+    let data = url
+        .strip_prefix("data:")
+        .and_then(|data| data.split_once(";base64,"));
+    let (media_type, source) = match data {
+        Some((media_type, data)) => (
+            media_type.to_string(),
+            MediaSource::Base64(data.to_string()),
+        ),
+        None => ("image/png".to_string(), MediaSource::Url(url)),
+    };
+    Some(Delta::Part(Part::Media(Media {
+        media_type,
+        source,
+        origin: None,
+    })))
+}
