@@ -1,5 +1,5 @@
-//! The process dies at each call to the store of an operation on a thread: a fork, a copy, an edit, a pruning, a sweep. A new
-//! process finds the thread as before the operation or as after it, with its sub-flows and its status.
+//! The process dies, or the store fails, at each call to the store of an operation on a thread: a fork, a copy, an edit, a
+//! pruning, a sweep. A new process finds the thread as before the operation or as after it, with its sub-flows and its status.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -124,6 +124,16 @@ async fn next_turns(store: &Arc<dyn Store>) -> Vec<(String, Vec<String>)> {
     turns
 }
 
+/// What happens at a call to the store: the process dies, the store fails from then on, or once; before the call is done, or after.
+const FAULTS: [FaultKind; 6] = [
+    FaultKind::KilledBefore,
+    FaultKind::KilledAfter,
+    FaultKind::OutageBefore,
+    FaultKind::OutageAfter,
+    FaultKind::TransientErrorBefore,
+    FaultKind::TransientErrorAfter,
+];
+
 /// Runs the operation in a process that dies at a write to the store, before or after it. `None` if it does not write that often.
 async fn killed(
     store: &Arc<dyn Store>,
@@ -137,7 +147,7 @@ async fn killed(
     tokio::select! {
         biased;
         () = faulty.died() => {}
-        result = operation(thread) => result.unwrap(),
+        result = operation(thread) => assert!(result.is_ok() || faulty.fault_occurred()),
     }
     faulty.detach();
     faulty.fault_occurred().then_some(())
@@ -153,7 +163,7 @@ async fn check(operation: Operation, is_atomic: bool) {
         operation(thread).await.unwrap();
         let after = contents(&*store).await;
         let next_after = next_turns(&store).await;
-        for kind in FaultKind::KILLED {
+        for kind in FAULTS {
             for nth in 1.. {
                 let folder = tempfile::tempdir().unwrap();
                 let store = open(&folder).await;
@@ -198,7 +208,7 @@ async fn a_fork_is_complete_or_has_not_begun() {
 /// What the fork of a thread with a sub-flow that retains its state gives in the next turn.
 #[tokio::test]
 async fn after_a_killed_fork_the_next_turn_continues_the_state_of_the_sub_flow() {
-    for kind in FaultKind::KILLED {
+    for kind in FAULTS {
         for nth in 1..10 {
             let store: Arc<dyn Store> = Arc::new(InMemoryStore::new());
             let thread = three_turns(&store).await;
@@ -254,7 +264,7 @@ async fn a_pruning_that_was_killed_is_completed_by_the_next() {
         let thread = three_turns(&store).await;
         prune(thread).await.unwrap();
         let after = contents(&*store).await;
-        for kind in FaultKind::KILLED {
+        for kind in FAULTS {
             for nth in 1.. {
                 let folder = tempfile::tempdir().unwrap();
                 let store = open(&folder).await;
