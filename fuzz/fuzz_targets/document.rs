@@ -1,7 +1,8 @@
 //! A document in JSON or YAML, from any text: its diagnostics, its graph, and its templates.
 #![no_main]
 
-use petalflow_documents_core::{Catalog, Format, Source, template};
+use petalflow_documents_core::template::Template;
+use petalflow_documents_core::{Catalog, Format, Source};
 
 libfuzzer_sys::fuzz_target!(|input: (bool, &str)| {
     let (is_yaml, text) = input;
@@ -18,5 +19,5 @@ libfuzzer_sys::fuzz_target!(|input: (bool, &str)| {
     for diagnostic in &diagnostics {
         assert!(diagnostic.position.is_some());
     }
-    drop(template::to_jinja(text));
+    drop(Template::parse(text));
 });

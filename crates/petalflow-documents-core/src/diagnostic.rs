@@ -95,6 +95,8 @@ codes! {
     ReservedName = "CN-005" Error,
     /// A conditional node has no conditions.
     NoConditions = "CN-006" Error,
+    /// A condition uses a text as another type, so the text decides nothing.
+    TextInCondition = "CN-007" Warning,
     /// A task names an agent that does not exist.
     UndefinedAgent = "AT-001" Error,
     /// The provider of an agent is unknown.

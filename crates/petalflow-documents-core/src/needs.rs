@@ -6,8 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::catalog;
 use crate::graph::{GraphDefinition, NodeDefinition};
-use crate::rules::{inner_node_setting, normalized, template_names};
-use crate::template;
+use crate::rules::{inner_node_setting, normalized};
 
 /// What the nodes of a graph need from the program that runs it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,8 +89,8 @@ fn add(kind: &str, config: &Map<String, Value>, needs: &mut Needs, depth: usize)
 }
 
 impl NodeDefinition {
-    /// The settings in the form of the Rust types of `petalflow-documents`: without unknown ones, with PetalFlow's defaults,
-    /// and with templates in Jinja. The settings of a checked node can be read from it.
+    /// The settings in the form of the Rust types of `petalflow-documents`: without unknown ones, and with PetalFlow's
+    /// defaults. The settings of a checked node can be read from it.
     ///
     /// ```
     /// use petalflow_documents_core::NodeDefinition;
@@ -102,7 +101,7 @@ impl NodeDefinition {
     ///     "config": { "transform": "template", "template": "{{.x}}", "output_var": "y", "colour": "red" },
     /// }))?;
     /// let settings = node.settings();
-    /// assert_eq!((&settings["template"], settings.get("colour")), (&json!("{{ x }}"), None));
+    /// assert_eq!((&settings["template"], settings.get("colour")), (&json!("{{.x}}"), None));
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn settings(&self) -> Map<String, Value> {
@@ -115,32 +114,25 @@ const OF_DOCUMENTS: [&str; 4] = ["action_name", "task_id", "tool_config", "tools
 
 /// Gives checked settings the form that the Rust types read.
 pub(crate) fn to_types(kind: &str, mut settings: Map<String, Value>) -> Map<String, Value> {
-    translate(kind, &mut settings, 0);
+    remove_unread(kind, &mut settings, 0);
     settings
 }
 
-fn translate(kind: &str, settings: &mut Map<String, Value>, depth: usize) {
+fn remove_unread(kind: &str, settings: &mut Map<String, Value>, depth: usize) {
     if catalog::outputs(kind).is_some() {
         settings.retain(|name, _| !OF_DOCUMENTS.contains(&name.as_str()));
-    }
-    for name in template_names(kind) {
-        if let Some(Value::String(text)) = settings.get_mut(*name)
-            && let Ok(jinja) = template::to_jinja(text)
-        {
-            *text = jinja;
-        }
     }
     if depth >= 8 {
         return;
     }
     if let Some(Value::Object(item)) = settings.get_mut("item_transform") {
-        translate(kind, item, depth + 1);
+        remove_unread(kind, item, depth + 1);
     }
     let inner = inner_node_setting(kind).and_then(|name| settings.get_mut(name)?.as_object_mut());
     if let Some(inner) = inner
         && let Some(kind) = inner.get("type").and_then(Value::as_str).map(str::to_owned)
         && let Some(Value::Object(config)) = inner.get_mut("config")
     {
-        translate(&kind, config, depth + 1);
+        remove_unread(&kind, config, depth + 1);
     }
 }

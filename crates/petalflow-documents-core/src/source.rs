@@ -350,6 +350,7 @@ const GRAPH_CODES: Codes = Codes {
         "/kind" | "/schema_version" => Code::BadGraphFormat,
         _ => Code::WrongValue,
     },
+    null_is_absent: true,
 };
 
 const AGENT_CODES: Codes = Codes {
@@ -361,4 +362,5 @@ const AGENT_CODES: Codes = Codes {
         "/execution/strategy" => Code::UnknownStrategy,
         _ => Code::WrongValue,
     },
+    null_is_absent: true,
 };

@@ -326,3 +326,40 @@ fn p205_a_description_uses_results_of_tasks_that_run_before_only() {
         "task `first` uses the result of task `last` in its description, but `last` does not run before it; put `last` before it in `task_order`"
     );
 }
+
+#[test]
+fn a_condition_on_a_part_of_the_text_of_a_task_is_a_warning() {
+    let text = |config: &str| {
+        format!(
+            "version: '1.0'
+kind: agent_workflow
+id: w
+name: W
+agents:
+  a: {{ role: r, goal: g, provider: openai, model: m{config} }}
+tasks:
+  rate: {{ description: Rate., agent: a, expected_output: A score }}
+  send: {{ description: Send., agent: a, expected_output: A letter }}
+execution:
+  strategy: custom
+  tasks:
+    send: {{ depends_on: [rate], condition: tasks.rate.output.score > 3 }}
+"
+        )
+    };
+    let warnings = |config: &str| {
+        let (_, diagnostics) = inspect("w.yaml", &text(config));
+        diagnostics
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        warnings(""),
+        [
+            "w.yaml:13:44: warning[CN-007]: task `send`: its condition reads `score` of `rate_output`, which is a text: the text \
+          changes nothing; give agent `a` a `json_schema` in its `config`"
+        ]
+    );
+    assert!(warnings(", config: { json_schema: { type: object } }").is_empty());
+}

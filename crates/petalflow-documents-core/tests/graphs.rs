@@ -375,7 +375,7 @@ fn settings_that_a_check_has_read_are_those_of_the_node() {
     let nodes = read.definition.nodes.iter();
     let settings: Vec<_> = nodes.map(NodeDefinition::settings).collect();
     assert_eq!(read.settings, settings);
-    assert_eq!(settings[0]["template"], "{{ x }}");
+    assert_eq!(settings[0]["template"], "{{.x}}");
 }
 
 #[test]

@@ -2,6 +2,8 @@
 //! test's name are explained in `docs/reference/compatibility.md`.
 
 mod agents;
+mod conditions;
+mod go_templates;
 mod golden;
 mod graphs;
 mod hostile;

@@ -9,6 +9,7 @@ mod eval;
 mod lexer;
 mod parser;
 mod pattern;
+mod text_use;
 mod values;
 
 use std::collections::BTreeSet;
@@ -82,5 +83,21 @@ impl Expression {
     /// ```
     pub fn reads(&self, name: &str) -> bool {
         self.names.contains(name)
+    }
+
+    /// A use of a variable with a text that has one outcome whatever the text is, in words: it reads a part of the text, or
+    /// compares it with a number. For warnings.
+    ///
+    /// ```
+    /// use petalflow_expression::Expression;
+    ///
+    /// let is_text = |name: &str| name == "answer";
+    /// let used = |text: &str| Expression::parse(text).unwrap().wrong_use_of_text(is_text);
+    /// assert_eq!(used("answer.score > 3").as_deref(), Some("reads `score` of `answer`, which is a text"));
+    /// assert_eq!(used("x || answer >= 3").as_deref(), Some("compares `answer`, which is a text, with 3"));
+    /// assert_eq!(used("answer.length > 3 && answer == \"yes\""), None);
+    /// ```
+    pub fn wrong_use_of_text(&self, is_text: impl Fn(&str) -> bool) -> Option<String> {
+        text_use::wrong(&self.root, &is_text)
     }
 }

@@ -115,7 +115,7 @@ impl<'t> Content<'t> {
     /// use petalflow_source::{Diagnostics, Source};
     ///
     /// let schema = Schema::new(serde_json::json!({ "type": "array", "items": { "type": "integer" } }));
-    /// let codes = Codes { name: "field", unknown: Wrong, missing: Wrong, wrong: |_| Wrong };
+    /// let codes = Codes { name: "field", unknown: Wrong, missing: Wrong, wrong: |_| Wrong, null_is_absent: true };
     /// let read = |text: &str| -> (Option<Vec<i32>>, Diagnostics<Wrong>) {
     ///     Source::new("a.json", text).inspect_content(|content, report| content.read(&schema, codes, report))
     /// };
@@ -160,7 +160,7 @@ impl<'t> Content<'t> {
     /// use petalflow_source::{Diagnostics, Source};
     ///
     /// let schema = Schema::new(serde_json::json!({ "type": "array", "items": { "type": "integer" } }));
-    /// let codes = Codes { name: "field", unknown: Wrong, missing: Wrong, wrong: |_| Wrong };
+    /// let codes = Codes { name: "field", unknown: Wrong, missing: Wrong, wrong: |_| Wrong, null_is_absent: true };
     /// let source = Source::new("sizes.json", "[1, true]");
     /// let (sizes, _): (Option<Vec<i32>>, Diagnostics<Wrong>) =
     ///     source.inspect_content(|content, _| content.repaired(&schema, codes));

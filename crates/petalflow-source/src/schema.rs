@@ -32,7 +32,7 @@ pub use crate::descriptions::without_examples;
 /// # }
 /// use petalflow_source::schema::Codes;
 ///
-/// let codes = Codes { name: "field", unknown: Wrong, missing: Wrong, wrong: |_| Wrong };
+/// let codes = Codes { name: "field", unknown: Wrong, missing: Wrong, wrong: |_| Wrong, null_is_absent: true };
 /// assert_eq!((codes.wrong)("/price"), codes.unknown);
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +45,8 @@ pub struct Codes<C> {
     pub missing: C,
     /// The code of a wrong value at a pointer.
     pub wrong: fn(&str) -> C,
+    /// Whether a name that may be absent may be written with `null`, also where its type does not allow it.
+    pub null_is_absent: bool,
 }
 
 /// A JSON Schema that was read once, to check many documents.
@@ -95,7 +97,7 @@ impl Schema {
 /// use serde_json::json;
 ///
 /// let schema = json!({ "type": "object", "properties": { "dish": { "type": "string" } }, "required": ["dish"] });
-/// let codes = Codes { name: "field", unknown: Wrong, missing: Wrong, wrong: |_| Wrong };
+/// let codes = Codes { name: "field", unknown: Wrong, missing: Wrong, wrong: |_| Wrong, null_is_absent: true };
 /// let mut report = Report(Vec::new());
 /// let checked = check(&schema, &json!({}), &Pointer::root(), codes, &mut report);
 /// assert_eq!(checked, json!({ "dish": "" }));
@@ -195,8 +197,12 @@ impl<'s, C: Code> Checker<'s, '_, C> {
             let at = at.name(name);
             if let Some(property) = properties.and_then(|it| it.get(name)) {
                 let required = is_required(schema, name);
-                // An absent setting may be written as `null`.
                 if value.is_null() && !required {
+                    if !self.codes.null_is_absent && !self.allows_null(property) {
+                        let (expected, what) = (expected(self.resolve(property)), self.codes.name);
+                        let message = format!("{expected}, not `null`: leave the {what} out");
+                        self.wrong(&at, message);
+                    }
                     continue;
                 }
                 if let Some(value) = self.check(property, value, &at) {
@@ -234,6 +240,14 @@ impl<'s, C: Code> Checker<'s, '_, C> {
         }
         self.add_missing(schema, object, &misspelt, &mut checked, at);
         checked
+    }
+
+    fn allows_null(&self, schema: &'s Value) -> bool {
+        let schema = self.resolve(schema);
+        match variants(schema) {
+            Some(variants) => variants.iter().any(|it| self.allows_null(it)),
+            None => has_type(schema, &Value::Null),
+        }
     }
 
     /// Reports the required names that are missing, and adds an empty value for each.

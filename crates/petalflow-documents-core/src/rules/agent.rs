@@ -8,7 +8,7 @@ use crate::catalog::Catalog;
 use crate::compile::text::{prompt, task_references};
 use crate::diagnostic::Code;
 use crate::diagnostic::Report;
-use crate::template;
+use crate::template::Template;
 use petalflow_source::{Pointer, names::shown, names::suggestion};
 
 /// Checks everything that the fields of the document do not say.
@@ -202,7 +202,7 @@ fn agent_exists(
 fn prompt_is_a_template(name: &str, task: &Task, at: &Pointer, report: &mut Report) {
     // References to unknown tasks have errors of their own.
     let text = prompt(&task.description, |task| Some(task.to_owned()));
-    if let Err(error) = template::to_jinja(&text) {
+    if let Err(error) = Template::parse(&text) {
         report.add(
             Code::BadTemplate,
             at.clone(),

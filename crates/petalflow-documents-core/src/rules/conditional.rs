@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::patterns::Patterns;
+use super::texts::Texts;
 use crate::diagnostic::Code;
 use crate::diagnostic::Report;
 use crate::graph::{EdgeDefinition, NodeDefinition};
@@ -18,7 +19,7 @@ pub(crate) fn check(
     node: &NodeDefinition,
     leaving: &[&EdgeDefinition],
     at: &Pointer,
-    patterns: &mut Patterns,
+    (patterns, texts): (&mut Patterns, &Texts<'_>),
     report: &mut Report,
 ) {
     let config_at = at.name("config");
@@ -36,7 +37,7 @@ pub(crate) fn check(
         };
         name_not_reserved(&condition, report);
         name_unique(&condition, &mut names, report);
-        expression_parses(&condition, patterns, report);
+        expression_parses(&condition, patterns, texts, report);
         condition_has_edge(&condition, leaving, report);
     }
     default_given(node, config_at, report);
@@ -95,18 +96,41 @@ fn name_unique<'n>(condition: &Condition<'n>, names: &mut HashSet<&'n str>, repo
     }
 }
 
-fn expression_parses(condition: &Condition<'_>, patterns: &mut Patterns, report: &mut Report) {
+fn expression_parses(
+    condition: &Condition<'_>,
+    patterns: &mut Patterns,
+    texts: &Texts<'_>,
+    report: &mut Report,
+) {
     let Condition { node, name, at, .. } = condition;
     // The schema reports an expression that is missing.
-    if let Some(expression) = condition.expression
-        && let Err(error) = patterns.parse(expression)
-    {
-        let message = format!(
-            "conditional node `{node}`: condition `{}`: {error}",
-            shown(name)
-        );
-        report.add(Code::BadExpression, at.name("expression"), message);
+    let Some(expression) = condition.expression else {
+        return;
+    };
+    let (name, at) = (shown(name), at.name("expression"));
+    match patterns.parse(expression) {
+        Ok(None) => {}
+        Ok(Some(parsed)) => {
+            if let Some(problem) = texts.problem(&parsed) {
+                let message = format!("conditional node `{node}`: condition `{name}` {problem}");
+                report.add(Code::TextInCondition, at, message);
+            }
+        }
+        Err(error) => {
+            let message = format!("conditional node `{node}`: condition `{name}`: {error}");
+            report.add(Code::BadExpression, at, message);
+        }
     }
+}
+
+/// An edge from a conditional node has a name that the node can choose.
+pub(super) fn handle_is_chosen(node: &NodeDefinition, handle: &str) -> bool {
+    let conditions = node.config.get("conditions").and_then(Value::as_array);
+    let mut names = conditions.into_iter().flatten().map(|it| text(it, "name"));
+    let default = node.config.get("default").and_then(Value::as_str);
+    ["output", "decision"].contains(&handle)
+        || default == Some(handle)
+        || names.any(|name| name == Some(handle))
 }
 
 fn condition_has_edge(condition: &Condition<'_>, leaving: &[&EdgeDefinition], report: &mut Report) {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::cycle;
 use super::patterns::Patterns;
+use super::texts::Texts;
 use crate::agent::{AgentWorkflow, Dependencies};
 use crate::compile::text::condition;
 use crate::diagnostic::{Code, Report};
@@ -16,11 +17,12 @@ pub(super) fn check(workflow: &AgentWorkflow, at: &Pointer, report: &mut Report)
     let none = Tasks::new();
     let tasks = workflow.execution.tasks.as_ref().unwrap_or(&none);
     let mut patterns = Patterns::default();
+    let texts = Texts::of_workflow(workflow);
     for (name, task) in tasks {
         let at = at.name(name);
         task_exists(workflow, name, &at, report);
         dependencies_exist(workflow, name, task, &at, report);
-        condition_parses(name, task, &at, &mut patterns, report);
+        condition_parses(name, task, &at, (&mut patterns, &texts), report);
     }
     no_task_cycle(workflow, tasks, at, report);
     all_tasks_execute(workflow, tasks, report);
@@ -61,7 +63,7 @@ fn condition_parses(
     name: &str,
     task: &Dependencies,
     at: &Pointer,
-    patterns: &mut Patterns,
+    (patterns, texts): (&mut Patterns, &Texts<'_>),
     report: &mut Report,
 ) {
     if task.condition.is_empty() {
@@ -69,9 +71,22 @@ fn condition_parses(
     }
     // As it will be: the same words, with other names.
     let expression = condition(&task.condition, |task| Some(format!("{task}_output")));
-    if let Err(error) = patterns.parse(&expression) {
-        let message = format!("task `{}`: {error}", shown(name));
-        report.add(Code::BadTaskCondition, at.name("condition"), message);
+    let (name, at) = (shown(name), at.name("condition"));
+    match patterns.parse(&expression) {
+        Ok(None) => {}
+        Ok(Some(parsed)) => {
+            if let Some(problem) = texts.problem(&parsed) {
+                let message = format!("task `{name}`: its condition {problem}");
+                report.add(Code::TextInCondition, at, message);
+            }
+        }
+        Err(error) => {
+            report.add(
+                Code::BadTaskCondition,
+                at,
+                format!("task `{name}`: {error}"),
+            );
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{options, webhooks};
+use super::{contents, options, webhooks};
 use crate::diagnostic::{Code, Report};
 use petalflow_expression::compile;
 use petalflow_source::Pointer;
@@ -16,6 +16,7 @@ pub(super) fn check(
     report: &mut Report,
 ) {
     durations(schema, schema, config, at, report);
+    contents::check(kind, config, at, report);
     match kind {
         "guardian" => patterns(config, "checks", at, report),
         "filter" => patterns(config, "filters", at, report),

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::patterns::Patterns;
+use super::texts::Texts;
 use super::{conditional, cycle, format, settings, suggestion_if_few, targets, templates};
 use crate::catalog::{self, Catalog, NODE_TYPES, ToolMode};
 use crate::diagnostic::Code;
@@ -38,6 +39,7 @@ pub(crate) fn check(
         leaving.entry(&edge.source).or_default().push(edge);
     }
     let mut patterns = Patterns::default();
+    let texts = Texts::of_graph(graph);
     let mut checked = Vec::with_capacity(graph.nodes.len());
     let nodes_at = Pointer::root().name("nodes");
     for (index, node) in graph.nodes.iter().enumerate() {
@@ -50,7 +52,7 @@ pub(crate) fn check(
         let leaving = leaving.get(node.id.as_str()).map_or(&[][..], Vec::as_slice);
         targets::check(node, leaving, &config_at, report);
         if node.kind == "conditional" {
-            conditional::check(node, leaving, &at, &mut patterns, report);
+            conditional::check(node, leaving, &at, (&mut patterns, &texts), report);
         }
     }
     handles_exist(graph, &nodes, report);
@@ -183,7 +185,21 @@ fn handles_exist(graph: &GraphDefinition, nodes: &Nodes<'_>, report: &mut Report
             continue;
         };
         let handle = edge.source_handle.as_str();
-        if handle.is_empty() || node.kind == "conditional" {
+        if handle.is_empty() {
+            continue;
+        }
+        if node.kind == "conditional" {
+            if !conditional::handle_is_chosen(node, handle) {
+                let at = Pointer::root()
+                    .name("edges")
+                    .item(index)
+                    .name("sourceHandle");
+                let (id, handle) = (shown(&node.id), shown(handle));
+                let message = format!(
+                    "node `{id}` has no output `{handle}`: it has no condition and no `default` of this name"
+                );
+                report.add(Code::UnknownHandle, at, message);
+            }
             continue;
         }
         let Some(outputs) = catalog::outputs(&node.kind) else {

@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 mod conditional;
+mod contents;
 mod cycle;
 mod dependencies;
 pub(crate) mod format;
@@ -13,6 +14,7 @@ mod results;
 mod settings;
 mod targets;
 mod templates;
+mod texts;
 mod webhooks;
 
 use crate::diagnostic::Report;
@@ -20,7 +22,6 @@ use petalflow_source::names::suggestion;
 
 pub use settings::inner_node_setting;
 pub(crate) use settings::normalized;
-pub(crate) use templates::names as template_names;
 
 /// A similar name is suggested while there are fewer findings than this. A suggestion compares a name with all names of the
 /// document, which takes too long for each edge of a large graph.

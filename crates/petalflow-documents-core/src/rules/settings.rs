@@ -17,6 +17,7 @@ const CODES: Codes = Codes {
     unknown: Code::UnknownSetting,
     missing: Code::MissingField,
     wrong: |_| Code::WrongValue,
+    null_is_absent: true,
 };
 
 /// The deepest nesting of nodes in nodes.

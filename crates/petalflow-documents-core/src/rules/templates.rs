@@ -6,7 +6,7 @@ use super::settings::{MAX_BINDINGS, inner_node_setting};
 use crate::diagnostic::Code;
 use crate::diagnostic::Report;
 use crate::graph::NodeDefinition;
-use crate::template;
+use crate::template::Template;
 use petalflow_source::{Pointer, names::shown};
 
 /// The settings that are templates.
@@ -61,7 +61,7 @@ fn templates_parse(
 ) {
     for name in names(kind) {
         if let Some(Value::String(text)) = config.get(*name)
-            && let Err(error) = template::to_jinja(text)
+            && let Err(error) = Template::parse(text)
         {
             let message = format!("node `{}`: {error}", shown(id));
             report.add(Code::BadTemplate, at.name(name), message);

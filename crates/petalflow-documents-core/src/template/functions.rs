@@ -1,132 +1,93 @@
 //! The functions of templates.
 
-/// All functions.
-pub(super) const NAMES: [&str; 25] = [
-    "and",
-    "or",
-    "not",
-    "eq",
-    "ne",
-    "lt",
-    "le",
-    "gt",
-    "ge",
-    "len",
-    "index",
-    "print",
-    "printf",
-    "json",
-    "jsonPretty",
-    "join",
-    "split",
-    "upper",
-    "lower",
-    "trim",
-    "contains",
-    "hasPrefix",
-    "hasSuffix",
-    "default",
-    "coalesce",
+/// A function of Go's templates, or of PetalFlow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Function {
+    And,
+    Or,
+    Not,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Len,
+    Index,
+    Slice,
+    Print,
+    Printf,
+    Println,
+    Html,
+    UrlQuery,
+    Json,
+    JsonPretty,
+    Join,
+    Split,
+    Upper,
+    Lower,
+    Trim,
+    Contains,
+    HasPrefix,
+    HasSuffix,
+    Default,
+    Coalesce,
+}
+
+use Function as F;
+
+/// The functions, each with the fewest and the most arguments.
+const ALL: [(&str, Function, usize, usize); 29] = [
+    ("and", F::And, 1, usize::MAX),
+    ("or", F::Or, 1, usize::MAX),
+    ("not", F::Not, 1, 1),
+    ("eq", F::Eq, 2, usize::MAX),
+    ("ne", F::Ne, 2, 2),
+    ("lt", F::Lt, 2, 2),
+    ("le", F::Le, 2, 2),
+    ("gt", F::Gt, 2, 2),
+    ("ge", F::Ge, 2, 2),
+    ("len", F::Len, 1, 1),
+    ("index", F::Index, 1, usize::MAX),
+    ("slice", F::Slice, 1, 4),
+    ("print", F::Print, 0, usize::MAX),
+    ("printf", F::Printf, 1, usize::MAX),
+    ("println", F::Println, 0, usize::MAX),
+    ("html", F::Html, 0, usize::MAX),
+    ("urlquery", F::UrlQuery, 0, usize::MAX),
+    ("json", F::Json, 1, 1),
+    ("jsonPretty", F::JsonPretty, 1, 1),
+    ("join", F::Join, 2, 2),
+    ("split", F::Split, 2, 2),
+    ("upper", F::Upper, 1, 1),
+    ("lower", F::Lower, 1, 1),
+    ("trim", F::Trim, 1, 1),
+    ("contains", F::Contains, 2, 2),
+    ("hasPrefix", F::HasPrefix, 2, 2),
+    ("hasSuffix", F::HasSuffix, 2, 2),
+    ("default", F::Default, 2, 2),
+    ("coalesce", F::Coalesce, 1, usize::MAX),
 ];
 
-/// Whether the arguments may be missing variables.
-pub(super) fn accepts_missing(name: &str) -> bool {
-    matches!(name, "and" | "or" | "not" | "default" | "coalesce")
-}
-
-/// A call as an expression of Jinja, or what is wrong with it.
-pub(super) fn call(name: &str, arguments: &[String]) -> Result<String, String> {
-    let infix = |word: &str| {
-        if arguments.len() < 2 {
-            return Err(format!("`{name}` takes two arguments"));
-        }
-        Ok(format!("({})", arguments.join(&format!(" {word} "))))
-    };
-    match (name, arguments) {
-        ("and" | "or", [only]) => Ok(only.clone()),
-        ("and" | "or", _) => infix(name),
-        ("not", [value]) => Ok(format!("(not {value})")),
-        ("eq", [first, rest @ ..]) if !rest.is_empty() => {
-            // The first value is written once: it may be long, and such a test may be inside it.
-            Ok(match rest {
-                [only] => format!("({first} == {only})"),
-                rest => format!("({first} in [{}])", rest.join(", ")),
-            })
-        }
-        ("ne", [_, _]) => infix("!="),
-        ("lt", [_, _]) => infix("<"),
-        ("le", [_, _]) => infix("<="),
-        ("gt", [_, _]) => infix(">"),
-        ("ge", [_, _]) => infix(">="),
-        ("len", [value]) => Ok(format!("({value}|length)")),
-        ("index", [value, keys @ ..]) if !keys.is_empty() => {
-            Ok(format!("{value}[{}]", keys.join("][")))
-        }
-        ("print", [_, ..]) => Ok(printed(arguments)),
-        ("printf", [format, values @ ..]) => printf(format, values),
-        ("json" | "jsonPretty" | "upper" | "lower" | "trim", [value]) => {
-            Ok(format!("({value}|{name})"))
-        }
-        // The text between the parts may come first, as in `.list | join ", "`.
-        ("join" | "split", [a, b]) => {
-            let (value, separator) = if is_text(a) && !is_text(b) {
-                (b, a)
-            } else {
-                (a, b)
-            };
-            Ok(format!("({value}|{name}({separator}))"))
-        }
-        ("contains" | "hasPrefix" | "hasSuffix", [a, b]) => {
-            let (value, part) = if is_text(a) && !is_text(b) {
-                (b, a)
-            } else {
-                (a, b)
-            };
-            Ok(format!("({value} is {name}({part}))"))
-        }
-        ("default", [default, value]) => Ok(format!("({value}|default({default}))")),
-        ("coalesce", [_, ..]) => Ok(format!("coalesce({})", arguments.join(", "))),
-        _ => Err(format!(
-            "`{name}` does not take {} arguments",
-            arguments.len()
-        )),
+impl Function {
+    pub(super) fn named(name: &str) -> Option<Self> {
+        let found = ALL.iter().find(|(known, ..)| *known == name);
+        found.map(|(_, function, ..)| *function)
     }
-}
 
-fn is_text(argument: &str) -> bool {
-    argument.starts_with('"')
-}
-
-/// `printf "%s of %d" .a .b`.
-fn printf(format: &str, values: &[String]) -> Result<String, String> {
-    let text: String =
-        serde_json::from_str(format).map_err(|_| "`printf` takes a text first".to_owned())?;
-    let mut parts = Vec::new();
-    let mut values = values.iter();
-    let mut plain = String::new();
-    let mut chars = text.chars();
-    while let Some(next) = chars.next() {
-        if next != '%' {
-            plain.push(next);
-            continue;
-        }
-        match chars.next() {
-            Some('%') => plain.push('%'),
-            Some('s' | 'v' | 'd') => {
-                parts.push(serde_json::Value::from(std::mem::take(&mut plain)).to_string());
-                parts.push(values.next().ok_or("`printf` has too few values")?.clone());
-            }
-            _ => return Err("`printf` knows `%s`, `%v`, `%d` and `%%`".into()),
-        }
+    pub(super) fn name(self) -> &'static str {
+        let found = ALL.iter().find(|(_, function, ..)| *function == self);
+        found.map_or("", |(name, ..)| name)
     }
-    if values.next().is_some() {
-        return Err("`printf` has too many values".into());
-    }
-    parts.push(serde_json::Value::from(plain).to_string());
-    Ok(printed(&parts))
-}
 
-/// A function and no operator, because the nodes count what functions make.
-fn printed(parts: &[String]) -> String {
-    format!("print({})", parts.join(", "))
+    /// Whether it can have this many arguments.
+    pub(super) fn takes(self, count: usize) -> bool {
+        let found = ALL.iter().find(|(_, function, ..)| *function == self);
+        found.is_some_and(|(_, _, fewest, most)| (*fewest..=*most).contains(&count))
+    }
+
+    /// Whether the arguments may be missing.
+    pub(super) fn accepts_missing(self) -> bool {
+        matches!(self, F::And | F::Or | F::Not | F::Default | F::Coalesce)
+    }
 }

@@ -61,13 +61,22 @@ impl RouterNode {
 
 impl GraphNode {
     async fn run(&self, shared: &Envelope, cx: &Context) -> petalflow::Result<(Changes, Routes)> {
+        let control = cx.managed::<RunControl>();
+        if control.is_none() && self.is_apart() {
+            return Ok(self.process(shared, cx).await?);
+        }
         let path = self.path(shared);
         let envelope = self.view(shared, &path);
-        let (changes, routes) = match cx.managed::<RunControl>() {
+        let (changes, routes) = match control {
             None => self.process(&envelope, cx).await?,
             Some(control) => self.run_controlled(&control, envelope, cx).await?,
         };
         Ok((self.result(shared, path, changes), routes))
+    }
+
+    /// Whether it is in no branch, before no merge and after no branch: it reads and writes the envelope itself.
+    fn is_apart(&self) -> bool {
+        !self.is_in_branch && self.from.is_empty() && self.fork.is_none() && self.merged.is_none()
     }
 
     /// Runs the node as the options of the run say.

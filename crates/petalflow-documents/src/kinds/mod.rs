@@ -36,8 +36,11 @@ mod noop;
 mod web;
 mod wrappers;
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
 
 pub(crate) use control::changes_of;
 pub use control::{
@@ -71,6 +74,9 @@ pub use wrappers::{
 
 use crate::{Changes, Envelope, NodeKind};
 use petalflow::{BoxError, Context, async_trait, node};
+
+/// What is between the name of a [`MapNode`] and the index of an item, in the name of its inner node.
+pub(crate) const ITEM: &str = "-item-";
 
 /// One call of a node: its name, the envelope, and the context of the task.
 ///
@@ -107,6 +113,22 @@ impl Call<'_> {
     /// The name of the variable for the result: the given one, or `<node>_output`.
     pub fn output(&self, name: Option<&str>) -> String {
         name.map_or_else(|| format!("{}_output", self.name), str::to_owned)
+    }
+
+    /// The name, which is the same for all items of a [`MapNode`].
+    pub(crate) fn name_of_all_items(&self) -> String {
+        let outer = self.cx.node();
+        match self.name.strip_prefix(outer) {
+            Some(suffix) => {
+                let parts = suffix.split(ITEM).enumerate();
+                let parts = parts.map(|(index, part)| match index {
+                    0 => part,
+                    _ => part.trim_start_matches(|c: char| c.is_ascii_digit()),
+                });
+                outer.to_owned() + &parts.collect::<Vec<_>>().join(ITEM)
+            }
+            None => self.name.to_owned(),
+        }
     }
 }
 
@@ -148,7 +170,9 @@ pub trait EnvelopeNode: Send + Sync + 'static {
     }
 }
 
-#[async_trait]
+/// What [`EnvelopeNode::process`] returns.
+type Processed<'t> = BoxFuture<'t, Result<Changes, BoxError>>;
+
 impl<N: EnvelopeNode + ?Sized> EnvelopeNode for Arc<N> {
     fn kind(&self) -> NodeKind {
         (**self).kind()
@@ -162,8 +186,14 @@ impl<N: EnvelopeNode + ?Sized> EnvelopeNode for Arc<N> {
         (**self).trigger()
     }
 
-    async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {
-        (**self).process(call).await
+    // Without another box around that of the node.
+    fn process<'n, 'c, 't>(&'n self, call: Call<'c>) -> Processed<'t>
+    where
+        'n: 't,
+        'c: 't,
+        Self: 't,
+    {
+        (**self).process(call)
     }
 }
 
@@ -188,7 +218,11 @@ pub struct AnyNode(Arc<dyn EnvelopeNode>);
 impl AnyNode {
     /// Boxes a node.
     pub fn new(node: impl EnvelopeNode) -> Self {
-        AnyNode(Arc::new(node))
+        // A node that is boxed already stays as it is.
+        match (&node as &dyn Any).downcast_ref::<AnyNode>() {
+            Some(boxed) => boxed.clone(),
+            None => AnyNode(Arc::new(node)),
+        }
     }
 }
 
@@ -198,7 +232,6 @@ impl fmt::Debug for AnyNode {
     }
 }
 
-#[async_trait]
 impl EnvelopeNode for AnyNode {
     fn kind(&self) -> NodeKind {
         self.0.kind()
@@ -212,8 +245,13 @@ impl EnvelopeNode for AnyNode {
         self.0.trigger()
     }
 
-    async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {
-        self.0.process(call).await
+    fn process<'n, 'c, 't>(&'n self, call: Call<'c>) -> Processed<'t>
+    where
+        'n: 't,
+        'c: 't,
+        Self: 't,
+    {
+        self.0.process(call)
     }
 }
 

@@ -1,8 +1,8 @@
 //! `TransformNode`, rows P142 to P150.
 
-use petalflow::prelude::*;
-use petalflow_documents::Envelope;
+use petalflow_documents::document::GraphDefinition;
 use petalflow_documents::kinds::{TransformConfig, TransformNode};
+use petalflow_documents::{Envelope, Services, load};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -402,13 +402,17 @@ proptest! {
         ]),
         0..25,
     )) {
-        let Ok(jinja) = petalflow_documents_core::template::to_jinja(&parts.concat()) else {
+        let definition = json!({
+            "id": "g", "version": "1", "edges": [],
+            "nodes": [{
+                "id": "fill", "type": "transform",
+                "config": { "transform": "template", "template": parts.concat(), "output_var": "out", "missing": "empty" },
+            }],
+        });
+        let definition: GraphDefinition = serde_json::from_value(definition).unwrap();
+        let Ok(graph) = load(&definition, &Services::new()) else {
             return Ok(());
         };
-        let config = json!({ "transform": "template", "template": jinja, "output_var": "out", "missing": "empty" });
-        let node = TransformNode::new(settings(config));
-        prop_assert!(node.is_ok(), "{jinja}: {node:?}");
-        let graph = Graph::<Envelope>::builder("g").node_as("fill", node.unwrap()).build().unwrap();
         let vars = Envelope::new()
             .with_var("a", json!({ "b": 1, "x": "inner" }))
             .with_var("list", json!(["one", 2]))

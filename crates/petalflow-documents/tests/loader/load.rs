@@ -439,3 +439,132 @@ fn p207_all_durations_that_the_loader_reads_are_right() {
     }
     assert!(read > 30, "{read}");
 }
+
+#[tokio::test]
+async fn a_cache_in_a_map_has_one_entry_for_equal_items() {
+    let cached = json!({ "type": "cache", "config": {
+        "cache_key": "{{.item}}", "output_var": "cache",
+        "wrapped_binding": { "type": "transform", "config": { "transform": "template", "template": "{{.item}}!", "output_var": "loud" } },
+    } });
+    let graph = definition(
+        json!([["m", "map", { "input_var": "list", "output_var": "y", "index_var": "i", "mapper_binding": cached }]]),
+        json!([]),
+    );
+    let vars = run(&graph, &services(), json!({ "list": ["a", "b", "a"] }))
+        .await
+        .unwrap();
+    let items = vars["y"].as_array().unwrap();
+    let hits: Vec<&serde_json::Value> = items.iter().map(|item| &item["cache"]["hit"]).collect();
+    assert_eq!(hits, [false, false, true]);
+    assert_eq!(items[2]["loud"], "a!");
+    assert_eq!(items[2]["cache"]["key"], "m-item-:a");
+}
+
+/// `flow_from!` reports what [`load`] would refuse.
+#[test]
+fn what_the_loader_refuses_in_settings_the_check_reports() {
+    let text = |extra: serde_json::Value| {
+        let mut config = json!({ "input_var": "x", "output_var": "y" });
+        config
+            .as_object_mut()
+            .unwrap()
+            .extend(extra.as_object().unwrap().clone());
+        config
+    };
+    let cases = [
+        (
+            "transform",
+            text(json!({ "transform": "pick", "fields": [] })),
+            "fields",
+        ),
+        (
+            "transform",
+            text(json!({ "transform": "omit", "fields": [] })),
+            "fields",
+        ),
+        (
+            "transform",
+            text(json!({ "transform": "rename", "mapping": {} })),
+            "mapping",
+        ),
+        (
+            "transform",
+            text(json!({ "transform": "rename", "mapping": { "a": "c", "b": "c" } })),
+            "mapping/b",
+        ),
+        (
+            "transform",
+            json!({ "transform": "merge", "input_vars": [], "output_var": "y" }),
+            "input_vars",
+        ),
+        (
+            "transform",
+            json!({ "transform": "parse", "input_var": "x", "output_var": "" }),
+            "output_var",
+        ),
+        (
+            "transform",
+            text(
+                json!({ "transform": "map", "item_transform": { "transform": "pick", "input_var": "x", "fields": [], "output_var": "z" } }),
+            ),
+            "item_transform/fields",
+        ),
+        ("filter", json!({ "target": "var" }), "input_var"),
+        (
+            "filter",
+            json!({ "filters": [{ "type": "dedupe", "field": "" }] }),
+            "filters/0/field",
+        ),
+        (
+            "guardian",
+            json!({ "checks": [{ "type": "max_length" }] }),
+            "checks/0/max_length",
+        ),
+        (
+            "guardian",
+            json!({ "checks": [{ "type": "enum", "allowed_values": [] }] }),
+            "checks/0/allowed_values",
+        ),
+        (
+            "guardian",
+            json!({ "checks": [{ "type": "pattern", "pattern": "" }] }),
+            "checks/0/pattern",
+        ),
+        (
+            "guardian",
+            json!({ "checks": [{ "type": "type" }] }),
+            "checks/0/expected_type",
+        ),
+        (
+            "guardian",
+            json!({ "checks": [{ "type": "schema" }] }),
+            "checks/0/schema",
+        ),
+        (
+            "llm_router",
+            json!({ "allowed_targets": { " ": "b" } }),
+            "allowed_targets",
+        ),
+        ("webhook_trigger", json!({ "body_var": "" }), "body_var"),
+    ];
+    for (kind, config, setting) in cases {
+        let edges = if kind == "llm_router" {
+            json!([["a", "b"]])
+        } else {
+            json!([])
+        };
+        let nodes = json!([["a", kind, config], ["b", "noop", {}]]);
+        let graph = definition(nodes, edges);
+        let found = graph.check(&petalflow_documents::document::Catalog::default());
+        let pointers: Vec<&str> = found.errors().map(|it| it.pointer.as_str()).collect();
+        assert_eq!(
+            pointers,
+            [format!("/nodes/0/config/{setting}")],
+            "{kind}: {found}"
+        );
+        assert!(
+            load(&graph, &services()).is_err(),
+            "{kind} {config}: it is loaded"
+        );
+    }
+}

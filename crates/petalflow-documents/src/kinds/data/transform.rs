@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::kinds::{Call, EnvelopeNode};
-use crate::template::{MissingVariable, check, render};
+use crate::template::{Language, MissingVariable, Template, Variables};
 use crate::values::{canonical, deep_merge, get, remove, set, text};
 use crate::wire::{WireArtifact, WireFailure, WireMessage, WireTrace};
 use crate::{Changes, ConfigError, Envelope, NodeKind};
@@ -208,8 +208,16 @@ pub struct TransformNode(Transform);
 
 #[derive(Clone)]
 enum Transform {
-    Config(TransformConfig),
+    Config(Arc<Prepared>),
     Custom(String, Arc<Custom>),
+}
+
+/// Settings, and what is made of them once.
+struct Prepared {
+    config: TransformConfig,
+    template: Option<Template>,
+    /// The transformation of items.
+    item: Option<Box<Prepared>>,
 }
 
 type Custom = dyn Fn(&Envelope) -> Result<Value, BoxError> + Send + Sync;
@@ -218,7 +226,7 @@ impl std::fmt::Debug for TransformNode {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut f = f.debug_tuple("TransformNode");
         match &self.0 {
-            Transform::Config(config) => f.field(config).finish(),
+            Transform::Config(prepared) => f.field(&prepared.config).finish(),
             Transform::Custom(output, _) => f.field(output).finish_non_exhaustive(),
         }
     }
@@ -232,8 +240,15 @@ impl TransformNode {
     /// If a list is empty that must not be, a template cannot be parsed, two fields get the same name, the output variable
     /// has no name, or transformations are nested deeper than 16 levels.
     pub fn new(config: TransformConfig) -> Result<Self, ConfigError> {
-        validate(&config, 0)?;
-        Ok(TransformNode(Transform::Config(config)))
+        Self::in_language(config, Language::Jinja)
+    }
+
+    pub(crate) fn in_language(
+        config: TransformConfig,
+        language: Language,
+    ) -> Result<Self, ConfigError> {
+        let prepared = prepare(config, language, 0)?;
+        Ok(TransformNode(Transform::Config(Arc::new(prepared))))
     }
 
     /// Creates a node that sets a variable to the result of a function.
@@ -260,7 +275,9 @@ impl EnvelopeNode for TransformNode {
 
     async fn process(&self, call: Call<'_>) -> Result<Changes, BoxError> {
         let (output, value) = match &self.0 {
-            Transform::Config(config) => (config.output(), transform(config, call.envelope)),
+            Transform::Config(prepared) => {
+                (prepared.config.output(), transform(prepared, call.envelope))
+            }
             Transform::Custom(output, function) => (output.as_str(), function(call.envelope)),
         };
         let value = value.map_err(|error| format!("transform node `{}`: {error}", call.name))?;
@@ -287,7 +304,42 @@ impl TransformConfig {
 /// The largest depth of transformations of items of items.
 const MAX_DEPTH: usize = 16;
 
-fn validate(config: &TransformConfig, depth: usize) -> Result<(), ConfigError> {
+fn prepare(
+    config: TransformConfig,
+    language: Language,
+    depth: usize,
+) -> Result<Prepared, ConfigError> {
+    validate(&config)?;
+    let template = match &config {
+        TransformConfig::Template { template, .. } => {
+            let parsed = Template::parse(template, language);
+            Some(parsed.map_err(|problem| ConfigError::new("template", problem))?)
+        }
+        _ => None,
+    };
+    let item = match &config {
+        TransformConfig::Map { .. } if depth == MAX_DEPTH => {
+            let problem = format!("it is nested deeper than {MAX_DEPTH} levels");
+            return Err(ConfigError::new("item_transform", problem));
+        }
+        TransformConfig::Map { item_transform, .. } => {
+            let item = TransformConfig::clone(item_transform);
+            let item = prepare(item, language, depth + 1).map_err(|error| {
+                let field = format!("item_transform.{}", error.field);
+                ConfigError { field, ..error }
+            })?;
+            Some(Box::new(item))
+        }
+        _ => None,
+    };
+    Ok(Prepared {
+        config,
+        template,
+        item,
+    })
+}
+
+fn validate(config: &TransformConfig) -> Result<(), ConfigError> {
     if config.output().is_empty() {
         return Err(ConfigError::new("output_var", "it is empty"));
     }
@@ -313,26 +365,13 @@ fn validate(config: &TransformConfig, depth: usize) -> Result<(), ConfigError> {
         TransformConfig::Merge { input_vars, .. } if input_vars.is_empty() => {
             Err(ConfigError::new("input_vars", "at least one is required"))
         }
-        TransformConfig::Template { template, .. } => {
-            check(template).map_err(|problem| ConfigError::new("template", problem))
-        }
-        TransformConfig::Map { item_transform, .. } => {
-            if depth == MAX_DEPTH {
-                let problem = format!("it is nested deeper than {MAX_DEPTH} levels");
-                return Err(ConfigError::new("item_transform", problem));
-            }
-            validate(item_transform, depth + 1).map_err(|error| {
-                let field = format!("item_transform.{}", error.field);
-                ConfigError { field, ..error }
-            })
-        }
         _ => Ok(()),
     }
 }
 
-fn transform(config: &TransformConfig, envelope: &Envelope) -> Result<Value, BoxError> {
+fn transform(prepared: &Prepared, envelope: &Envelope) -> Result<Value, BoxError> {
     use TransformConfig as Config;
-    match config {
+    match &prepared.config {
         Config::Pick {
             input_var, fields, ..
         } => Ok(pick(object(envelope, input_var)?, fields).into()),
@@ -353,20 +392,17 @@ fn transform(config: &TransformConfig, envelope: &Envelope) -> Result<Value, Box
             merge_strategy,
             ..
         } => Ok(merge(envelope, input_vars, *merge_strategy).into()),
-        Config::Template {
-            template, missing, ..
-        } => Ok(render(template, *missing, TemplateValues::new(template, envelope))?.into()),
+        Config::Template { missing, .. } => match &prepared.template {
+            Some(template) => fill(template, *missing, envelope),
+            None => Ok(Value::Null),
+        },
         Config::Stringify {
             input_var, format, ..
         } => stringify(input(envelope, input_var)?, *format),
         Config::Parse {
             input_var, format, ..
         } => parse(envelope, input_var, *format),
-        Config::Map {
-            input_var,
-            item_transform,
-            ..
-        } => map(envelope, input_var, item_transform),
+        Config::Map { input_var, .. } => map(envelope, input_var, prepared.item.as_deref()),
     }
 }
 
@@ -435,14 +471,14 @@ fn parse(envelope: &Envelope, input_var: &str, format: ParseFormat) -> Result<Va
 fn map(
     envelope: &Envelope,
     input_var: &str,
-    item_transform: &TransformConfig,
+    item_transform: Option<&Prepared>,
 ) -> Result<Value, BoxError> {
     let items = input(envelope, input_var)?.as_array();
     let items = items.ok_or_else(|| format!("variable `{input_var}` is not a list"))?;
     let mut inner = envelope.clone();
     let results = items.iter().enumerate().map(|(index, item)| {
         inner.set_var("_item", item.clone());
-        let value = transform(item_transform, &inner);
+        let value = item_transform.map_or(Ok(Value::Null), |it| transform(it, &inner));
         value.map_err(|error| format!("map item {index}: {error}").into())
     });
     results.collect()
@@ -494,14 +530,22 @@ fn flatten_into(
     }
 }
 
-/// What a template of a transformation can read.
-#[derive(Serialize)]
-struct TemplateValues<'e> {
-    #[serde(flatten)]
-    vars: &'e Map<String, Value>,
-    _input: Option<&'e Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    _env: Option<EnvelopeValues<'e>>,
+fn fill(
+    template: &Template,
+    missing: MissingVariable,
+    envelope: &Envelope,
+) -> Result<Value, BoxError> {
+    let null = Value::Null;
+    let input = envelope.input.as_deref().unwrap_or(&null);
+    let values = Variables::new(&envelope.vars).with("_input", input);
+    // Most templates do not need the copies.
+    let text = if template.reads("_env") {
+        let envelope = serde_json::to_value(EnvelopeValues::new(envelope))?;
+        template.render(&values.with("_env", &envelope), missing)
+    } else {
+        template.render(&values, missing)
+    };
+    Ok(text?.into())
 }
 
 /// The envelope in a template: its wire form, with the lists that are empty.
@@ -515,21 +559,15 @@ struct EnvelopeValues<'e> {
     trace: WireTrace,
 }
 
-impl<'e> TemplateValues<'e> {
-    fn new(template: &str, envelope: &'e Envelope) -> Self {
-        let input = envelope.input.as_deref();
-        TemplateValues {
+impl<'e> EnvelopeValues<'e> {
+    fn new(envelope: &'e Envelope) -> Self {
+        EnvelopeValues {
+            input: envelope.input.as_deref(),
             vars: &envelope.vars,
-            _input: input,
-            // Most templates do not need the copies.
-            _env: template.contains("_env").then(|| EnvelopeValues {
-                input,
-                vars: &envelope.vars,
-                messages: envelope.messages.iter().map(WireMessage::from).collect(),
-                artifacts: envelope.artifacts.iter().map(WireArtifact::from).collect(),
-                errors: envelope.errors.iter().map(WireFailure::from).collect(),
-                trace: WireTrace::from(&envelope.trace),
-            }),
+            messages: envelope.messages.iter().map(WireMessage::from).collect(),
+            artifacts: envelope.artifacts.iter().map(WireArtifact::from).collect(),
+            errors: envelope.errors.iter().map(WireFailure::from).collect(),
+            trace: WireTrace::from(&envelope.trace),
         }
     }
 }

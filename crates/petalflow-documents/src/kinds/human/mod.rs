@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Call, EnvelopeNode};
 use crate::clock::now_ms;
-use crate::template::{MissingVariable, check, render, with_variables};
+use crate::template::{Language, MissingVariable, Template, Variables};
 use crate::wire::{WireTrace, rfc3339};
 use crate::{Changes, ConfigError, NodeKind, Period};
 use petalflow::{BoxError, async_trait};
@@ -129,6 +129,7 @@ pub enum TimeoutAction {
 #[derive(Clone)]
 pub struct HumanNode {
     config: HumanConfig,
+    prompt: Option<Template>,
     handler: Option<Arc<dyn HumanHandler>>,
 }
 
@@ -148,9 +149,18 @@ impl HumanNode {
     /// If the template cannot be parsed, two options have the same identifier, a choice has no options, or the default
     /// option is missing or is not one of the options.
     pub fn new(config: HumanConfig) -> Result<Self, ConfigError> {
-        if let Some(template) = &config.prompt_template {
-            check(template).map_err(|problem| ConfigError::new("prompt_template", problem))?;
-        }
+        Self::in_language(config, Language::Jinja)
+    }
+
+    pub(crate) fn in_language(
+        config: HumanConfig,
+        language: Language,
+    ) -> Result<Self, ConfigError> {
+        let prompt = config.prompt_template.as_deref();
+        let prompt = prompt
+            .map(|text| Template::parse(text, language))
+            .transpose();
+        let prompt = prompt.map_err(|problem| ConfigError::new("prompt_template", problem))?;
         let mut ids = BTreeSet::new();
         if let Some(option) = config.options.iter().find(|it| !ids.insert(it.id.as_str())) {
             let problem = format!("two options have the identifier `{}`", option.id);
@@ -170,6 +180,7 @@ impl HumanNode {
         }
         Ok(HumanNode {
             config,
+            prompt,
             handler: None,
         })
     }
@@ -183,16 +194,15 @@ impl HumanNode {
 
     fn request(&self, call: Call<'_>) -> Result<HumanRequest, BoxError> {
         let (config, envelope) = (&self.config, call.envelope);
-        let prompt = match &config.prompt_template {
+        let prompt = match &self.prompt {
             None => config.prompt.clone(),
             Some(template) => {
-                let parts = [
-                    ("input".into(), json!(envelope.input.as_deref())),
-                    ("vars".into(), json!(envelope.vars)),
-                    ("trace".into(), json!(WireTrace::from(&envelope.trace))),
-                ];
-                let values = with_variables(&envelope.vars, parts);
-                render(template, MissingVariable::Error, values)?
+                let null = Value::Null;
+                let values = Variables::new(&envelope.vars)
+                    .with("input", envelope.input.as_deref().unwrap_or(&null))
+                    .with_object("vars", &envelope.vars);
+                let trace = json!(WireTrace::from(&envelope.trace));
+                template.render(&values.with("trace", &trace), MissingVariable::Error)?
             }
         };
         let is_included =

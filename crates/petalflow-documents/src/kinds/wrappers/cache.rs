@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::cache_store::{CacheEntry, CacheStore, MemoryCacheStore};
 use crate::clock::now_ms;
 use crate::kinds::{Call, EnvelopeNode};
-use crate::template::{MissingVariable, check, render, with_variables};
+use crate::template::{Language, MissingVariable, Template, Variables};
 use crate::values::canonical;
 use crate::wire::{artifact_to_wire, rfc3339};
 use crate::{Changes, ConfigError, NodeKind, Period};
@@ -51,7 +51,7 @@ pub struct CacheConfig {
 }
 
 /// A node that caches the changes of another node, by a key that is made of the envelope. The key begins with the name of
-/// the node. Errors are not cached.
+/// the node. Errors are not cached. In a [`MapNode`](super::MapNode), the items share the entries.
 ///
 /// ```
 /// use petalflow::prelude::*;
@@ -81,6 +81,7 @@ pub struct CacheConfig {
 #[derive(Clone)]
 pub struct CacheNode {
     config: CacheConfig,
+    key: Option<Template>,
     node: Option<Arc<dyn EnvelopeNode>>,
     store: Arc<dyn CacheStore>,
 }
@@ -100,9 +101,22 @@ impl CacheNode {
     ///
     /// If the template of the key cannot be parsed.
     pub fn new(config: CacheConfig, node: impl EnvelopeNode) -> Result<Self, ConfigError> {
-        let mut cache = Self::without_node(config)?;
-        cache.node = Some(Arc::new(node));
-        Ok(cache)
+        Self::in_language(config, Some(Arc::new(node)), Language::Jinja)
+    }
+
+    pub(crate) fn in_language(
+        config: CacheConfig,
+        node: Option<Arc<dyn EnvelopeNode>>,
+        language: Language,
+    ) -> Result<Self, ConfigError> {
+        let key = config.cache_key.as_deref();
+        let key = key.map(|text| Template::parse(text, language)).transpose();
+        Ok(CacheNode {
+            key: key.map_err(|problem| ConfigError::new("cache_key", problem))?,
+            config,
+            node,
+            store: Arc::new(MemoryCacheStore::new()),
+        })
     }
 
     /// A cache that only reads: it fails if there is no entry.
@@ -119,14 +133,7 @@ impl CacheNode {
     ///
     /// If the template of the key cannot be parsed.
     pub fn without_node(config: CacheConfig) -> Result<Self, ConfigError> {
-        if let Some(template) = &config.cache_key {
-            check(template).map_err(|problem| ConfigError::new("cache_key", problem))?;
-        }
-        Ok(CacheNode {
-            config,
-            node: None,
-            store: Arc::new(MemoryCacheStore::new()),
-        })
+        Self::in_language(config, None, Language::Jinja)
     }
 
     /// Uses this store.
@@ -170,14 +177,13 @@ impl CacheNode {
     fn key(&self, call: Call<'_>) -> Result<String, BoxError> {
         let envelope = call.envelope;
         let input = envelope.input.as_deref();
-        if let Some(template) = &self.config.cache_key {
-            let parts = [
-                ("vars".into(), json!(envelope.vars)),
-                ("input".into(), json!(input)),
-            ];
-            let values = with_variables(&envelope.vars, parts);
-            let key = render(template, MissingVariable::Error, values)?;
-            return Ok(format!("{}:{key}", call.name));
+        if let Some(template) = &self.key {
+            let null = Value::Null;
+            let values = Variables::new(&envelope.vars)
+                .with("input", input.unwrap_or(&null))
+                .with_object("vars", &envelope.vars);
+            let key = template.render(&values, MissingVariable::Error)?;
+            return Ok(format!("{}:{key}", call.name_of_all_items()));
         }
         let is_included = |name: &String| {
             self.config.input_vars.is_empty() || self.config.input_vars.contains(name)
@@ -193,7 +199,7 @@ impl CacheNode {
             hashed.insert("artifacts".into(), Value::Array(artifacts));
         }
         let text = canonical(&Value::Object(hashed)).to_string();
-        let mut key = format!("{}:", call.name);
+        let mut key = format!("{}:", call.name_of_all_items());
         for byte in Sha256::digest(text) {
             write!(key, "{byte:02x}")?;
         }

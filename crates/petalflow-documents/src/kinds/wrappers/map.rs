@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::kinds::{Call, EnvelopeNode};
+use crate::kinds::{Call, EnvelopeNode, ITEM};
 use crate::{Changes, NodeKind, Trace};
 use petalflow::middleware::BoxFuture;
 use petalflow::{BoxError, async_trait};
@@ -157,7 +157,7 @@ impl MapNode {
             Inner::Function(mapper) => return mapper(item, index).await,
             Inner::Node(node) => node,
         };
-        let name = format!("{}-item-{index}", call.name);
+        let name = format!("{}{ITEM}{index}", call.name);
         let mut envelope = call.envelope.clone().with_var(&self.config.item_var, item);
         if let Some(variable) = &self.config.index_var {
             envelope.set_var(variable, index);

@@ -4,15 +4,15 @@ mod config;
 mod tool_loop;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use jsonschema::Validator;
+use serde_json::{Value, json};
 
 use super::call_settings::{CallSettings, Retryable, call_settings};
 use crate::kinds::{Call, EnvelopeNode};
-use crate::template::{MissingVariable, check, render};
+use crate::template::{Language, MissingVariable, Template, Variables};
 use crate::values::text;
 use crate::{Changes, ConfigError, Envelope, NodeKind};
 pub use config::{BudgetConfig, LlmConfig};
@@ -60,7 +60,8 @@ const MAX_ROUNDS: usize = 10;
 pub struct LlmNode {
     client: Option<Arc<dyn LlmClient>>,
     request: LlmRequest,
-    template: Option<String>,
+    /// The parsed template, or what is wrong with it.
+    template: Option<Result<Template, String>>,
     missing: MissingVariable,
     input_vars: Vec<String>,
     call: CallSettings,
@@ -68,6 +69,8 @@ pub struct LlmNode {
     record_messages: bool,
     tools: ToolSet,
     max_rounds: usize,
+    /// The compiled schema of the answer, or what is wrong with it. Empty before the first answer.
+    validator: OnceLock<Arc<Result<Validator, String>>>,
 }
 
 impl fmt::Debug for LlmNode {
@@ -100,6 +103,7 @@ impl LlmNode {
             record_messages: false,
             tools: ToolSet::new(),
             max_rounds: MAX_ROUNDS,
+            validator: OnceLock::new(),
         }
     }
 
@@ -118,13 +122,21 @@ impl LlmNode {
     ///
     /// If the template cannot be parsed, or the schema is not a JSON Schema.
     pub fn from_config(config: LlmConfig) -> Result<Self, ConfigError> {
-        if let Some(template) = &config.prompt_template {
-            check(template).map_err(|problem| ConfigError::new("prompt_template", problem))?;
-        }
+        Self::in_language(config, Language::Jinja)
+    }
+
+    pub(crate) fn in_language(config: LlmConfig, language: Language) -> Result<Self, ConfigError> {
+        let template = config.prompt_template.as_deref();
+        let template = template
+            .map(|text| Template::parse(text, language))
+            .transpose();
+        let template = template.map_err(|problem| ConfigError::new("prompt_template", problem))?;
         let schema = config.json_schema.map(Value::Object);
+        let validator = OnceLock::new();
         if let Some(schema) = &schema {
-            jsonschema::validator_for(schema)
+            let compiled = jsonschema::validator_for(schema)
                 .map_err(|error| ConfigError::new("json_schema", error))?;
+            validator.set(Arc::new(Ok(compiled))).ok();
         }
         let timeout = config.timeout.map_or(Duration::from_mins(1), |it| it.0);
         let BudgetConfig {
@@ -143,7 +155,7 @@ impl LlmNode {
                 json_schema: schema.map(Arc::new),
                 ..LlmRequest::default()
             },
-            template: config.prompt_template,
+            template: template.map(Ok),
             missing: config.missing,
             input_vars: config.input_vars,
             call: CallSettings {
@@ -157,6 +169,7 @@ impl LlmNode {
                 cost,
             },
             record_messages: config.record_messages,
+            validator,
             ..Self::new()
         })
     }
@@ -209,7 +222,7 @@ impl LlmNode {
     /// ```
     #[must_use]
     pub fn template(mut self, text: impl Into<String>) -> Self {
-        self.template = Some(text.into());
+        self.template = Some(Template::parse(&text.into(), Language::Jinja));
         self
     }
 
@@ -342,6 +355,7 @@ impl LlmNode {
     #[must_use]
     pub fn json_schema(mut self, schema: impl Into<Value>) -> Self {
         self.request.json_schema = Some(Arc::new(schema.into()));
+        self.validator = OnceLock::new();
         self
     }
 
@@ -356,16 +370,19 @@ impl LlmNode {
     #[must_use]
     pub fn request(mut self, edit: impl FnOnce(&mut LlmRequest)) -> Self {
         edit(&mut self.request);
+        self.validator = OnceLock::new();
         self
     }
 
     fn prompt(&self, envelope: &Envelope) -> Result<String, BoxError> {
         if let Some(template) = &self.template {
-            let values = TemplateValues {
-                vars: &envelope.vars,
-                input: envelope.input.as_deref(),
-            };
-            return render(template, self.missing, values);
+            let template = template
+                .as_ref()
+                .map_err(|problem| format!("the template is wrong: {problem}"))?;
+            let null = Value::Null;
+            let input = envelope.input.as_deref().unwrap_or(&null);
+            let values = Variables::new(&envelope.vars).with("input", input);
+            return template.render(&values, self.missing);
         }
         let values = self
             .input_vars
@@ -379,7 +396,13 @@ impl LlmNode {
     fn value(&self, response: &LlmResponse) -> Result<Value, BoxError> {
         match &self.request.json_schema {
             None => Ok(Value::from(response.text())),
-            Some(schema) => validated_json(schema, response),
+            Some(schema) => {
+                let compiled = self.validator.get_or_init(|| {
+                    let compiled = jsonschema::validator_for(schema);
+                    Arc::new(compiled.map_err(|error| error.to_string()))
+                });
+                validated_json(compiled, response)
+            }
         }
     }
 }
@@ -444,16 +467,11 @@ fn answer_message(response: &LlmResponse, node: &str) -> ChatMessage {
     answer
 }
 
-/// The values that a template can read.
-#[derive(Serialize)]
-struct TemplateValues<'a> {
-    #[serde(flatten)]
-    vars: &'a Map<String, Value>,
-    input: Option<&'a Value>,
-}
-
 /// Returns the JSON object of an answer if it conforms to the schema.
-fn validated_json(schema: &Value, response: &LlmResponse) -> Result<Value, BoxError> {
+fn validated_json(
+    compiled: &Result<Validator, String>,
+    response: &LlmResponse,
+) -> Result<Value, BoxError> {
     let json = match &response.json {
         Some(json) => json.clone(),
         None => serde_json::from_str(&response.text()).map_err(|error| {
@@ -463,7 +481,8 @@ fn validated_json(schema: &Value, response: &LlmResponse) -> Result<Value, BoxEr
     if !json.is_object() {
         return Err("the model was asked for a JSON object and answered with another value".into());
     }
-    let validator = jsonschema::validator_for(schema)
+    let validator = compiled
+        .as_ref()
         .map_err(|error| format!("`json_schema` is not a JSON Schema: {error}"))?;
     if let Some(error) = validator.iter_errors(&json).next() {
         let path = error.instance_path().to_string();

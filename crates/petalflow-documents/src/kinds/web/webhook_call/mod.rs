@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::webhook_trigger::is_token;
 use crate::kinds::{Call, EnvelopeNode};
-use crate::template::{MissingVariable, check, render, with_variables};
+use crate::template::{Language, MissingVariable, Template, Variables};
 use crate::wire::{WireTrace, artifact_to_wire, message_to_wire};
 use crate::{Changes, ConfigError, Envelope, NodeKind, Period};
 use address::{PublicOnly, is_public_host};
@@ -118,6 +118,7 @@ const MAX_RESPONSE: usize = 10 << 20;
 #[derive(Clone)]
 pub struct WebhookCallNode {
     config: WebhookCallConfig,
+    template: Option<Template>,
     url: Url,
     method: Method,
     headers: HeaderMap,
@@ -138,7 +139,14 @@ impl WebhookCallNode {
     /// # Errors
     ///
     /// If the address, the method, a header or the template is wrong, or the address is that of a private network.
-    pub fn new(mut config: WebhookCallConfig) -> Result<Self, ConfigError> {
+    pub fn new(config: WebhookCallConfig) -> Result<Self, ConfigError> {
+        Self::in_language(config, Language::Jinja)
+    }
+
+    pub(crate) fn in_language(
+        mut config: WebhookCallConfig,
+        language: Language,
+    ) -> Result<Self, ConfigError> {
         let text = config.url.trim();
         if text.is_empty() {
             return Err(ConfigError::new("url", "it is required"));
@@ -159,13 +167,16 @@ impl WebhookCallNode {
             let problem = format!("`{}` is not an HTTP method", config.method);
             ConfigError::new("method", problem)
         })?;
-        if let Some(template) = &config.template {
-            check(template).map_err(|problem| ConfigError::new("template", problem))?;
-        }
+        let template = config.template.as_deref();
+        let template = template
+            .map(|text| Template::parse(text, language))
+            .transpose();
+        let template = template.map_err(|problem| ConfigError::new("template", problem))?;
         let headers = headers(&config.headers)?;
         let client = client(&config).map_err(|error| ConfigError::new("url", error))?;
         Ok(WebhookCallNode {
             config,
+            template,
             url,
             method,
             headers,
@@ -193,15 +204,18 @@ impl WebhookCallNode {
         if let Some(input) = envelope.input.as_deref() {
             body.insert("input".into(), input.clone());
         }
-        match &config.template {
+        match &self.template {
             Some(template) => {
                 // Those that `input_vars` chooses, as in `vars`.
-                let vars = body["vars"].as_object().cloned().unwrap_or_default();
-                render(
-                    template,
-                    MissingVariable::Error,
-                    with_variables(&vars, body),
-                )
+                let empty = Map::new();
+                let vars = body["vars"].as_object().unwrap_or(&empty);
+                let mut values = Variables::new(vars);
+                for name in ["vars", "artifacts", "messages", "trace", "input"] {
+                    if let Some(value) = body.get(name) {
+                        values = values.with(name, value);
+                    }
+                }
+                template.render(&values, MissingVariable::Error)
             }
             None => Ok(Value::Object(body).to_string()),
         }

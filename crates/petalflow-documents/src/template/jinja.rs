@@ -1,4 +1,4 @@
-//! Templates.
+//! Templates in Jinja, which settings in Rust have.
 
 use std::borrow::Cow;
 use std::io;
@@ -7,31 +7,13 @@ use std::sync::{Arc, LazyLock};
 
 use minijinja::value::{Object, Rest, StringInput, Value as Item, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior, filters};
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::values::canonical;
 use petalflow::BoxError;
+use petalflow_documents_core::template::Variables;
 
-/// How a template handles a missing variable.
-///
-/// ```
-/// use petalflow_documents::MissingVariable;
-///
-/// assert_eq!(MissingVariable::default(), MissingVariable::Error);
-/// ```
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, serde::Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum MissingVariable {
-    /// The node fails.
-    #[default]
-    Error,
-    /// An empty text.
-    Empty,
-}
+use super::missing::MissingVariable;
+use crate::values::canonical;
 
 /// The instructions that one template may execute. Templates may come from a document, and have loops.
 const FUEL: u64 = 1_000_000;
@@ -50,38 +32,57 @@ static STRICT: LazyLock<Environment<'static>> =
 static LENIENT: LazyLock<Environment<'static>> =
     LazyLock::new(|| environment(UndefinedBehavior::Chainable));
 
-/// Renders a template: `{{ name }}` is the value `name`.
-pub(crate) fn render(
-    template: &str,
-    missing: MissingVariable,
-    values: impl Serialize,
-) -> Result<String, BoxError> {
-    let environment = match missing {
-        MissingVariable::Error => &STRICT,
-        MissingVariable::Empty => &LENIENT,
-    };
-    let mut output = Limited(Vec::new());
-    let values = Item::from_serialize(values);
-    let rendered = environment
-        .template_from_str(template)
-        .and_then(|template| template.render_captured_to(&values, &mut output).map(drop));
-    if output.0.len() > OUTPUT {
-        return Err(format!("the template makes more than {OUTPUT} bytes").into());
+/// The name of the template in its environment.
+const NAME: &str = "template";
+
+/// A parsed template: `{{ name }}` is the value `name`.
+pub(super) struct Jinja {
+    strict: Environment<'static>,
+    lenient: Environment<'static>,
+}
+
+impl Jinja {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let with_template = |base: &Environment<'static>| {
+            let mut environment = base.clone();
+            let added = environment.add_template_owned(NAME, text.to_owned());
+            added
+                .map(|()| environment)
+                .map_err(|error| error.to_string())
+        };
+        Ok(Jinja {
+            strict: with_template(&STRICT)?,
+            lenient: with_template(&LENIENT)?,
+        })
     }
-    rendered.map_err(|error| match error.kind() {
-        ErrorKind::UndefinedError => missing_values(environment, template, &values, &error),
-        _ => format!("the template cannot be filled: {error}"),
-    })?;
-    Ok(String::from_utf8(output.0)?)
+
+    pub(super) fn render(
+        &self,
+        values: &Variables<'_>,
+        missing: MissingVariable,
+    ) -> Result<String, BoxError> {
+        let environment = match missing {
+            MissingVariable::Error => &self.strict,
+            MissingVariable::Empty => &self.lenient,
+        };
+        let mut output = Limited(Vec::new());
+        let values = Item::from_serialize(values);
+        let rendered = environment
+            .get_template(NAME)
+            .and_then(|template| template.render_captured_to(&values, &mut output).map(drop));
+        if output.0.len() > OUTPUT {
+            return Err(format!("the template makes more than {OUTPUT} bytes").into());
+        }
+        rendered.map_err(|error| match error.kind() {
+            ErrorKind::UndefinedError => missing_values(environment, &values, &error),
+            _ => format!("the template cannot be filled: {error}"),
+        })?;
+        Ok(String::from_utf8(output.0)?)
+    }
 }
 
 /// Names the values that a template reads and that are not there.
-fn missing_values(
-    environment: &Environment<'_>,
-    template: &str,
-    values: &Item,
-    error: &Error,
-) -> String {
+fn missing_values(environment: &Environment<'_>, values: &Item, error: &Error) -> String {
     let is_missing = |path: &String| {
         let mut parts = path.split('.');
         let is_function = parts
@@ -92,7 +93,7 @@ fn missing_values(
             .try_fold(values.clone(), |value, name| value.get_attr(name).ok());
         !is_function && value.is_none_or(|value| value.is_undefined())
     };
-    let read = environment.template_from_str(template);
+    let read = environment.get_template(NAME);
     let read = read.map(|template| template.undeclared_variables(true));
     let mut missing: Vec<String> = read.unwrap_or_default().into_iter().collect();
     missing.retain(is_missing);
@@ -106,17 +107,6 @@ fn missing_values(
             names.join(", ")
         ),
     }
-}
-
-/// The values of a template in which `{{ vars.name }}` and `{{ name }}` are the same, unless a part of the envelope has this
-/// name.
-pub(crate) fn with_variables(
-    vars: &Map<String, Value>,
-    parts: impl IntoIterator<Item = (String, Value)>,
-) -> Map<String, Value> {
-    let mut values = vars.clone();
-    values.extend(parts);
-    values
 }
 
 /// What a template writes, up to the limit.
@@ -134,13 +124,6 @@ impl io::Write for Limited {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// Fails if the template cannot be parsed.
-pub(crate) fn check(template: &str) -> Result<(), String> {
-    let environment = Environment::new();
-    let parsed = environment.template_from_str(template);
-    parsed.map(drop).map_err(|error| error.to_string())
 }
 
 fn environment(undefined: UndefinedBehavior) -> Environment<'static> {
