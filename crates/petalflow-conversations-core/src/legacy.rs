@@ -1,7 +1,10 @@
-//! The static documents: nodes by name, and functions with their parameters in the form of OpenAI's tools.
+//! The static documents: nodes by name, and functions with their parameters.
 //!
-//! In the newer of the two forms a function names the node that follows. In the oldest form a node has `messages`, and a
-//! function with the name of a node leads there.
+//! In the oldest form a node has `messages`, and a function with the name of a node leads there. Later a function names the
+//! node that follows. Its parameters are in the form of OpenAI's tools, or, in the newest of these forms, beside its name:
+//! `{ "name": .., "description": .., "properties": .., "required": .., "handler": .. }`.
+
+use std::borrow::Cow;
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -57,13 +60,91 @@ pub struct Node {
     pub task_messages: Option<Vec<Message>>,
     /// The functions that the node offers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub functions: Option<Vec<Tool>>,
+    pub functions: Option<Vec<Offered>>,
     /// What happens before the model responds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pre_actions: Option<Vec<Action>>,
     /// What happens after the model responded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub post_actions: Option<Vec<Action>>,
+    /// All other fields.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// A function that a node offers, in one of two forms.
+///
+/// ```
+/// use petalflow_conversations_core::legacy::Offered;
+/// use serde_json::json;
+///
+/// let offered: Offered = serde_json::from_value(json!({
+///     "name": "find", "description": "Finds films.", "properties": { "title": { "type": "string" } }, "required": ["title"],
+///     "handler": "find_films",
+/// }))?;
+/// assert!(matches!(offered, Offered::Plain(_)));
+/// assert_eq!(offered.function().handler_name(), Some("find_films"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum Offered {
+    /// In the form of OpenAI's tools.
+    Tool(Tool),
+    /// With its parameters beside its name.
+    Plain(PlainFunction),
+}
+
+impl Offered {
+    /// The function, with its parameters as a schema.
+    pub fn function(&self) -> Cow<'_, Function> {
+        match self {
+            Offered::Tool(tool) => Cow::Borrowed(&tool.function),
+            Offered::Plain(plain) => Cow::Owned(Function {
+                name: plain.name.clone(),
+                description: plain.description.clone(),
+                parameters: Some(Parameters {
+                    properties: plain.properties.clone(),
+                    required: plain.required.clone(),
+                    extra: Map::new(),
+                }),
+                handler: plain.handler.clone(),
+                transition_to: plain.transition_to.clone(),
+                extra: plain.extra.clone(),
+            }),
+        }
+    }
+}
+
+/// A function with its parameters beside its name.
+///
+/// ```
+/// use petalflow_conversations_core::legacy::PlainFunction;
+///
+/// let function: PlainFunction = serde_json::from_str(r#"{ "name": "find", "properties": {}, "required": [] }"#)?;
+/// assert!(function.handler.is_none());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlainFunction {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The parameters by name, each with its schema.
+    #[serde(default)]
+    pub properties: IndexMap<String, Map<String, Value>>,
+    /// The parameters that every call has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub required: Option<Vec<String>>,
+    /// The name of its code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handler: Option<String>,
+    /// The node that follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transition_to: Option<String>,
     /// All other fields.
     #[serde(flatten)]
     pub extra: Map<String, Value>,

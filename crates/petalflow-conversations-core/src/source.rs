@@ -6,6 +6,7 @@ use petalflow_source::names::similar;
 use petalflow_source::schema::{Schema, without_examples};
 use petalflow_source::{Codes, Content, Pointer, Report, Severity, Source};
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::config::FlowConfig;
@@ -111,21 +112,21 @@ pub(crate) fn inspect(
 ) -> Option<(Document, Option<Conversation>)> {
     Some(match form(content) {
         Some(Form::Editor) => {
-            let document: EditorDocument = content.read(&EDITOR, CODES, report)?;
-            let conversation = reports_no_error(document.findings_for_run(), report)
-                .then(|| Conversation::of_editor(&document));
+            let findings = EditorDocument::findings_for_run;
+            let (document, is_right) = read_and_check(content, &EDITOR, findings, report)?;
+            let conversation = is_right.then(|| Conversation::of_editor(&document));
             (Document::Editor(document), conversation)
         }
         Some(Form::Static) => {
-            let document: StaticFlow = content.read(&STATIC, CODES, report)?;
-            let conversation = reports_no_error(document.findings(), report)
-                .then(|| Conversation::of_static(&document));
+            let (document, is_right) =
+                read_and_check(content, &STATIC, StaticFlow::findings, report)?;
+            let conversation = is_right.then(|| Conversation::of_static(&document));
             (Document::Static(document), conversation)
         }
         Some(Form::Config) => {
-            let document: FlowConfig = content.read(&CONFIG, CODES, report)?;
-            let conversation = reports_no_error(document.findings(), report)
-                .then(|| Conversation::of_config(&document));
+            let (document, is_right) =
+                read_and_check(content, &CONFIG, FlowConfig::findings, report)?;
+            let conversation = is_right.then(|| Conversation::of_config(&document));
             (Document::Config(document), conversation)
         }
         None => {
@@ -143,6 +144,53 @@ pub(crate) fn inspect(
     })
 }
 
+/// Reads a document and reports what its schema and its rules find, all at once. Returns the document, and whether it has
+/// no error. `None` if the schema finds an error.
+fn read_and_check<T: DeserializeOwned>(
+    content: Content<'_>,
+    schema: &Schema,
+    findings: fn(&T) -> Vec<Finding>,
+    report: &mut Report<Code>,
+) -> Option<(T, bool)> {
+    let before = report.0.len();
+    if let Some(document) = content.read(schema, CODES, report) {
+        let is_right = reports_no_error(findings(&document), report);
+        return Some((document, is_right));
+    }
+    // The rules also check what the schema has accepted.
+    if let Some(document) = content.repaired(schema, CODES) {
+        let wrong: Vec<String> = report.0[before..]
+            .iter()
+            .map(|finding| finding.pointer.to_string())
+            .collect();
+        let mut others = findings(&document);
+        others.retain(|finding| !follows(finding, &wrong));
+        finding::report(others, report);
+    }
+    None
+}
+
+/// Whether a finding may follow from values that the schema has refused.
+fn follows(finding: &Finding, wrong: &[String]) -> bool {
+    let is_inside = |inner: &str, outer: &str| {
+        let rest = inner.strip_prefix(outer);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let at = finding.pointer.as_str();
+    let is_near = |wrong: &String| is_inside(at, wrong) || is_inside(wrong, at);
+    // A node without its name is a node that others do not find.
+    let hides_node = |wrong: &String| {
+        let parts: Vec<&str> = wrong.split('/').skip(1).collect();
+        matches!(
+            parts[..],
+            [] | ["nodes"] | ["nodes", _] | ["nodes", _, "id"]
+        )
+    };
+    finding.severity != Severity::Error
+        || wrong.iter().any(is_near)
+        || (finding.code == Code::UnknownNode && wrong.iter().any(hides_node))
+}
+
 /// Reports what was found. Returns whether nothing of it is an error.
 fn reports_no_error(findings: Vec<Finding>, report: &mut Report<Code>) -> bool {
     let is_right = findings.iter().all(|it| it.severity != Severity::Error);
@@ -150,11 +198,16 @@ fn reports_no_error(findings: Vec<Finding>, report: &mut Report<Code>) -> bool {
     is_right
 }
 
-/// Whether a node has what only the static forms have: lists of messages by their old names, or functions as tools.
+/// Whether a node has what only the static forms have: lists of messages by their old names, or functions with parameters.
 fn is_static(node: Content<'_>) -> bool {
     let has_tools = || {
         let functions = node.get("functions").and_then(Content::items);
-        functions.is_some_and(|mut it| it.any(|tool| tool.get("function").is_some()))
+        functions.is_some_and(|mut it| {
+            it.any(|tool| {
+                let fields = ["function", "properties", "required", "handler"];
+                fields.iter().any(|field| tool.get(field).is_some())
+            })
+        })
     };
     node.get("messages").is_some() || node.get("role_messages").is_some() || has_tools()
 }
@@ -164,6 +217,7 @@ pub(crate) const CODES: Codes<Code> = Codes {
     unknown: Code::UnknownField,
     missing: Code::MissingField,
     wrong: |_| Code::WrongValue,
+    null_is_absent: false,
 };
 
 pub(crate) static CONFIG: LazyLock<Schema> = LazyLock::new(|| Schema::new(config_schema()));
@@ -201,5 +255,26 @@ pub fn static_schema() -> Value {
 }
 
 fn of<T: JsonSchema>() -> Value {
-    without_examples(schemars::schema_for!(T).to_value())
+    let mut schema = without_examples(schemars::schema_for!(T).to_value());
+    lists_are_lists(&mut schema);
+    schema
+}
+
+/// Lists and objects that may be absent are not `null`: upstream no form allows it.
+fn lists_are_lists(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            if let Some(Value::Array(types)) = fields.get("type")
+                && let [kind, null] = &types[..]
+                && null == "null"
+                && (kind == "array" || kind == "object")
+            {
+                let kind = kind.clone();
+                fields.insert("type".into(), kind);
+            }
+            fields.values_mut().for_each(lists_are_lists);
+        }
+        Value::Array(items) => items.iter_mut().for_each(lists_are_lists),
+        _ => {}
+    }
 }

@@ -541,3 +541,18 @@ fn f095_fields_of_one_form_only_are_named() {
         ]
     );
 }
+
+#[test]
+fn a_developer_message_is_named_among_what_the_editor_drops() {
+    let config = r#"{ "initial_node": "a", "nodes": { "a": { "task_messages": [
+        { "role": "developer", "content": "Be brief." }, { "role": "system", "content": "Greet." }] } } }"#;
+    let config = serde_json::from_str(config).unwrap();
+    let converted = Conversation::from_config(&config).unwrap().to_editor();
+    let dropped: Vec<String> = converted.dropped.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        dropped,
+        [
+            "/nodes/a/task_messages/0/role: the role 'developer': the editor has system, user and assistant, and the message is of system"
+        ]
+    );
+}

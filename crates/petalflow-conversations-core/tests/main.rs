@@ -5,6 +5,7 @@ mod conversions;
 mod decisions;
 mod declarative;
 mod editor;
+mod findings;
 mod placeholders;
 mod shortcuts;
 mod statics;

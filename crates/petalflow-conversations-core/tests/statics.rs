@@ -1,7 +1,7 @@
 //! Documents in the two older static forms.
 
 use petalflow_conversations_core::legacy::StaticFlow;
-use petalflow_conversations_core::{Conversation, Handler, Next};
+use petalflow_conversations_core::{Conversation, Document, Handler, Next, Source, check};
 use serde_json::{Value, json};
 
 use crate::{messages, shared_document};
@@ -112,4 +112,41 @@ fn f098_all_mistakes_in_a_static_document_are_reported_at_once() {
         ]
     );
     assert!(Conversation::from_static(&flow).is_err());
+}
+
+#[test]
+fn functions_with_their_parameters_beside_their_names_are_read() {
+    let text = r#"{ "initial_node": "start", "nodes": {
+  "start": {
+    "task_messages": [{ "role": "system", "content": "Ask for the size." }],
+    "functions": [{
+      "name": "set_size", "description": "Records the size.", "handler": "__function__:record_size",
+      "properties": { "size": { "type": "string", "enum": ["small", "large"] } }, "required": ["size"],
+      "transition_to": "end"
+    }]
+  },
+  "end": { "task_messages": [{ "role": "system", "content": "Say goodbye." }] } } }"#;
+    let checked =
+        check(&Source::new("sizes.json", text)).unwrap_or_else(|errors| panic!("{errors}"));
+    assert!(matches!(checked.document, Document::Static(_)));
+    let function = &checked.conversation.nodes["start"].functions[0];
+    assert_eq!(function.handler, Handler::Named("record_size".into()));
+    assert_eq!(function.next, Next::Node("end".into()));
+    let parameters = function.parameters.as_ref().unwrap();
+    assert_eq!(
+        parameters.properties["size"]["enum"],
+        json!(["small", "large"])
+    );
+    assert_eq!(parameters.required, ["size"]);
+
+    let wrong = text
+        .replace("\"transition_to\": \"end\"", "\"transition_to\": \"ned\"")
+        .replace("\"size\"]", "\"sise\"]");
+    let errors = check(&Source::new("sizes.json", wrong))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        errors.contains("sizes.json:7:24: error[CV-002]") && errors.contains("'sise'"),
+        "{errors}"
+    );
 }

@@ -126,9 +126,13 @@ fn f046_a_node_has_a_task() {
 }
 
 #[test]
-fn f094_references_are_checked_when_the_form_is_right() {
+fn f094_references_are_checked_also_when_the_form_is_wrong() {
+    // Upstream checks them when the form is right.
     let text = "initial_node: b\nnodes:\n  a: { task_messages: [], colour: red }\n";
-    assert_eq!(codes("a.yaml", text), [Code::UnknownField]);
+    assert_eq!(
+        codes("a.yaml", text),
+        [Code::UnknownNode, Code::UnknownField]
+    );
     let text = "initial_node: b\nnodes:\n  a: { task_messages: [] }\n";
     let errors = check(&Source::new("a.yaml", text)).unwrap_err();
     assert_eq!(

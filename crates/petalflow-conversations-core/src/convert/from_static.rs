@@ -4,7 +4,7 @@ use crate::arguments::Budget;
 use crate::common_rules::{check_actions, check_fields, check_messages, check_parameters};
 use crate::conversation::{Conversation, Function, Handler, Next, Node};
 use crate::finding::{Code, Finding, Findings};
-use crate::legacy::{self, StaticFlow};
+use crate::legacy::{self, Offered, StaticFlow};
 use crate::names::shown;
 use crate::parameters::Parameters;
 use petalflow_source::{Pointer, Severity};
@@ -81,14 +81,19 @@ impl StaticFlow {
     ) {
         let node_name = shown(node_name);
         let mut seen = std::collections::HashSet::new();
-        for (index, tool) in node.functions.iter().flatten().enumerate() {
-            let at = at.name("functions").item(index).name("function");
-            let name = &tool.function.name;
-            if !seen.insert(name) {
+        for (index, offered) in node.functions.iter().flatten().enumerate() {
+            let at = at.name("functions").item(index);
+            let (at, is_plain) = match offered {
+                Offered::Tool(_) => (at.name("function"), false),
+                Offered::Plain(_) => (at, true),
+            };
+            let function = offered.function();
+            let name = &function.name;
+            if !seen.insert(name.clone()) {
                 let message = format!("duplicate function '{name}' in node '{node_name}'");
                 findings.add(Code::DuplicateFunction, at.name("name"), message);
             }
-            if let Some(target) = &tool.function.transition_to
+            if let Some(target) = &function.transition_to
                 && !self.nodes.contains_key(target)
             {
                 let hint = findings.hints.similar(target, self.nodes.keys());
@@ -97,31 +102,36 @@ impl StaticFlow {
                 );
                 findings.add(Code::UnknownNode, at.name("transition_to"), message);
             }
-            let function = &tool.function;
-            check_fields(
-                &function.extra,
-                &[
-                    ("description", function.description.is_some()),
-                    ("parameters", function.parameters.is_some()),
-                    ("handler", function.handler.is_some()),
-                    ("transition_to", function.transition_to.is_some()),
-                ],
-                &at,
-                findings,
-            );
-            let mut parameters = parameters(function);
-            let at = at.name("parameters");
-            if let Some(schema) = &function.parameters {
-                // An empty object needs no properties.
-                let known = [
-                    ("properties", !schema.properties.is_empty()),
-                    ("required", schema.required.is_some()),
-                ];
-                if check_fields(&schema.extra, &known, &at, findings).contains(&"properties") {
-                    parameters.required.clear();
-                }
+            let mut known = vec![
+                ("description", function.description.is_some()),
+                ("handler", function.handler.is_some()),
+                ("transition_to", function.transition_to.is_some()),
+            ];
+            let schema = function.parameters.as_ref();
+            // An empty object needs no properties.
+            let of_schema = [
+                (
+                    "properties",
+                    schema.is_some_and(|it| !it.properties.is_empty()),
+                ),
+                ("required", schema.is_some_and(|it| it.required.is_some())),
+            ];
+            let mut parameters = parameters(&function);
+            let parameters_at = if is_plain {
+                known.extend(of_schema);
+                at.clone()
+            } else {
+                known.push(("parameters", schema.is_some()));
+                at.name("parameters")
+            };
+            let mut unknown = check_fields(&function.extra, &known, &at, findings);
+            if let Some(schema) = schema.filter(|_| !is_plain) {
+                unknown = check_fields(&schema.extra, &of_schema, &parameters_at, findings);
             }
-            check_parameters(name, &parameters, &at, budget, findings);
+            if unknown.contains(&"properties") {
+                parameters.required.clear();
+            }
+            check_parameters(name, &parameters, &parameters_at, budget, findings);
         }
     }
 }
@@ -175,7 +185,7 @@ fn node(node: &legacy::Node, flow: &StaticFlow) -> Node {
         role_messages: node.role_messages.clone().unwrap_or_default(),
         task_messages: task_messages.flatten().cloned().collect(),
         functions: functions
-            .map(|tool| function(&tool.function, flow))
+            .map(|offered| function(&offered.function(), flow))
             .collect(),
         pre_actions: node.pre_actions.clone().unwrap_or_default(),
         post_actions: node.post_actions.clone().unwrap_or_default(),

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::Drops;
 use crate::editor::{self, EditorDocument};
-use crate::legacy::{self, StaticFlow};
+use crate::legacy::{self, Offered, StaticFlow};
 use petalflow_source::Pointer;
 
 impl Drops {
@@ -72,8 +72,12 @@ impl Drops {
         for (name, node) in &flow.nodes {
             let at = root.name("nodes").name(name);
             self.fields(&node.extra, &at);
-            for (index, tool) in node.functions.iter().flatten().enumerate() {
-                self.of_tool(tool, &at.name("functions").item(index));
+            for (index, offered) in node.functions.iter().flatten().enumerate() {
+                let at = at.name("functions").item(index);
+                match offered {
+                    Offered::Tool(tool) => self.of_tool(tool, &at),
+                    Offered::Plain(function) => self.fields(&function.extra, &at),
+                }
             }
         }
     }

@@ -146,12 +146,11 @@ fn messages(messages: &[Message], at: &Pointer, drops: &mut Drops) -> Option<Vec
         let role = match message.role.as_str() {
             "user" => Role::User,
             "assistant" => Role::Assistant,
-            // The editor has no other word for it.
-            "system" | "developer" => Role::System,
+            "system" => Role::System,
             other => {
                 drops.add(
                     at.item(index).name("role"),
-                    format!("the role '{other}': the editor has system, user and assistant"),
+                    format!("the role '{other}': the editor has system, user and assistant, and the message is of system"),
                 );
                 Role::System
             }
