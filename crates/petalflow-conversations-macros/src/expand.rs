@@ -162,10 +162,15 @@ fn function_entry(function: &Function, private: &TokenStream) -> TokenStream {
     };
     match &function.arguments {
         Arguments::Nothing => {
-            quote!(#private::function::<__H, _>(#handler, |h, #private::NoArguments, cx| #private::done(h.#name(cx), #finish)))
+            quote!(#private::function::<__H>(#handler, |h, _, cx| #private::done(h.#name(cx), #finish)))
         }
         Arguments::Struct(_) => {
-            quote!(#private::function::<__H, _>(#handler, |h, a, cx| #private::done(h.#name(a, cx), #finish)))
+            quote! {
+                #private::function::<__H>(#handler, |h, v, cx| match #private::arguments(v) {
+                    ::core::result::Result::Ok(a) => #private::done(h.#name(a, cx), #finish),
+                    ::core::result::Result::Err(misfit) => #private::refused(misfit),
+                })
+            }
         }
         Arguments::Own(own) => {
             let own = ident(own, Span::call_site());

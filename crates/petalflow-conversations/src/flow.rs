@@ -57,6 +57,7 @@ pub(crate) enum AfterResults {
     Act(Act),
     Enter(String),
     Ask,
+    Done,
 }
 
 /// Reads what the person says.
@@ -216,7 +217,8 @@ impl Gather {
         let next = match results.step {
             Step::Act(act) => AfterResults::Act(act),
             Step::Enter(node) => AfterResults::Enter(node),
-            Step::Ask | Step::Done => AfterResults::Ask,
+            Step::Ask => AfterResults::Ask,
+            Step::Done => AfterResults::Done,
         };
         Ok((
             ConversationStateMessages(vec![results.message]),
@@ -242,7 +244,7 @@ flow! {
         enter -> match { Ask => ask, Done => END };
         ask -> match { Call => each call, Act => action, Done => END };
         call -> gather;
-        gather -> match { Act => action, Enter => enter, Ask => ask };
+        gather -> match { Act => action, Enter => enter, Ask => ask, Done => END };
     }
 }
 

@@ -72,7 +72,7 @@ pub use event::ConversationEvent;
 pub use flow::{ConversationFlow, TurnFlow};
 pub use interruption::Interruption;
 pub use state::{ConversationState, ConversationStateInput, ConversationStateUpdate, Position};
-pub use turn::go_to;
+pub use turn::{go_to, no_response};
 #[cfg(feature = "macros")]
 #[cfg_attr(docsrs, doc(cfg(feature = "macros")))]
 pub use typed::BranchResult;

@@ -53,4 +53,7 @@ pub(crate) struct Outcome {
     /// The node that follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) next: Option<String>,
+    /// Whether the model need not answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_silent: bool,
 }

@@ -9,7 +9,7 @@ use petalflow_conversations::document::decision::Operator;
 use petalflow_conversations::document::{Condition, Decision, Next, Parameters};
 use petalflow_conversations::{
     ConversationBuilder, ConversationEvent, ConversationFlow, ConversationStateInput, Interruption,
-    go_to,
+    go_to, no_response,
 };
 use petalflow_llm::{Reply, ScriptedModel};
 use serde_json::{Value, json};
@@ -213,6 +213,33 @@ async fn f062_f068_f069_an_annotated_function_is_a_handler() {
         "In years."
     );
     assert_eq!(spec.parameters["required"], json!(["age"]));
+}
+
+#[tokio::test]
+async fn a_function_can_end_the_turn_without_an_answer() {
+    let wait = FuncTool::with_context("wait", "Waits.", |_: Value, cx: ToolContext| async move {
+        no_response(&cx);
+        Ok("waiting")
+    });
+    let model = Arc::new(ScriptedModel::new([
+        Reply::call("wait", json!({})),
+        "Here I am.".into(),
+    ]));
+    let flow = builder(json!({ "a": node("A.", json!({ "functions": [{ "name": "wait" }] })) }));
+    let flow = flow.model(Arc::clone(&model)).tool(wait).build().unwrap();
+    let store = petalflow::checkpoint::InMemoryStore::new();
+    let thread = flow.launch().store(&store).thread("t");
+    let first = thread.run(ConversationStateInput::start()).await.unwrap();
+    assert_eq!(first.into_finished().unwrap().answer(), "");
+    assert_eq!(model.requests().len(), 1);
+    // The model reads the result in the next turn.
+    let second = thread
+        .run(ConversationStateInput::user_message("Hello?"))
+        .await
+        .unwrap();
+    assert_eq!(second.into_finished().unwrap().answer(), "Here I am.");
+    let last = message_texts(&model.requests()[1]);
+    assert!(last.iter().any(|text| text.contains("waiting")), "{last:?}");
 }
 
 #[tokio::test]

@@ -36,6 +36,27 @@ pub fn go_to(cx: &ToolContext, node: impl Into<String>) {
     cx.actions().transfer_to_agent = Some(node.into());
 }
 
+/// Ends the turn after the call, without an answer of the model: it reads the result in the next turn. Pipecat's
+/// `NO_RESPONSE`.
+///
+/// The turn goes on if another function of the same answer does not say this, fails, or leads to another node.
+///
+/// ```
+/// use petalflow::prelude::*;
+/// use petalflow::tool::ToolContext;
+/// use petalflow_conversations::no_response;
+///
+/// /// The caller is busy with somebody else.
+/// #[tool]
+/// fn wait(cx: ToolContext) -> String {
+///     no_response(&cx);
+///     "waiting".into()
+/// }
+/// ```
+pub fn no_response(cx: &ToolContext) {
+    cx.actions().skip_summarization = true;
+}
+
 /// Calls a function. Its failure is a result that the model reads.
 pub(crate) async fn call(
     program: &Program,
@@ -53,6 +74,7 @@ pub(crate) async fn call(
         is_error: false,
         values: serde_json::Map::new(),
         next: None,
+        is_silent: false,
     };
     let called = match step.functions.get(name) {
         Some(offered) => run(program, offered, state, pending, cx, &mut outcome).await,
@@ -65,6 +87,7 @@ pub(crate) async fn call(
         Err(error) => {
             outcome.is_error = true;
             outcome.next = None;
+            outcome.is_silent = false;
             let error = petalflow::error::message_with_sources(&*error);
             outcome.result = json!({ "status": "error", "error": error });
         }
@@ -120,6 +143,7 @@ async fn run(
             };
             let actions = tool_cx.take_actions();
             outcome.values = actions.state_delta;
+            outcome.is_silent = actions.skip_summarization;
             wanted = actions.transfer_to_agent;
             result
         }

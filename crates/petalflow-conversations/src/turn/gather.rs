@@ -39,6 +39,7 @@ pub(crate) fn gather(
         .find_map(|outcome| outcome.next.as_deref());
     let step = match next {
         Some(node) => go(program, node)?,
+        None if !outcomes.is_empty() && outcomes.iter().all(|it| it.is_silent) => Step::Done,
         None => Step::Ask,
     };
     let values = outcomes.iter().flat_map(|outcome| outcome.values.clone());

@@ -16,7 +16,7 @@ pub(crate) use act::act;
 pub(crate) use ask::ask;
 pub(crate) use begin::begin;
 pub(crate) use call::call;
-pub use call::go_to;
+pub use call::{go_to, no_response};
 pub(crate) use enter::enter;
 pub(crate) use gather::gather;
 

@@ -48,20 +48,6 @@ pub trait Choice: Copy + 'static {
     const VALUES: &'static [(Self, &'static str)];
 }
 
-/// No arguments.
-#[derive(Debug)]
-pub struct NoArguments;
-
-impl Argument for NoArguments {
-    fn of_fields(_: &mut Fields) -> Self {
-        NoArguments
-    }
-
-    fn read(_: Value) -> Result<Self, Misfit> {
-        Ok(NoArguments)
-    }
-}
-
 /// Why a value cannot be read: where, and what is wrong.
 #[derive(Debug)]
 pub struct Misfit {

@@ -1,6 +1,6 @@
 //! From a trait with one method per function to the tools and handlers of a conversation.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -11,13 +11,19 @@ use petalflow_conversations_core::{
 };
 use serde_json::{Value, json};
 
-use super::Argument;
+use super::{Argument, Misfit};
 use crate::{ActionCall, ConversationBuilder, ConversationFlow};
 
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A method as a function of the document. It borrows the handlers.
-type Call<H, A> = for<'a> fn(&'a H, A, &'a ToolContext) -> BoxFuture<'a, Result<Value, BoxError>>;
+/// A method as a function of the document: it reads its arguments, and borrows the handlers.
+///
+/// It has no type of its arguments, so the compiler makes nothing else for each function.
+type Call<H> = for<'a> fn(&'a H, Value, &'a ToolContext) -> BoxFuture<'a, Result<Value, BoxError>>;
+
+/// A method whose arguments are a type of the program.
+type OwnCall<H, A> =
+    for<'a> fn(&'a H, A, &'a ToolContext) -> BoxFuture<'a, Result<Value, BoxError>>;
 
 /// A method as the handler of an action.
 type Act<H> = for<'a> fn(&'a H, ActionCall) -> BoxFuture<'a, Result<(), BoxError>>;
@@ -27,7 +33,28 @@ type Act<H> = for<'a> fn(&'a H, ActionCall) -> BoxFuture<'a, Result<(), BoxError
     missing_debug_implementations,
     reason = "only generated code has it, for a moment"
 )]
-pub struct Function<H>(Box<dyn FnOnce(Arc<H>) -> FuncTool>);
+pub struct Function<H>(Made<H>);
+
+enum Made<H> {
+    /// The document describes the arguments.
+    Described(&'static str, Call<H>),
+    Own(Box<dyn FnOnce(Arc<H>) -> FuncTool>),
+}
+
+impl<H: Send + Sync + 'static> Function<H> {
+    fn tool(self, handlers: Arc<H>) -> FuncTool {
+        let (name, call) = match self.0 {
+            Made::Described(name, call) => (name, call),
+            Made::Own(make) => return make(handlers),
+        };
+        // The document has the description and the schema.
+        let spec = ToolSpec::new(name, "", json!({ "type": "object" }));
+        FuncTool::untyped(spec, move |arguments, cx| {
+            let handlers = Arc::clone(&handlers);
+            async move { call(&handlers, arguments, &cx).await }
+        })
+    }
+}
 
 /// The code of an action.
 #[expect(
@@ -37,28 +64,31 @@ pub struct Function<H>(Box<dyn FnOnce(Arc<H>) -> FuncTool>);
 pub struct Action<H>(&'static str, Act<H>);
 
 /// A function whose arguments the document describes.
-pub fn function<H, A>(name: &'static str, call: Call<H, A>) -> Function<H>
-where
-    H: Send + Sync + 'static,
-    A: Argument + Send + 'static,
-{
-    Function(Box::new(move |handlers| {
-        // The document has the description and the schema.
-        let spec = ToolSpec::new(name, "", json!({ "type": "object" }));
-        FuncTool::untyped(spec, move |arguments, cx| {
-            let handlers = Arc::clone(&handlers);
-            async move { call(&handlers, A::read(arguments)?, &cx).await }
-        })
-    }))
+pub fn function<H>(name: &'static str, call: Call<H>) -> Function<H> {
+    Function(Made::Described(name, call))
+}
+
+/// Reads the arguments of a function.
+///
+/// # Errors
+///
+/// They do not fit the type.
+pub fn arguments<A: Argument>(value: Value) -> Result<A, Misfit> {
+    A::read(value)
+}
+
+/// The result of a call whose arguments do not fit.
+pub fn refused<'a>(misfit: Misfit) -> BoxFuture<'a, Result<Value, BoxError>> {
+    Box::pin(ready(Err(misfit.into())))
 }
 
 /// A function whose arguments are a type of the program.
-pub fn own<H, A>(name: &'static str, call: Call<H, A>) -> Function<H>
+pub fn own<H, A>(name: &'static str, call: OwnCall<H, A>) -> Function<H>
 where
     H: Send + Sync + 'static,
     A: ToolArgument + 'static,
 {
-    Function(Box::new(move |handlers| {
+    Function(Made::Own(Box::new(move |handlers| {
         let schema = schema::of::<A>();
         let description = schema.get("description").and_then(Value::as_str);
         let description = description.unwrap_or_default().to_owned();
@@ -66,7 +96,7 @@ where
             let handlers = Arc::clone(&handlers);
             async move { call(&handlers, arguments, &cx).await }
         })
-    }))
+    })))
 }
 
 /// The code of an action.
@@ -88,6 +118,14 @@ where
     F: Future<Output = Result<T, BoxError>> + Send + 'a,
     T: 'a,
 {
+    finished(Box::pin(future), finish)
+}
+
+/// Once for each type of results, and not for each method.
+fn finished<'a, T: 'a>(
+    future: BoxFuture<'a, Result<T, BoxError>>,
+    finish: fn(T) -> Value,
+) -> BoxFuture<'a, Result<Value, BoxError>> {
     Box::pin(async move { future.await.map(finish) })
 }
 
@@ -116,8 +154,8 @@ pub fn builder<H: Send + Sync + 'static>(
     }
     let handlers = Arc::new(handlers);
     let mut builder = ConversationFlow::builder(conversation);
-    for Function(make) in functions.iter().flat_map(|part| part()) {
-        builder = builder.tool(make(Arc::clone(&handlers)));
+    for function in functions.iter().flat_map(|part| part()) {
+        builder = builder.tool(function.tool(Arc::clone(&handlers)));
     }
     for Action(name, act) in actions {
         let handlers = Arc::clone(&handlers);
