@@ -1,5 +1,6 @@
 //! Graphs as pictures: SVG in layers, from START at the top to END at the bottom.
 
+mod labels;
 mod svg;
 
 use std::collections::BTreeMap;
@@ -8,7 +9,7 @@ use crate::diagram::{edges, label, marked};
 use crate::graph::{Graph, Source, Via};
 
 /// The distance between two layers, and the height of a node.
-const LAYER: usize = 64;
+const LAYER: usize = 84;
 const HEIGHT: usize = 28;
 /// The space between two vertices of a layer, and the width of the margin for an edge that leads back.
 const GAP: usize = 24;
@@ -28,11 +29,12 @@ const MARGIN: usize = 18;
 /// ```
 pub fn picture(graph: &Graph) -> String {
     let drawing = Drawing::of(graph);
-    let (width, height) = drawing.size();
+    let labels = drawing.labels();
+    let (width, height) = drawing.size(&labels);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" style=\"max-width:100%;height:auto\" role=\"img\" font-family=\"sans-serif\" font-size=\"13\" text-anchor=\"middle\" fill=\"none\" stroke=\"currentColor\">\n"
     );
-    drawing.edges(&mut svg);
+    drawing.edges(&labels, &mut svg);
     drawing.vertices(&mut svg);
     svg.push_str("</svg>\n");
     svg
@@ -74,6 +76,10 @@ impl Vertex {
         self.width().max(self.label)
     }
 
+    fn is_drawn(&self) -> bool {
+        self.look != Look::Bend
+    }
+
     fn y(&self) -> usize {
         self.layer * LAYER + HEIGHT
     }
@@ -91,6 +97,23 @@ struct Line {
     dashed: bool,
     /// Whether it leads to the same layer or one above.
     back: bool,
+    /// If so, the horizontal place of its straight part.
+    margin: usize,
+}
+
+impl Line {
+    /// The space that it needs at the right of the vertices, if it leads back.
+    fn margin_width(&self) -> usize {
+        if self.text.is_empty() {
+            return MARGIN;
+        }
+        MARGIN + text_width(&self.text) + 4
+    }
+}
+
+/// The width of a text of an edge.
+fn text_width(text: &str) -> usize {
+    text.chars().count() * 13 / 2 + 2
 }
 
 struct Drawing {
@@ -137,6 +160,7 @@ impl Drawing {
                 text,
                 dashed: !matches!(edge.via, Via::Plain | Via::Each),
                 back: false,
+                margin: 0,
             });
         }
         let mut drawing = Drawing {
@@ -149,6 +173,7 @@ impl Drawing {
         drawing.bend();
         drawing.order();
         drawing.place();
+        drawing.place_margins();
         drawing
     }
 
@@ -235,7 +260,10 @@ impl Drawing {
             }
             path.push(to);
             let next = &mut vertices[path[1]];
-            next.label = next.label.max(line.text.chars().count() * 7);
+            if !line.text.is_empty() {
+                // The text is at the left or at the right of the line.
+                next.label = next.label.max(2 * (text_width(&line.text) + 10));
+            }
             line.path = path;
         }
     }
@@ -292,6 +320,15 @@ impl Drawing {
                 vertex.x = x + room / 2;
                 x += room + GAP;
             }
+        }
+    }
+
+    /// Gives each line that leads back a place of its own at the right, with room for its text.
+    fn place_margins(&mut self) {
+        let mut right = self.right();
+        for line in self.lines.iter_mut().filter(|line| line.back) {
+            line.margin = right + MARGIN;
+            right += line.margin_width();
         }
     }
 
@@ -419,13 +456,71 @@ mod tests {
                 );
             }
         }
-        let (width, height) = drawing.size();
+        let (width, height) = drawing.size(&drawing.labels());
         for vertex in &drawing.vertices {
             assert!(
                 vertex.x + vertex.width() / 2 < width && vertex.y() + HEIGHT / 2 < height,
                 "{}",
                 vertex.text
             );
+        }
+    }
+
+    /// Whether the text at a place has a point of a line in it.
+    fn lies_on_a_line(drawing: &Drawing, label: &labels::Label) -> bool {
+        let curves = drawing.lines.iter().flat_map(|line| drawing.curves(line));
+        let mut points = curves.flat_map(|curve| {
+            // Finer than the placement looks, in floating point.
+            (0..=1_000_u32).map(move |at| {
+                let t = f64::from(at) / 1_000.0;
+                let u = 1.0 - t;
+                let of = |value: fn(&(i32, i32)) -> i32| {
+                    let [a, b, c, d] = curve.map(|point| f64::from(value(&point)));
+                    a * u * u * u + 3.0 * b * u * u * t + 3.0 * c * u * t * t + d * t * t * t
+                };
+                (of(|point| point.0), of(|point| point.1))
+            })
+        });
+        let (left, right) = (f64::from(label.x), f64::from(label.x + label.width));
+        let (top, bottom) = (f64::from(label.y - 8), f64::from(label.y + 1));
+        points.any(|(x, y)| left < x && x < right && top < y && y < bottom)
+    }
+
+    #[test]
+    fn texts_of_edges_do_not_lie_on_lines() {
+        let names = [
+            "approved",
+            "needs changes",
+            "rejected",
+            "spam",
+            "default",
+            "another reason",
+        ];
+        let fan = |count: u32| {
+            let nodes = (0..=count).map(|at| Node::named(format!("n{at}")));
+            let routes = (0..count).map(|at| {
+                let name = names[at as usize % names.len()];
+                route(0, name, Target::Node(node(at + 1)))
+            });
+            let back = (0..count).map(|at| route(at + 1, "again", Target::Node(node(0))));
+            let start = edge(Source::Start, Via::Plain, Target::Node(node(0)));
+            Graph {
+                nodes: nodes.collect::<Vec<_>>().into(),
+                edges: std::iter::once(start).chain(routes).chain(back).collect(),
+                joins: 0,
+            }
+        };
+        for graph in [essay(), fan(1), fan(2), fan(3), fan(6)] {
+            let drawing = Drawing::of(&graph);
+            for (line, label) in drawing.lines.iter().zip(drawing.labels()) {
+                if let Some(label) = label {
+                    assert!(
+                        !lies_on_a_line(&drawing, &label),
+                        "{} at {label:?}",
+                        line.text
+                    );
+                }
+            }
         }
     }
 

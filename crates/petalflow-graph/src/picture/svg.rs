@@ -2,87 +2,95 @@
 
 use std::fmt::Write as _;
 
-use super::{Drawing, GAP, HEIGHT, LAYER, Line, Look, MARGIN, Vertex};
+use super::labels::{Curve, Label, pixels};
+use super::{Drawing, GAP, HEIGHT, LAYER, Line, Look, Vertex};
 
 impl Drawing {
-    pub(super) fn size(&self) -> (usize, usize) {
-        let (mut margins, mut widest) = (0, 0);
-        for line in &self.lines {
-            if line.back {
-                margins += MARGIN;
-                widest = widest.max(line.text.chars().count() * 8 + GAP);
-            }
-        }
-        let width = self.right() + GAP / 2 + margins + widest;
-        (width, self.layers.len() * LAYER)
+    pub(super) fn size(&self, labels: &[Option<Label>]) -> (usize, usize) {
+        let margins = self.lines.iter().map(|line| line.margin);
+        let labels = labels.iter().flatten();
+        let labels = labels.map(|it| usize::try_from(it.x + it.width).unwrap_or_default());
+        let right = margins.chain(labels).fold(self.right(), usize::max);
+        (right + GAP / 2, self.layers.len() * LAYER)
     }
 
-    pub(super) fn edges(&self, svg: &mut String) {
-        let mut margin = self.right();
-        for line in &self.lines {
+    pub(super) fn edges(&self, labels: &[Option<Label>], svg: &mut String) {
+        for (line, label) in self.lines.iter().zip(labels) {
             let dash = if line.dashed {
                 " stroke-dasharray=\"4 3\""
             } else {
                 ""
             };
-            let (from, to) = (
-                &self.vertices[line.path[0]],
-                &self.vertices[line.path[line.path.len() - 1]],
-            );
-            let (x, y, path, head);
-            if line.back {
-                margin += MARGIN;
-                let (below, above) = (from.y(), to.y() + 4);
-                path = back_path(from, to, margin);
-                (x, y) = (
-                    margin + line.text.chars().count() * 4 + 4,
-                    usize::midpoint(above, below),
-                );
-                head = format!("M{} {above}l7 -4v8z", to.right());
+            let to = &self.vertices[line.path[line.path.len() - 1]];
+            let head = if line.back {
+                format!("M{} {}l7 -4v8z", to.right(), to.y() + 4)
             } else {
-                path = self.forward_path(line);
-                let next = &self.vertices[line.path[1]];
-                // Nearer to the source, where the edges of one node are apart from those of others.
-                (x, y) = (
-                    usize::midpoint(from.x, next.x),
-                    usize::midpoint(from.y(), next.y()) + 4,
-                );
-                head = format!("M{} {}l-4 -7h8z", to.x, to.y() - HEIGHT / 2);
-            }
+                format!("M{} {}l-4 -7h8z", to.x, to.y() - HEIGHT / 2)
+            };
+            let path = path(&self.curves(line));
             let _ = writeln!(
                 svg,
                 "<path d=\"{path}\"{dash}/><path d=\"{head}\" fill=\"currentColor\"/>"
             );
-            if !line.text.is_empty() {
+            if let Some(Label { x, y, .. }) = label {
                 let _ = writeln!(
                     svg,
-                    "<text x=\"{x}\" y=\"{y}\" fill=\"currentColor\" stroke=\"none\" font-size=\"11\" font-style=\"italic\">{}</text>",
+                    "<text x=\"{x}\" y=\"{y}\" fill=\"currentColor\" stroke=\"none\" font-size=\"11\" font-style=\"italic\" \
+                     text-anchor=\"start\">{}</text>",
                     escaped(&line.text)
                 );
             }
         }
     }
 
-    /// Curves through all layers between the two ends of a line.
-    fn forward_path(&self, line: &Line) -> String {
-        let half = |vertex: &Vertex, height| match vertex.look {
-            Look::Bend => 0,
-            _ => height,
-        };
-        let from = &self.vertices[line.path[0]];
-        let mut path = format!("M{} {}", from.x, from.y() + HEIGHT / 2);
-        for step in line.path.windows(2) {
+    /// The curves of a line, one after another.
+    pub(super) fn curves(&self, line: &Line) -> Vec<Curve> {
+        if line.back {
+            return self.back_curves(line);
+        }
+        let half = |vertex: &Vertex, height| if vertex.is_drawn() { height } else { 0 };
+        let steps = line.path.windows(2).map(|step| {
             let (above, below) = (&self.vertices[step[0]], &self.vertices[step[1]]);
             let top = above.y() + half(above, HEIGHT / 2);
             let bottom = below.y() - half(below, HEIGHT / 2 + 6);
             let middle = usize::midpoint(top, bottom);
-            let _ = write!(
-                path,
-                "C{} {middle} {} {middle} {} {bottom}",
-                above.x, below.x, below.x
-            );
-        }
-        path
+            curve([
+                (above.x, top),
+                (above.x, middle),
+                (below.x, middle),
+                (below.x, bottom),
+            ])
+        });
+        steps.collect()
+    }
+
+    /// The curves of a line that leads back, in the margin at the right of all vertices.
+    fn back_curves(&self, line: &Line) -> Vec<Curve> {
+        let (from, to) = (&self.vertices[line.path[0]], &self.vertices[line.path[1]]);
+        let (begin, end, margin) = (from.right(), to.right() + 6, line.margin);
+        let (below, above) = (from.y(), to.y() + 4);
+        let leave = below.saturating_sub(GAP).max(above);
+        let enter = above + GAP.min(below.saturating_sub(above));
+        vec![
+            curve([
+                (begin, below),
+                (margin, below),
+                (margin, below),
+                (margin, leave),
+            ]),
+            curve([
+                (margin, leave),
+                (margin, leave),
+                (margin, enter),
+                (margin, enter),
+            ]),
+            curve([
+                (margin, enter),
+                (margin, above),
+                (margin, above),
+                (end, above),
+            ]),
+        ]
     }
 
     pub(super) fn vertices(&self, svg: &mut String) {
@@ -116,18 +124,19 @@ impl Drawing {
     }
 }
 
-/// A line that leads back, in the margin at the right of all vertices.
-fn back_path(from: &Vertex, to: &Vertex, margin: usize) -> String {
-    let (begin, end) = (from.right(), to.right() + 6);
-    let (below, above) = (from.y(), to.y() + 4);
-    let (leave, enter) = (
-        below.saturating_sub(GAP).max(above),
-        above + GAP.min(below.saturating_sub(above)),
-    );
-    format!(
-        "M{begin} {below}C{margin} {below} {margin} {below} {margin} {leave}\
-         L{margin} {enter}C{margin} {above} {margin} {above} {end} {above}"
-    )
+fn curve(points: [(usize, usize); 4]) -> Curve {
+    points.map(|(x, y)| (pixels(x), pixels(y)))
+}
+
+fn path(curves: &[Curve]) -> String {
+    let mut path = String::new();
+    for (at, [from, a, b, to]) in curves.iter().enumerate() {
+        if at == 0 {
+            let _ = write!(path, "M{} {}", from.0, from.1);
+        }
+        let _ = write!(path, "C{} {} {} {} {} {}", a.0, a.1, b.0, b.1, to.0, to.1);
+    }
+    path
 }
 
 fn escaped(text: &str) -> String {
