@@ -79,6 +79,7 @@ fn definition(flow: &FlowFrom, model: &Model, name: &Ident) -> TokenStream {
     };
     let services_type = (!model.needs.is_empty()).then(|| services_type(flow, model, &services));
     let conversions = conversions(runtime, name);
+    let shown_warnings = shown_warnings(flow, model);
     quote! {
         #(#attributes)*
         #[doc = #title]
@@ -106,7 +107,34 @@ fn definition(flow: &FlowFrom, model: &Model, name: &Ident) -> TokenStream {
         }
 
         #conversions
+
+        #shown_warnings
     }
+}
+
+/// What makes `rustc` warn. The attributes of the user can allow it.
+fn shown_warnings(flow: &FlowFrom, model: &Model) -> Option<TokenStream> {
+    let notes = model.warnings.iter();
+    let lints = flow.attributes.iter().filter(|it| {
+        let path = it.path();
+        ["allow", "expect"].iter().any(|name| path.is_ident(name))
+    });
+    let span = flow.path.span();
+    let document = Ident::new("document", span);
+    // Macros have no other way to warn.
+    (!model.warnings.is_empty()).then(|| {
+        quote_spanned! {span=>
+            #(#lints)*
+            #[allow(non_upper_case_globals)]
+            const _: () = {
+                #({
+                    #[deprecated(note = #notes)]
+                    const #document: () = ();
+                    #document
+                })*
+            };
+        }
+    })
 }
 
 /// The struct with a field for each model, tool and function that the document needs.
