@@ -12,6 +12,7 @@ use petalflow_source::names;
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure, Result};
+use crate::store::shell_quoted;
 use crate::terminal::{self, NOTE, STRONG, WARNING};
 
 /// The answers that a command was given.
@@ -21,6 +22,10 @@ pub(crate) struct AnswerArgs {
     /// of its node if it names one. Can be repeated
     #[arg(long = "answer", value_name = "[NODE=]ANSWER")]
     pub(crate) answers: Vec<String>,
+
+    /// Approve what asks for an approval, without asking a person
+    #[arg(long)]
+    pub(crate) approve: bool,
 }
 
 /// The request of a human node.
@@ -49,6 +54,12 @@ impl AnswerArgs {
             }
         }
         Ok(())
+    }
+
+    /// The answers as options, with a space before each.
+    pub(crate) fn options(&self) -> String {
+        let option = |answer: &String| format!(" --answer {}", shell_quoted(answer));
+        self.answers.iter().map(option).collect()
     }
 
     /// Says which answers no question needed.
@@ -166,7 +177,7 @@ fn find_option<'o>(options: &'o [HumanOption], text: &str) -> Option<&'o HumanOp
     option.or_else(by_number)
 }
 
-/// The response to an approval when no person can be asked: approve. `None` for other questions.
+/// The response to an approval with `--approve`. `None` for other questions.
 pub(crate) fn approval(request: &HumanRequest) -> Option<HumanResponse> {
     (request.kind == RequestType::Approval).then(|| HumanResponse {
         approved: true,

@@ -6,7 +6,7 @@ use petalflow::run::{CancelToken, RunErrorKind, TimeoutScope};
 use petalflow::thread::{Thread, ThreadError, ThreadRun};
 use petalflow::{Graph, RunError};
 use petalflow_documents::Envelope;
-use petalflow_documents::kinds::HumanQuestion;
+use petalflow_documents::kinds::{HumanQuestion, HumanRequest, HumanResponse};
 
 use crate::answers::{self, AnswerArgs};
 use crate::events::View;
@@ -29,6 +29,8 @@ pub(crate) struct Driver<'a> {
     pub(crate) answers: &'a AnswerArgs,
     /// The options that name the store in a hint. `None` if the thread ends with the program.
     pub(crate) store_options: Option<String>,
+    /// The other options of this command that the one in a hint needs too, with a space before each.
+    pub(crate) options: &'a str,
 }
 
 impl Driver<'_> {
@@ -36,7 +38,7 @@ impl Driver<'_> {
     pub(crate) async fn drive(&mut self, mut run: ThreadRun<Graph<Envelope>>) -> Result<End> {
         let mut given = self.answers.clone();
         loop {
-            let interrupts = match self.run_until_stop(run).await? {
+            let interrupts = match self.run_until_stop(run, &given).await? {
                 End::Waiting(interrupts) => interrupts,
                 finished @ End::Finished(_) => {
                     given.note_unused();
@@ -52,7 +54,11 @@ impl Driver<'_> {
         }
     }
 
-    async fn run_until_stop(&mut self, run: ThreadRun<Graph<Envelope>>) -> Result<End> {
+    async fn run_until_stop(
+        &mut self,
+        run: ThreadRun<Graph<Envelope>>,
+        given: &AnswerArgs,
+    ) -> Result<End> {
         let mut events = run.events();
         while let Some(event) = events.next().await {
             // A closed stdout ends the program quietly, but the run has not finished.
@@ -73,7 +79,7 @@ impl Driver<'_> {
                 }
                 EventKind::Failed { error } => {
                     self.view.clear();
-                    return Err(self.run_failure(&error));
+                    return Err(self.run_failure(&error, given));
                 }
                 _ => {}
             }
@@ -94,23 +100,15 @@ impl Driver<'_> {
             };
             let response = match given.find(&interrupt.node, interrupts) {
                 Some(answer) => Some(answers::response(&request, answer)?),
-                None if terminal::can_ask() => match answers::ask(&request).await {
-                    // Ctrl-C at a question leaves the question open.
-                    Err(failure) if failure.exit == Exit::Stopped => None,
-                    asked => asked?,
+                None => match self.approved(&request) {
+                    Some(response) => Some(response),
+                    None if terminal::can_ask() => match answers::ask(&request).await {
+                        // Ctrl-C at a question leaves the question open.
+                        Err(failure) if failure.exit == Exit::Stopped => None,
+                        asked => asked?,
+                    },
+                    None => None,
                 },
-                // Without a store nobody can answer later. PetalFlow does the same.
-                None if self.store_options.is_none() => {
-                    let response = answers::approval(&request);
-                    if response.is_some() {
-                        terminal::note(format_args!(
-                            "node `{}` is approved without asking: there is no terminal and no store",
-                            request.node
-                        ));
-                    }
-                    response
-                }
-                None => None,
             };
             if let Some(response) = response {
                 let answer = interrupt.answer::<HumanQuestion>(Some(response));
@@ -121,15 +119,27 @@ impl Driver<'_> {
         Ok(is_answered.then_some(resume))
     }
 
+    /// The approval of a request with `--approve`.
+    fn approved(&self, request: &HumanRequest) -> Option<HumanResponse> {
+        let response = answers::approval(request).filter(|_| self.answers.approve)?;
+        let node = &request.node;
+        terminal::note(format_args!(
+            "node `{node}` is approved, because of `--approve`"
+        ));
+        Some(response)
+    }
+
     /// The failure of a run that waits. It says how to answer.
     pub(crate) fn waiting_failure(&self, interrupts: &[Interrupt]) -> Failure {
         let mut hints = Vec::new();
+        let mut asks_approval = false;
         for interrupt in interrupts {
             let Some(request) = answers::request_of(interrupt) else {
                 terminal::note(interrupt);
                 continue;
             };
             terminal::note(answers::question_text(&request));
+            asks_approval |= answers::approval(&request).is_some();
             hints.push(format!(
                 "--answer {}",
                 shell_quoted(&format!("{}={}", request.node, answers::example(&request)))
@@ -142,13 +152,19 @@ impl Driver<'_> {
                 format_args!("thread `{id}` waits for an answer"),
             )
             .hint(format_args!(
-                "petalflow threads resume {}{store} {}",
+                "petalflow threads resume {}{store}{} {}",
                 shell_quoted(id),
+                self.options,
                 hints.join(" ")
             )),
             None => Failure::new(
                 Exit::Failed,
-                "the run waits for an answer, and nobody can be asked",
+                if asks_approval {
+                    "the run waits for an approval, and there is no terminal: it is given without a person only with \
+                     `--approve`"
+                } else {
+                    "the run waits for an answer, and nobody can be asked"
+                },
             )
             .hint(format_args!(
                 "give it with {}, or store the run with `--store FILE` and answer later",
@@ -157,7 +173,7 @@ impl Driver<'_> {
         }
     }
 
-    fn run_failure(&self, error: &RunError) -> Failure {
+    fn run_failure(&self, error: &RunError, given: &AnswerArgs) -> Failure {
         let id = self.thread.id();
         let exit = match error.kind() {
             RunErrorKind::Timeout {
@@ -183,8 +199,10 @@ impl Driver<'_> {
         match (&self.store_options, exit) {
             (Some(store), Exit::Stopped | Exit::Timeout | Exit::Failed) => {
                 failure.hint(format_args!(
-                    "continue it with `petalflow threads resume {}{store}`",
-                    shell_quoted(id)
+                    "continue it with `petalflow threads resume {}{store}{}{}`",
+                    shell_quoted(id),
+                    self.options,
+                    given.options(),
                 ))
             }
             _ => failure,

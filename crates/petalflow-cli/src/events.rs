@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::answers;
 use crate::exit::Result;
-use crate::terminal::{self, NOTE};
+use crate::terminal::{self, NOTE, rendered};
 
 /// How the events of a run are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -151,7 +151,7 @@ impl View {
         let Some(task) = &event.task else { return };
         let end = |mark: &str, started: Option<Instant>| {
             let took = started.map_or(0.0, |it| it.elapsed().as_secs_f64());
-            bar.println(format!("{mark} {} ({took:.1} s)", task.node));
+            bar.println(rendered(format_args!("{mark} {} ({took:.1} s)", task.node)));
         };
         if !matches!(event.kind, EventKind::Custom(_))
             && let Some(line) = self.streamed.remove(&task.id)
@@ -167,7 +167,7 @@ impl View {
             EventKind::NodeFinished { .. } => end("✓", self.started.remove(&task.id)),
             EventKind::NodeFailed { .. } => end("✗", self.started.remove(&task.id)),
             EventKind::Retry { error, .. } => {
-                bar.println(format!("↻ {}: {}", task.node, error.message));
+                bar.println(rendered(format_args!("↻ {}: {}", task.node, error.message)));
             }
             EventKind::Custom(custom) => {
                 let Some(piece) = custom.value().ok().and_then(streamed_text) else {
@@ -189,7 +189,7 @@ impl View {
         {
             self.running.remove(index);
         }
-        bar.set_message(self.running.join(", "));
+        bar.set_message(rendered(self.running.join(", ")));
     }
 
     /// Removes the progress bar from the terminal, before something else is printed.
@@ -215,9 +215,7 @@ fn streamed_text(value: impl Serialize) -> Option<String> {
 }
 
 fn text_of(node: &str, line: &str) -> String {
-    // A model may write what a terminal obeys.
-    let line: String = line.chars().filter(|it| !it.is_control()).collect();
-    format!("  {NOTE}{node}:{NOTE:#} {line}")
+    rendered(format_args!("  {NOTE}{node}:{NOTE:#} {line}"))
 }
 
 /// What fits into a line of a terminal.

@@ -23,10 +23,14 @@
 //! | `chat` | talks with a conversation flow in the terminal |
 //! | `convert` | writes a conversation flow in another form |
 //! | `completions` | completes commands in a shell |
+//! | `man` | prints a page for `man`, of the program or of a command |
 //!
 //! `petalflow COMMAND --help` has the options and examples. Results are on stdout, everything else is on stderr. With
 //! `--json`, results are JSON for programs. If such a command fails before it has printed anything, its only line is
 //! `{"event": "error", "error": .., "exit": .., "hint": .., "diagnostics": [..]}`; the last two fields may be absent.
+//!
+//! Control characters and bidirectional ones of values are printed as `\u001b`, so that a value cannot command the
+//! terminal. `--output FILE` writes them as they are.
 //!
 //! # Exit codes
 //!
@@ -69,11 +73,11 @@ mod script;
 mod services;
 mod stop;
 mod store;
+mod styled;
 mod terminal;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use clap::error::ErrorKind;
 
 use exit::Exit;
@@ -84,8 +88,8 @@ use exit::Exit;
 ///
 /// It handles Ctrl-C. A stored run ends after its current nodes, and can be resumed.
 pub fn main() -> ExitCode {
-    let cli = match command::Cli::try_parse() {
-        Ok(cli) => cli,
+    let (cli, resumed) = match command::Cli::parse_with_options() {
+        Ok(parsed) => parsed,
         Err(error) => {
             // The help is best effort: a closed pipe is not an error.
             let _ = error.print();
@@ -110,7 +114,7 @@ pub fn main() -> ExitCode {
         }
     };
     let result = runtime.block_on(async {
-        let result = command::run(cli).await;
+        let result = command::run(cli, resumed).await;
         #[cfg(feature = "redis")]
         store::flush_releases().await;
         result

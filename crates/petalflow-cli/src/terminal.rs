@@ -6,15 +6,10 @@ use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure, Result};
-
-pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
-pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
-pub(crate) const NOTE: Style = AnsiColor::Cyan.on_default();
-pub(crate) const STRONG: Style = Style::new().bold();
+pub(crate) use crate::styled::{ERROR, NOTE, STRONG, WARNING, rendered};
 
 /// Whether something was printed to stdout.
 static HAS_PRINTED: AtomicBool = AtomicBool::new(false);
@@ -23,7 +18,7 @@ static HAS_PRINTED: AtomicBool = AtomicBool::new(false);
 pub(crate) fn print(text: impl Display) -> Result<()> {
     HAS_PRINTED.store(true, Ordering::Relaxed);
     let mut out = anstream::stdout().lock();
-    check_written(write!(out, "{text}").and_then(|()| out.flush()))
+    check_written(write!(out, "{}", rendered(text)).and_then(|()| out.flush()))
 }
 
 /// Prints a line to stdout.
@@ -65,7 +60,7 @@ fn check_written(result: io::Result<()>) -> Result<()> {
 
 /// Prints a line to stderr. A failure to print is ignored.
 pub(crate) fn note(text: impl Display) {
-    let _ = writeln!(anstream::stderr().lock(), "{text}");
+    let _ = writeln!(anstream::stderr().lock(), "{}", rendered(text));
 }
 
 /// Prints why the program ends.
@@ -99,7 +94,7 @@ pub(crate) async fn ask(question: impl Display) -> Result<Option<String>> {
 
 fn print_question(question: impl Display) {
     let mut out = anstream::stderr().lock();
-    let _ = write!(out, "{question}").and_then(|()| out.flush());
+    let _ = write!(out, "{}", rendered(question)).and_then(|()| out.flush());
 }
 
 /// Reads a line of at most 1 MiB from stdin, without blocking the runtime. `None` at the end of the input.
@@ -137,7 +132,7 @@ pub(crate) fn is_yaml(file: &Path) -> bool {
     extension.is_some_and(|it| it.eq_ignore_ascii_case("yaml") || it.eq_ignore_ascii_case("yml"))
 }
 
-/// Writes a result to a file, or to stdout.
+/// Writes a result to a file as it is, or to stdout.
 pub(crate) fn output(file: Option<&Path>, text: &str) -> Result<()> {
     let ended = text.trim_end_matches('\n');
     match file {

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::program::{Ran, document, petalflow, run_program};
 
-const COMMANDS: [&[&str]; 15] = [
+const COMMANDS: [&[&str]; 16] = [
     &[],
     &["run"],
     &["validate"],
@@ -21,6 +21,7 @@ const COMMANDS: [&[&str]; 15] = [
     &["chat"],
     &["convert"],
     &["completions"],
+    &["man"],
 ];
 
 #[test]
@@ -40,6 +41,32 @@ fn p209_each_command_has_help_with_examples() {
             .out
             .starts_with("petalflow 0.")
     );
+}
+
+#[test]
+fn man_prints_a_page_of_the_program_and_of_each_command() {
+    for (command, name) in [
+        ("man", "petalflow"),
+        ("man threads resume", "petalflow-threads-resume"),
+    ] {
+        let page = run_program(command.split(' ')).code(0).out;
+        assert!(page.contains(".TH") && page.contains(name), "{page}");
+    }
+    let ran = petalflow!("man nothing").code(64);
+    assert!(
+        ran.err.contains("there is no command `nothing`"),
+        "{}",
+        ran.err
+    );
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    petalflow!("man -o {}", folder.path().display()).code(0);
+    for page in [
+        "petalflow.1",
+        "petalflow-run.1",
+        "petalflow-threads-resume.1",
+    ] {
+        assert!(folder.path().join(page).exists(), "{page}");
+    }
 }
 
 /// The lines below `Examples:`.

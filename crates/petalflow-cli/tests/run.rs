@@ -59,7 +59,7 @@ fn p209_the_result_goes_to_a_file() {
 
 #[test]
 fn p209_text_is_the_variable_output() {
-    let ran = petalflow!("run review.graph.yaml -i name=Ann --format text").code(0);
+    let ran = petalflow!("run review.graph.yaml -i name=Ann --format text --approve").code(0);
     assert_eq!(ran.out, "Dear Ann, Bo (sent: true)\n");
     let ran = petalflow!("run greeting.graph.json -i name=Ann --format text").code(2);
     assert!(
@@ -139,25 +139,57 @@ fn p209_a_slow_run_ends_after_its_timeout() {
 }
 
 #[test]
-fn p209_without_a_terminal_approvals_are_given_and_other_questions_fail() {
-    let ran = petalflow!("run review.graph.yaml -i name=Ann --format json").code(0);
+fn p209_without_a_terminal_questions_fail_unless_approvals_are_allowed() {
+    // Upstream approves.
+    let ran = petalflow!("run review.graph.yaml -i name=Ann --format json").code(2);
+    assert!(
+        ran.err
+            .contains("it is given without a person only with `--approve`"),
+        "{}",
+        ran.err
+    );
+    let ran = petalflow!("run review.graph.yaml -i name=Ann --format json --approve").code(0);
     let sent = &ran.json()["vars"]["sent"];
     assert_eq!(
         (&sent["approved"], &sent["responded_by"]),
         (&json!(true), &json!("cli-auto"))
     );
     assert!(
-        ran.err.contains("node `review` is approved without asking"),
+        ran.err
+            .contains("node `review` is approved, because of `--approve`"),
         "{}",
         ran.err
     );
 
-    let ran = petalflow!("run questions.graph.yaml").code(2);
-    assert!(
-        ran.err.contains("nobody can be asked") && ran.err.contains("--answer 'size=small'"),
-        "{}",
-        ran.err
-    );
+    for approve in ["", " --approve"] {
+        let ran = run_program(format!("run questions.graph.yaml{approve}").split(' ')).code(2);
+        assert!(
+            ran.err.contains("nobody can be asked") && ran.err.contains("--answer 'size=small'"),
+            "{}",
+            ran.err
+        );
+    }
+}
+
+#[test]
+fn values_cannot_command_the_terminal() {
+    let clipboard = "Ann\u{1b}]52;c;aGk=\u{7}\u{202e}";
+    for format in [
+        &["--format", "pretty"][..],
+        &["--format", "json"],
+        &["--var", "greeting"],
+        &["--json"],
+    ] {
+        let input = format!("name={clipboard}");
+        let line = ["run", "greeting.graph.json", "-i", &input];
+        let ran = run_program(line.into_iter().chain(format.iter().copied())).code(0);
+        assert!(
+            ran.out.contains("Ann\\u001b]52;c;aGk=\\u0007\\u202e")
+                && !ran.out.contains(['\u{1b}', '\u{202e}']),
+            "{}",
+            ran.out
+        );
+    }
 }
 
 #[test]

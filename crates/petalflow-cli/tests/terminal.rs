@@ -109,7 +109,7 @@ fn a_terminal_shows_the_text_of_models_line_by_line() {
     };
     let ran = ran.code(0);
     assert!(
-        ran.out.contains("First line.") && ran.out.contains("Second [31mline."),
+        ran.out.contains("First line.") && ran.out.contains("Second \\u001b[31mline."),
         "what the model writes reaches no terminal as control characters: {}",
         ran.out
     );

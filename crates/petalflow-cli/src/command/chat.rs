@@ -85,7 +85,8 @@ impl FromStr for FixedResult {
     }
 }
 
-pub(crate) async fn run(args: Args) -> Result {
+/// `options` are those that the command needs again to continue.
+pub(crate) async fn run(args: Args, options: &str) -> Result {
     let (_, checked) = load::read_conversation(&args.file)?;
     let mut handlers: BTreeMap<String, FunctionHandler> = BTreeMap::new();
     for result in &args.results {
@@ -135,7 +136,7 @@ pub(crate) async fn run(args: Args) -> Result {
         .await;
     if is_stored && !matches!(has_ended, Ok(true)) {
         terminal::note(format_args!(
-            "{NOTE}hint:{NOTE:#} continue with `petalflow chat {}{} --thread {}` and the same model",
+            "{NOTE}hint:{NOTE:#} continue with `petalflow chat {}{} --thread {}{options}`",
             shell_quoted(&args.file.display().to_string()),
             args.store.option(),
             shell_quoted(&id)

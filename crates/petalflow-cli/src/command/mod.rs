@@ -5,6 +5,8 @@ mod compile;
 mod completions;
 mod convert;
 mod graph;
+mod man;
+mod options;
 mod run;
 #[cfg(feature = "serve")]
 mod serve;
@@ -12,7 +14,7 @@ mod threads;
 mod tools;
 mod validate;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::exit::Result;
 
@@ -59,9 +61,19 @@ enum Command {
     Convert(convert::Args),
     /// Print the script that completes commands in a shell
     Completions(completions::Args),
+    /// Print a page for `man`
+    Man(man::Args),
 }
 
 impl Cli {
+    /// Parses the command line. Also returns the options that a command needs to continue its run.
+    pub(crate) fn parse_with_options() -> std::result::Result<(Self, String), clap::Error> {
+        let program = Cli::command();
+        let matches = program.clone().try_get_matches()?;
+        let options = options::to_continue(&program, &matches);
+        Ok((Cli::from_arg_matches(&matches)?, options))
+    }
+
     /// Whether the command prints JSON for programs.
     pub(crate) fn prints_json(&self) -> bool {
         match &self.command {
@@ -75,24 +87,26 @@ impl Cli {
             Command::Compile(_)
             | Command::Graph(_)
             | Command::Convert(_)
-            | Command::Completions(_) => false,
+            | Command::Completions(_)
+            | Command::Man(_) => false,
         }
     }
 }
 
-/// Runs a command.
-pub(crate) async fn run(cli: Cli) -> Result {
+/// Runs a command. `options` are those that it needs to continue its run.
+pub(crate) async fn run(cli: Cli, options: String) -> Result {
     match cli.command {
-        Command::Run(args) => Box::pin(run::run(args)).await,
+        Command::Run(args) => Box::pin(run::run(args, &options)).await,
         Command::Validate(args) => validate::run(args),
         Command::Compile(args) => compile::run(args),
         Command::Graph(args) => graph::run(args),
         #[cfg(feature = "serve")]
         Command::Serve(args) => Box::pin(serve::run(args)).await,
-        Command::Threads(args) => Box::pin(threads::run(args)).await,
+        Command::Threads(args) => Box::pin(threads::run(args, &options)).await,
         Command::Tools(args) => tools::run(args),
-        Command::Chat(args) => Box::pin(chat::run(args)).await,
+        Command::Chat(args) => Box::pin(chat::run(args, &options)).await,
         Command::Convert(args) => convert::run(args),
         Command::Completions(args) => completions::run(args, Cli::command()),
+        Command::Man(args) => man::run(&args, Cli::command()),
     }
 }

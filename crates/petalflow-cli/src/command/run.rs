@@ -16,7 +16,7 @@ use crate::envelope::{InputArgs, ResultArgs};
 use crate::events::{View, ViewMode};
 use crate::exit::{Exit, Failure, Result};
 use crate::services::ServiceArgs;
-use crate::store::StoreArgs;
+use crate::store::{StoreArgs, shell_quoted};
 use crate::{load, terminal};
 
 /// The label of a thread that has the path of its document.
@@ -70,8 +70,8 @@ Examples:
   petalflow run research.agent.yaml -i topic=tulips --script replies.json
 
 A node that asks a person asks on the terminal. Without a terminal the run of a store pauses with
-exit code 7, and `petalflow threads resume` answers. Without a terminal and a store, approvals are
-given, and other questions are an error.";
+exit code 7, and `petalflow threads resume` answers. Without a terminal and a store, a question is
+an error. `--answer` answers it, and `--approve` gives approvals without asking a person.";
 
 /// The settings of a run.
 #[derive(Clone, Debug, clap::Args)]
@@ -114,7 +114,8 @@ impl RunArgs {
     }
 }
 
-pub(crate) async fn run(args: Args) -> Result {
+/// `options` are those that `threads resume` needs too.
+pub(crate) async fn run(args: Args, options: &str) -> Result {
     let catalog = args.services.catalog();
     let read = load::read_graph(&args.file, &catalog)?;
     if args.dry_run {
@@ -143,8 +144,17 @@ pub(crate) async fn run(args: Args) -> Result {
         ..Trace::now()
     };
     let thread = threads.thread(id.as_str());
+    let mut options = options.to_owned();
     if is_stored {
-        label_with_document(&thread, &args.file).await?;
+        if !label_with_document(&thread, &args.file).await? {
+            // The store does not have the document.
+            let file = if args.file == Path::new("-") {
+                "FILE".into()
+            } else {
+                shell_quoted(&args.file.display().to_string())
+            };
+            options.insert_str(0, &format!(" {file}"));
+        }
         if args.thread.is_none() && !args.settings.quiet {
             terminal::note(format_args!("thread {id}"));
         }
@@ -169,6 +179,7 @@ pub(crate) async fn run(args: Args) -> Result {
         &args.answers,
         &args.settings,
         &args.result,
+        &options,
     )
     .await
 }
@@ -181,6 +192,7 @@ pub(crate) async fn finish(
     answers: &AnswerArgs,
     settings: &RunArgs,
     result: &ResultArgs,
+    options: &str,
 ) -> Result {
     let mode = match (result.json, settings.quiet) {
         (true, _) => ViewMode::JsonLines,
@@ -192,6 +204,7 @@ pub(crate) async fn finish(
         view: View::new(thread.id(), mode),
         answers,
         store_options: store.store.is_some().then(|| store.option()),
+        options,
     };
     match driver.drive(run).await? {
         End::Finished(envelope) if result.json => {
@@ -207,19 +220,20 @@ pub(crate) async fn finish(
     Ok(Exit::Done)
 }
 
-/// Stores the path of the document as a label of the thread, so that `threads resume` finds it.
-pub(crate) async fn label_with_document<F: Flow>(thread: &Thread<F>, file: &Path) -> Result<()> {
+/// Stores the path of the document as a label of the thread, so that `threads resume` finds it. Returns whether it could.
+pub(crate) async fn label_with_document<F: Flow>(thread: &Thread<F>, file: &Path) -> Result<bool> {
     let wrong = |error| Failure::new(Exit::Thread, error);
     let path = std::path::absolute(file).unwrap_or_else(|_| file.into());
     let path = path.display().to_string();
     // A store refuses longer labels.
     if file == Path::new("-") || path.len() > 255 {
-        return Ok(());
+        return Ok(false);
     }
     let info = thread.info().await.map_err(wrong)?;
     let mut labels = info.map(|info| info.labels).unwrap_or_default();
     labels.insert(DOCUMENT_LABEL.into(), path);
-    thread.set_labels(labels).await.map_err(wrong)
+    thread.set_labels(labels).await.map_err(wrong)?;
+    Ok(true)
 }
 
 /// The failure for a thread that does not exist.

@@ -49,11 +49,12 @@ impl Args {
     }
 }
 
-pub(crate) async fn run(args: Args) -> Result {
+/// `options` are those that `resume` needs again.
+pub(crate) async fn run(args: Args, options: &str) -> Result {
     match args.command {
         Command::List(args) => list::run(args).await,
         Command::Show(args) => Box::pin(show::run(args)).await,
-        Command::Resume(args) => Box::pin(resume::run(args)).await,
+        Command::Resume(args) => Box::pin(resume::run(args, options)).await,
         Command::Fork(args) => Box::pin(fork::run(args)).await,
     }
 }

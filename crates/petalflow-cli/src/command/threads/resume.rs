@@ -43,7 +43,7 @@ Examples:
 
 A thread that has ended is not run again: its result is printed.";
 
-pub(crate) async fn run(args: Args) -> Result {
+pub(crate) async fn run(args: Args, options: &str) -> Result {
     let (store, info) = args.thread.find().await?;
     let (graph, flow) = args.thread.flow(&info, &args.services)?;
     args.answers.check(&graph)?;
@@ -63,6 +63,7 @@ pub(crate) async fn run(args: Args) -> Result {
         &args.answers,
         &args.settings,
         &args.result,
+        options,
     )
     .await
 }
