@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Prints what the programs of benches/programs cost to build, each beside the same program by hand, and how `cargo check`
-# grows with the nodes of a flow. Needs cargo, a C compiler and binutils. All figures take about an hour.
+# Prints what the programs of benches/programs cost to build, each beside the same program by hand, how `cargo check`
+# grows with the nodes of a flow, and how `cargo build` grows with the functions of a conversation. Needs cargo, a C
+# compiler and binutils. All figures take about an hour.
 #
 #     scripts/weight.sh                                   all figures
 #     scripts/weight.sh --program service --figure check  one of them
 #
-# --program minimal|service|document|nodes
-# --figure packages|clean|rebuild|check|size   for `nodes`, there is only `check`
+# --program minimal|service|document|nodes|functions
+# --figure packages|clean|rebuild|check|size   for `nodes`, there is only `check`, and for `functions` only `rebuild`
 # --runs N          how often each time is measured; the median is printed. The default is 3.
 # --folder FOLDER   builds there, and keeps what is built for the next call. The default is a temporary folder.
 # --instructions    counts the instructions of rustc instead of the CPU time. The count hardly varies, and depends on no
@@ -15,7 +16,7 @@ set -euo pipefail
 shopt -s inherit_errexit
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-programs=(minimal service document nodes)
+programs=(minimal service document nodes functions)
 figures=(packages clean rebuild check size)
 runs=3
 folder=
@@ -53,6 +54,8 @@ source "$root/scripts/weight/measure.sh"
 source "$root/scripts/weight/programs.sh"
 # shellcheck source=scripts/weight/nodes.sh
 source "$root/scripts/weight/nodes.sh"
+# shellcheck source=scripts/weight/functions.sh
+source "$root/scripts/weight/functions.sh"
 
 if [[ -n $folder ]]; then
     mkdir -p "$folder"
@@ -63,6 +66,7 @@ else
 fi
 copy_programs
 write_nodes
+write_functions
 # As for a user: no settings of this machine, and incremental builds where cargo has them by default.
 unset CARGO_INCREMENTAL CARGO_TARGET_DIR RUSTFLAGS
 export CARGO_TERM_PROGRESS_WHEN=never
@@ -72,6 +76,10 @@ quietly cargo fetch
 for program in "${programs[@]}"; do
     if [[ $program == nodes ]]; then
         [[ " ${figures[*]} " != *' check '* ]] || nodes_figures
+        continue
+    fi
+    if [[ $program == functions ]]; then
+        [[ " ${figures[*]} " != *' rebuild '* ]] || functions_figures
         continue
     fi
     for figure in "${figures[@]}"; do

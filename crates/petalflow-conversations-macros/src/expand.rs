@@ -217,7 +217,7 @@ fn node(nodes: &[Variant], private: &TokenStream, span: Span) -> TokenStream {
         impl Node {
             /// The node of this name.
             pub fn from_name(name: &str) -> ::core::option::Option<Self> {
-                #private::find(name)
+                #private::find(name, &Self::ALL, &Self::WORDS)
             }
         }
 
@@ -407,12 +407,23 @@ fn choice(name: &Ident, doc: &str, variants: &[Variant], private: &TokenStream) 
 
             /// What it is called in the document.
             pub fn as_str(self) -> &'static str {
-                #private::word_of::<Self>(self as usize)
+                Self::WORDS[self as usize]
             }
+
+            const WORDS: [&'static str; #count] = [#(#values),*];
         }
 
-        impl #private::Choice for #name {
-            const VALUES: &'static [(Self, &'static str)] = &[#((Self::#names, #values)),*];
+        impl #private::Argument for #name {
+            fn of_fields(_: &mut #private::Fields) -> Self {
+                Self::ALL[0]
+            }
+
+            fn read(value: #private::Value) -> ::core::result::Result<Self, #private::Misfit> {
+                match #private::position(&value, &Self::WORDS) {
+                    ::core::result::Result::Ok(at) => ::core::result::Result::Ok(Self::ALL[at]),
+                    ::core::result::Result::Err(misfit) => ::core::result::Result::Err(misfit),
+                }
+            }
         }
 
         impl #private::Serialize for #name {

@@ -10,7 +10,7 @@ pub use serde::{Serialize, Serializer};
 pub use serde_json::{Map, Value};
 
 pub use crate::typed::{
-    Argument, BranchResult, Choice, Fields, Function, Reply, Write, action, arguments, boxed,
-    branch, builder, done, find, function, own, refused, reply, serialize, text, word, word_of,
+    Argument, BranchResult, Fields, Function, Misfit, Reply, Write, action, arguments, boxed,
+    branch, builder, done, find, function, own, position, refused, reply, serialize, text, word,
 };
 pub use crate::{ActionCall, ConversationBuilder};

@@ -4,6 +4,6 @@ mod argument;
 mod handlers;
 mod reply;
 
-pub use argument::{Argument, Choice, Fields, Misfit, Write, find, serialize, word_of};
+pub use argument::{Argument, Fields, Misfit, Write, find, position, serialize};
 pub use handlers::{Function, action, arguments, boxed, builder, done, function, own, refused};
 pub use reply::{BranchResult, Reply, branch, reply, text, word};

@@ -42,12 +42,6 @@ pub trait Argument: Sized {
     }
 }
 
-/// An enum whose values are words of the document.
-pub trait Choice: Copy + 'static {
-    /// All values, with their words in the document. There is at least one.
-    const VALUES: &'static [(Self, &'static str)];
-}
-
 /// Why a value cannot be read: where, and what is wrong.
 #[derive(Debug)]
 pub struct Misfit {
@@ -65,6 +59,13 @@ impl Misfit {
         Misfit {
             path: String::new(),
             problem: format!("expected {what}, not {found}"),
+        }
+    }
+
+    fn missing(name: &str) -> Self {
+        Misfit {
+            path: String::new(),
+            problem: format!("`{name}` is missing"),
         }
     }
 
@@ -120,23 +121,23 @@ impl Fields {
     /// Reads a field. An optional one may be missing or `null`. If it does not fit, or one before it did not, any value is
     /// returned.
     pub fn get<T: Argument>(&mut self, name: &str) -> T {
-        if self.misfit.is_none() {
-            match self.read(name) {
+        // What does not depend on the type is in functions of its own: a program has this one for each type.
+        match self.fields.remove(name) {
+            Some(value) => match T::read(value) {
                 Ok(value) => return value,
-                Err(misfit) => self.misfit = Some(misfit),
-            }
+                Err(misfit) => self.note(misfit.within(name)),
+            },
+            None => match T::absent() {
+                Some(value) => return value,
+                None => self.note(Misfit::missing(name)),
+            },
         }
         T::of_fields(self)
     }
 
-    fn read<T: Argument>(&mut self, name: &str) -> Result<T, Misfit> {
-        match self.fields.remove(name) {
-            Some(value) => T::read(value).map_err(|misfit| misfit.within(name)),
-            None => T::absent().ok_or_else(|| Misfit {
-                path: String::new(),
-                problem: format!("`{name}` is missing"),
-            }),
-        }
+    /// Notes the first misfit.
+    fn note(&mut self, misfit: Misfit) {
+        self.misfit.get_or_insert(misfit);
     }
 }
 
@@ -160,28 +161,21 @@ pub fn serialize<S: Serializer>(
 }
 
 /// The value with this word.
-pub fn find<T: Choice>(word: &str) -> Option<T> {
-    let mut values = T::VALUES.iter();
-    values.find(|it| it.1 == word).map(|it| it.0)
+pub fn find<T: Copy>(word: &str, all: &[T], words: &[&str]) -> Option<T> {
+    let at = words.iter().position(|it| *it == word)?;
+    all.get(at).copied()
 }
 
-/// The word of the value with this index.
-pub fn word_of<T: Choice>(index: usize) -> &'static str {
-    T::VALUES.get(index).map_or("", |it| it.1)
-}
-
-impl<T: Choice> Argument for T {
-    fn of_fields(_: &mut Fields) -> Self {
-        T::VALUES[0].0
-    }
-
-    fn read(value: Value) -> Result<Self, Misfit> {
-        let found = value.as_str().and_then(find);
-        found.ok_or_else(|| {
-            let words: Vec<&str> = T::VALUES.iter().map(|it| it.1).collect();
-            Misfit::expected(&format!("one of `{}`", words.join("`, `")), &value)
-        })
-    }
+/// The index of a value among the words of an enum.
+///
+/// # Errors
+///
+/// It is none of them.
+pub fn position(value: &Value, words: &[&str]) -> Result<usize, Misfit> {
+    let found = value
+        .as_str()
+        .and_then(|word| words.iter().position(|it| *it == word));
+    found.ok_or_else(|| Misfit::expected(&format!("one of `{}`", words.join("`, `")), value))
 }
 
 impl Argument for String {
@@ -317,15 +311,18 @@ mod tests {
     #[test]
     fn a_misfit_says_where_it_is_and_what_was_expected() {
         let mut fields = Fields::new(json!({ "sizes": [1, "two"], "count": 2.0 })).unwrap();
-        assert_eq!(fields.read::<i64>("count").unwrap(), 2);
-        assert_eq!(fields.read::<Option<bool>>("maybe").unwrap(), None);
-        let error = fields.read::<Vec<i64>>("sizes").unwrap_err();
+        assert_eq!(fields.get::<i64>("count"), 2);
+        assert_eq!(fields.get::<Option<bool>>("maybe"), None);
+        assert!(fields.misfit.is_none());
+        fields.get::<Vec<i64>>("sizes");
+        let error = fields.misfit.take().unwrap();
         assert_eq!(
             error.to_string(),
             "the arguments do not fit at `sizes[1]`: expected a whole number of 64 bits, not \"two\"; call it again with \
              arguments that fit its schema"
         );
-        let error = fields.read::<String>("name").unwrap_err();
+        fields.get::<String>("name");
+        let error = fields.misfit.take().unwrap();
         assert_eq!(
             error.to_string(),
             "the arguments do not fit: `name` is missing; call it again with arguments that fit its schema"
