@@ -357,3 +357,46 @@ fn new_input_for_a_thread_that_waits_is_a_pause_in_json() {
     ]);
     assert!(ran.code(4).err.contains("did you mean `review`?"));
 }
+
+#[test]
+fn a_document_that_changed_under_a_waiting_thread_continues_with_a_note_or_is_refused() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    let text = std::fs::read_to_string(document("review.graph.yaml")).expect("the document");
+    let changed = file(&folder, "review.graph.yaml", &text);
+    petalflow!("run {changed} -i name=Ann --store {store} --thread r").code(7);
+    petalflow!("run {changed} -i name=Ann --store {store} --thread s").code(7);
+    let ran = petalflow!("threads resume r --store {store}").code(7);
+    assert!(!ran.err.contains("changed:"), "{}", ran.err);
+
+    let newer = text
+        .replace("version: \"1.0\"", "version: \"1.1\"")
+        .replace("(sent:", "(posted:");
+    file(&folder, "review.graph.yaml", &newer);
+    let ran = petalflow!("threads resume r --store {store} --answer approve --format text").code(0);
+    assert_eq!(ran.out, "Dear Ann, Bo (posted: true)\n");
+    assert!(
+        ran.err.contains("changed:")
+            && ran.err.contains("version 1.0 (")
+            && ran.err.contains("version 1.1 ("),
+        "{}",
+        ran.err
+    );
+
+    // The version before is a file of its own.
+    let older = file(&folder, "review-1.0.graph.yaml", &text);
+    let without = newer.replace("id: review\n    type: human", "id: check\n    type: human");
+    file(
+        &folder,
+        "review.graph.yaml",
+        &without
+            .replace("target: review", "target: check")
+            .replace("source: review", "source: check"),
+    );
+    let ran = petalflow!("threads resume s --store {store} --answer approve").code(8);
+    assert!(ran.err.contains("`review`"), "{}", ran.err);
+    let ran = petalflow!("threads resume s {older} --store {store} --answer approve --format text")
+        .code(0);
+    assert_eq!(ran.out, "Dear Ann, Bo (sent: true)\n");
+    assert!(!ran.err.contains("changed:"), "{}", ran.err);
+}
