@@ -262,7 +262,7 @@ async fn a062_without_history_only_the_current_turn_is_read() {
 
 #[tokio::test]
 async fn a062_the_current_turn_has_the_calls_of_the_turn_in_it() {
-    let reply = petalflow_llm::Reply::from(call("1", "t1", json!({})));
+    let reply = Reply::from(call("1", "t1", json!({})));
     let (agent, model) = scripted_agent([reply, "ok".into()]);
     let agent = agent
         .history(History::Turn)
