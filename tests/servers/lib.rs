@@ -11,6 +11,7 @@
 
 mod certificate;
 mod folder;
+pub mod operations;
 mod other_process;
 mod postgres;
 mod redis;

@@ -1,14 +1,18 @@
 //! The store in PostgreSQL.
 #![cfg(unix)]
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use petalflow::checkpoint::{Claim, Store, StoreError, ThreadQuery};
 use petalflow_postgres::{PostgresOptions, PostgresStore};
+use petalflow_test_servers::operations::Opened;
 use petalflow_test_servers::store_tests::{
     ESSAY, ServerStore, append, busy_claim, checkpoint, is_away, is_back, wait_for_claim,
 };
-use petalflow_test_servers::{Found, Postgres, found_or_skip, fresh_name, other_process_tests};
+use petalflow_test_servers::{
+    Found, Postgres, found_or_skip, fresh_name, operation_tests, other_process_tests,
+};
 use petalflow_test_support::{Need, skip};
 use petalflow_testing::{StoreUnderTest, store_contract};
 
@@ -49,6 +53,15 @@ impl ServerStore for Server {
 }
 
 other_process_tests!(Server);
+
+operation_tests!(operations, || Box::pin(async {
+    let url = found_or_skip(Server::server())?;
+    let store = open(url, &fresh_name("operations")).await;
+    Some(Opened {
+        store: Arc::new(store.expect("the server runs")),
+        guard: Box::new(()),
+    })
+}));
 
 async fn open(url: &str, schema: &str) -> Result<PostgresStore, StoreError> {
     Server::open(url, schema).await

@@ -1,15 +1,19 @@
 //! The store in Redis.
 #![cfg(unix)]
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use petalflow::checkpoint::{Address, Claim, Store, StoreError, StoredWrite, ThreadQuery};
 use petalflow::event::TaskId;
 use petalflow_redis::{RedisOptions, RedisStore};
+use petalflow_test_servers::operations::Opened;
 use petalflow_test_servers::store_tests::{
     ESSAY, ServerStore, append, busy_claim, checkpoint, is_away, is_back,
 };
-use petalflow_test_servers::{Found, Redis, found_or_skip, fresh_name, other_process_tests};
+use petalflow_test_servers::{
+    Found, Redis, found_or_skip, fresh_name, operation_tests, other_process_tests,
+};
 use petalflow_test_support::{Need, skip};
 use petalflow_testing::{StoreUnderTest, store_contract};
 
@@ -55,6 +59,15 @@ impl ServerStore for Server {
 }
 
 other_process_tests!(Server);
+
+operation_tests!(operations, || Box::pin(async {
+    let url = found_or_skip(Server::server())?;
+    let store = open(url, &fresh_name("operations")).await;
+    Some(Opened {
+        store: Arc::new(store.expect("the server runs")),
+        guard: Box::new(()),
+    })
+}));
 
 async fn open(url: &str, prefix: &str) -> Result<RedisStore, StoreError> {
     Server::open(url, prefix).await
