@@ -66,6 +66,7 @@
 /// | `node reply: Llm<EssayMessages>;` | a node value without a default, which `WriteEssay::new().reply(..)` must set |
 /// | `node review: ReviewEssay { in: \|draft: &str\| .., out: \|r: Review\| .. };` | another flow as a node |
 /// | `node review: ReviewEssay { in: \|#[item] part: &Part, topic: &str\| .., out: .. };` | a sub-flow that takes an item, as the target of `each` or of a route with a payload: it runs once per item |
+/// | `node review: ReviewEssay { in: .., out: .., values: \|flow\| flow.model(..) };` | the same, with node values of the sub-flow, which differ from its other uses. The closure gets `ReviewEssay::new()`; other settings than node values have no effect |
 /// | `node review: ReviewEssay { in: .., out: .., keep: thread };` | the same, but the thread retains the state of the sub-flow. Without `keep` the state is new each time |
 /// | `with fetch { retry: 3, timeout: 30s, idle: 5s };` | retries (one, or a list `[.., ..]`) and timeouts. They replace those of `#[node(..)]` |
 /// | `with fetch { cache: 1h };` | how long a result is valid for the same values of the keys that the node reads, if the launch has a [cache](crate::cache) |

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
-use syn::{Attribute, Expr, PatType, Path, ReturnType, Token, Type, Visibility};
+use syn::{Attribute, Expr, Pat, PatType, Path, ReturnType, Token, Type, Visibility};
 
 use crate::errors::Errors;
 use crate::node::model::Param;
@@ -130,6 +130,8 @@ pub(crate) struct Subflow {
     pub(crate) output: TokenStream,
     /// `keep: thread`.
     pub(crate) keep: bool,
+    /// The parameter and the body of `values`, which sets node values of the sub-flow.
+    pub(crate) values: Option<(Pat, TokenStream)>,
 }
 
 /// `with fetch { retry: 3 }`.

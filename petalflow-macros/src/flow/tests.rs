@@ -475,6 +475,30 @@ fn a_subflow_with_keep_retains_its_state() {
 }
 
 #[test]
+fn a_subflow_takes_values_in_a_closure_with_its_builder() {
+    let sets = |option: &str| {
+        let (model, messages) = parse(&format!(
+            "r; node r: R {{ in: |x: &str| x, out: |r: S| r{option} }}"
+        ));
+        let sets = match &model.nodes[0].kind {
+            Kind::Subflow(subflow) => Some(subflow.values.is_some()),
+            _ => None,
+        };
+        (sets, messages.len())
+    };
+    assert_eq!(sets(""), (Some(false), 0));
+    assert_eq!(sets(", values: |flow| flow.model(1)"), (Some(true), 0));
+    for wrong in [
+        ", values: || 1",
+        ", values: |a, b| a",
+        ", values: 1",
+        ", values",
+    ] {
+        assert_eq!(sets(wrong), (Some(false), 1), "{wrong}");
+    }
+}
+
+#[test]
 fn a_node_may_be_stored_under_another_name() {
     let (model, messages) = parse("a -> b; with b { id: \"old\", retry: 2 }");
     assert_eq!(messages, [""; 0]);

@@ -244,9 +244,14 @@ pub trait ToolLayer: Send + Sync + 'static {
         arguments: Value,
         cx: &ToolContext,
     ) -> Result<Value, ToolError>;
+
+    /// The question for a person who must confirm a call of `tool`, if one must: by default, that of the tool.
+    fn confirm(&self, tool: &dyn Tool, arguments: &Value) -> Option<String> {
+        tool.confirm(arguments)
+    }
 }
 
-/// A tool inside a layer, created by [`Tool::layer`]. Its name, schema and confirmations are the tool's.
+/// A tool inside a layer, created by [`Tool::layer`]. Its name and schema are the tool's.
 ///
 /// ```
 /// use petalflow::tool::layer::{Layered, TimeoutLayer};
@@ -284,7 +289,7 @@ impl Tool for Layered {
     }
 
     fn confirm(&self, arguments: &Value) -> Option<String> {
-        self.tool.confirm(arguments)
+        self.layer.confirm(&*self.tool, arguments)
     }
 
     fn require(&self, requirements: &mut Requirements<'_>) {

@@ -8,9 +8,10 @@ use super::MessageHistory;
 use super::ask_model::{accept_invalid_arguments, ask_model, model_of_node};
 use super::tools::node_tools;
 use crate::{LlmClient, LlmRequest};
-use petalflow::node::Key;
+use petalflow::Context;
+use petalflow::node::{Extract, Key, Keys, Node, Requirements, Scope};
+use petalflow::state::KeySet;
 use petalflow::tool::ToolSet;
-use petalflow::{Context, node};
 
 /// A node that sends the conversation in the key `K` to a model, and appends the model's reply.
 ///
@@ -52,29 +53,36 @@ use petalflow::{Context, node};
 /// # }
 /// ```
 ///
+/// The instructions can be made from the values of other keys `P`: see [`with_instructions`](Self::with_instructions).
+///
 /// # Cancel safety
 ///
 /// If the run is dropped or cancelled, the call is cancelled and its connection is closed.
-pub struct Llm<K> {
+pub struct Llm<K: Key, P = ()> {
     client: Option<Arc<dyn LlmClient>>,
     request: LlmRequest,
+    /// Makes the instructions of a request from the state.
+    instructions: Option<Arc<Instructions<K::State>>>,
     /// Whether the node sends the run's tools to the model.
     managed_tools: bool,
-    key: PhantomData<fn() -> K>,
+    keys: PhantomData<fn() -> (K, P)>,
 }
 
-impl<K> Clone for Llm<K> {
+type Instructions<S> = dyn Fn(&S) -> String + Send + Sync;
+
+impl<K: Key, P> Clone for Llm<K, P> {
     fn clone(&self) -> Self {
         Llm {
             client: self.client.clone(),
             request: self.request.clone(),
+            instructions: self.instructions.clone(),
             managed_tools: self.managed_tools,
-            key: PhantomData,
+            keys: PhantomData,
         }
     }
 }
 
-impl<K> fmt::Debug for Llm<K> {
+impl<K: Key, P> fmt::Debug for Llm<K, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Llm")
             .field("request", &self.request)
@@ -82,18 +90,76 @@ impl<K> fmt::Debug for Llm<K> {
     }
 }
 
-impl<K> Llm<K> {
+impl<K: Key> Llm<K> {
     /// A node with these instructions, and the run's model or [its own](Self::model). Empty instructions are omitted.
     pub fn new(instructions: impl Into<String>) -> Self {
-        let instructions = instructions.into();
+        let request = LlmRequest {
+            system: some_text(instructions.into()),
+            ..LlmRequest::default()
+        };
+        Self::of(request, None)
+    }
+}
+
+impl<K: Key, P: Keys<K::State>> Llm<K, P> {
+    /// A node whose instructions are made from the values of the keys `P`, each time it runs: one key, a tuple of keys, or
+    /// `()`. Empty instructions are omitted. The checks of the flow know that the node reads these keys.
+    ///
+    /// ```
+    /// use petalflow_llm::{ChatMessage, ScriptedModel};
+    /// use petalflow_llm::nodes::{Llm, Model};
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Chat {
+    ///     #[key(input)]
+    ///     customer: String,
+    ///     #[key(input)]
+    ///     city: String,
+    ///     #[key(input, append)]
+    ///     messages: Vec<ChatMessage>,
+    /// }
+    ///
+    /// flow! {
+    ///     Reply(Chat) {
+    ///         reply;
+    ///         node reply: Llm<ChatMessages, (ChatCustomer, ChatCity)> = Llm::with_instructions(
+    ///             |(customer, city)| format!("You help {customer}, who is in {city}."),
+    ///         );
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let model = ScriptedModel::new(["It rains."]);
+    /// let input = ChatInput {
+    ///     customer: "Ann".into(),
+    ///     city: "Kyoto".into(),
+    ///     messages: vec![ChatMessage::user("Do I need a coat?")],
+    /// };
+    /// let chat = Reply::new().manage(Model::new(model.clone())).run(input).await?;
+    /// assert_eq!(chat.messages[1].text(), "It rains.");
+    /// let request = model.last_request().expect("the model was asked");
+    /// assert_eq!(request.system.as_deref(), Some("You help Ann, who is in Kyoto."));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with_instructions(
+        instructions: impl Fn(P::Values<'_>) -> String + Send + Sync + 'static,
+    ) -> Self {
+        let of_state = move |state: &K::State| instructions(P::values(state));
+        Self::of(LlmRequest::default(), Some(Arc::new(of_state)))
+    }
+}
+
+impl<K: Key, P> Llm<K, P> {
+    fn of(request: LlmRequest, instructions: Option<Arc<Instructions<K::State>>>) -> Self {
         Llm {
             client: None,
-            request: LlmRequest {
-                system: (!instructions.is_empty()).then_some(instructions),
-                ..LlmRequest::default()
-            },
+            request,
+            instructions,
             managed_tools: false,
-            key: PhantomData,
+            keys: PhantomData,
         }
     }
 
@@ -177,15 +243,37 @@ impl<K> Llm<K> {
     }
 }
 
-#[node(K::State)]
+/// Instructions, if there are any.
+fn some_text(text: String) -> Option<String> {
+    (!text.is_empty()).then_some(text)
+}
+
+// By hand: `#[node]` has a parameter for each key, and `P` is any number of keys.
 #[diagnostic::do_not_recommend]
-impl<K: Key<Value: MessageHistory>> Llm<K> {
-    async fn run(&self, #[key(K)] history: &K::Value, cx: Context) -> petalflow::Result<K> {
+impl<K, P> Node<K::State> for Llm<K, P>
+where
+    K: Key<Value: MessageHistory>,
+    P: Keys<K::State>,
+{
+    type Output = petalflow::Result<K>;
+    type Item = ();
+    const NAME: &'static str = "Llm";
+    const READS: KeySet = P::SET.with(K::INDEX);
+
+    fn require(requirements: &mut Requirements<'_>) {
+        <Context as Extract>::require(requirements);
+    }
+
+    async fn run(&self, state: &K::State, scope: &Scope) -> Self::Output {
+        let cx = Context::extract(scope)?;
         let client = model_of_node(self.client.as_ref(), &cx)?;
         let mut request = LlmRequest {
-            messages: history.shared(),
+            messages: K::get(state).shared(),
             ..self.request.clone()
         };
+        if let Some(instructions) = &self.instructions {
+            request.system = some_text(instructions(state));
+        }
         if self.managed_tools {
             request.tools = node_tools(None, &cx)?.specs();
         }

@@ -27,9 +27,15 @@ pub(super) fn code(cx: &Cx<'_>, index: usize, node: &Node, subflow: &Subflow) ->
     let (ty, end, end_ty) = (&subflow.ty, &subflow.end.pat, &subflow.end.ty);
     let keep = subflow.keep;
     let child = ty.span();
+    let instance = match &subflow.values {
+        None => quote_spanned!(child=> <#ty as __petalflow::Subflow>::fresh()),
+        Some((flow, values)) => quote_spanned! {values.span()=>
+            __petalflow::with_values::<#ty>({ let #flow = <#ty>::new(); #values }.launch())
+        },
+    };
     let fresh_code = quote_spanned! {child=>
         fn #fresh() -> impl __petalflow::Flow<State = #end_ty> {
-            <#ty as __petalflow::Subflow>::fresh()
+            #instance
         }
     };
     let (snapshot, (params, bindings, item)) = (local("state"), reads(cx, subflow));

@@ -1,4 +1,4 @@
-//! Parsing of a sub-flow: `{ in: |draft: &str| .., out: |r: Review| .. }`.
+//! Parsing of a sub-flow: `{ in: |draft: &str| .., out: |r: Review| .., values: |flow| flow.model(..) }`.
 
 use petalflow_graph::{Rule, messages, similar};
 use proc_macro2::{Ident, TokenStream};
@@ -13,7 +13,7 @@ use crate::errors::Errors;
 use crate::flow::ast::{Mistakes, Subflow};
 use crate::options::comma_separated;
 
-const OPTIONS: [&str; 3] = ["in", "out", "keep"];
+const OPTIONS: [&str; 4] = ["in", "out", "keep", "values"];
 
 /// The value of an option.
 enum Value {
@@ -29,6 +29,7 @@ enum Value {
 struct Options {
     input: Option<ExprClosure>,
     output: Option<ExprClosure>,
+    values: Option<ExprClosure>,
     keep: bool,
 }
 
@@ -73,6 +74,7 @@ pub(super) fn subflow(
         ));
     }
     let keep = options.keep;
+    let values = options.values.and_then(|closure| values(closure, mistakes));
     let (Some(input), Some(output)) = (options.input, options.output) else {
         return Ok(None);
     };
@@ -88,6 +90,7 @@ pub(super) fn subflow(
         end,
         output: body(output),
         keep,
+        values,
     }))
 }
 
@@ -96,10 +99,10 @@ fn accept(option: &Ident, value: Value, options: &mut Options, errors: &mut Erro
     let written = option.unraw().to_string();
     let repeated = match value {
         Value::Closure(closure) => {
-            let slot = if written == "in" {
-                &mut options.input
-            } else {
-                &mut options.output
+            let slot = match written.as_str() {
+                "in" => &mut options.input,
+                "out" => &mut options.output,
+                _ => &mut options.values,
             };
             let repeated = slot.is_some();
             if !repeated {
@@ -164,6 +167,22 @@ fn keep(input: ParseStream) -> syn::Result<()> {
         Expr::Path(path) if path.path.is_ident("thread") => Ok(()),
         value => Err(syn::Error::new_spanned(value, wrong)),
     }
+}
+
+/// The parameter and the body of `values`.
+fn values(closure: ExprClosure, mistakes: &mut Mistakes) -> Option<(Pat, TokenStream)> {
+    let pat = match closure.inputs.first() {
+        Some(Pat::Type(typed)) => (*typed.pat).clone(),
+        Some(pat) => pat.clone(),
+        None => Pat::Verbatim(TokenStream::new()),
+    };
+    if closure.inputs.len() == 1 {
+        return Some((pat, body(closure)));
+    }
+    let (begin, end) = (closure.inputs_begin.span, closure.inputs_end.span);
+    let span = begin.join(end).unwrap_or(begin);
+    mistakes.errors.push(syn::Error::new(span, "`values` takes the builder of the sub-flow, and nothing else: `values: |flow| flow.model(..)`"));
+    None
 }
 
 /// The parameter of `out`: the final state of the sub-flow.

@@ -47,7 +47,7 @@ pub use items::{
     DeliversNothing, DeliversSomething, DeliversUnknown, FromNode, ItemsOf, Named, Receiver, Sent,
     kinds, probe, probe_out, sender,
 };
-pub use sub::{Subflow, of_out, once, require_subflow};
+pub use sub::{Subflow, of_out, once, require_subflow, with_values};
 
 /// A node in the table of a flow.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,8 @@ use petalflow_graph::{Rule, messages};
 
 use super::Spec;
 use crate::delivery::ItemCodec;
-use crate::flow::Flow;
+use crate::flow::{Flow, HasFlow};
+use crate::launch::Launch;
 use crate::node::{Output, Requirements, node_spec};
 use crate::policy::Policy;
 use crate::state::{KeyMeta, KeySet, State};
@@ -13,11 +14,16 @@ use crate::state::{KeyMeta, KeySet, State};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot run as a sub-flow",
     label = "not a flow, or one with a node value that must be given",
-    note = "a sub-flow is made by `flow!`, and each of its node values has a default"
+    note = "a sub-flow is made by `flow!`; a node value without a default is set with `values: |flow| flow.name(..)` beside `in` and `out`"
 )]
 pub trait Subflow: Flow {
     /// A new instance.
     fn fresh() -> Self;
+}
+
+/// The flow of a launch, with the node values that it sets.
+pub fn with_values<F: Flow + Clone>(launch: Launch<F>) -> F {
+    launch.flow().clone()
 }
 
 /// The properties of a sub-flow, from its `out`.

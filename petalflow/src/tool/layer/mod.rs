@@ -8,6 +8,7 @@
 //! | [`RateLimit`] | limits the rate of calls; one that exceeds it waits |
 //! | [`CircuitBreaker`] | rejects calls of a tool that keeps failing |
 //! | [`ArgumentCheck`], [`CallCondition`] | reject calls by their arguments, or by a condition |
+//! | [`ConfirmLayer`] | requires a person's confirmation where a tool is used |
 //! | [`CallObserver`] | calls a function after each call |
 //!
 //! [`RateLimit`] and [`CircuitBreaker`] are also [middleware](crate::middleware) for nodes.
@@ -43,6 +44,7 @@ mod cache;
 mod call_condition;
 mod call_observer;
 mod circuit_breaker;
+mod confirm;
 mod rate_limit;
 mod retry;
 mod timeout;
@@ -52,6 +54,7 @@ pub use argument_check::ArgumentCheck;
 pub use cache::Cached;
 pub use call_condition::CallCondition;
 pub use call_observer::{CallObserver, CallReport};
+pub use confirm::ConfirmLayer;
 pub use retry::RetryLayer;
 pub use timeout::TimeoutLayer;
 
