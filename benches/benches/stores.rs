@@ -116,7 +116,7 @@ async fn append(store: &SqliteStore, thread: &str, next: u64, (checkpoints, size
         let given = checkpoint(seq, size);
         let after = seq.checked_sub(1).filter(|after| *after > 0);
         store
-            .append(Address::root(thread), &given, after, 0..0)
+            .append(Address::root(thread), &given, after, 0..0, None)
             .await
             .expect("it is written");
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cache::RunCache;
 use crate::cancel_token::RunToken;
-use crate::checkpoint::{OnBusy, Retention};
+use crate::checkpoint::OnBusy;
 use crate::durable::{Command, Nested, ParentBarrier, ThreadStart};
 use crate::error::{BoxError, TooDeep};
 use crate::event::ParentSink;
@@ -184,7 +184,7 @@ fn stored_begin<C: Flow>(
         durability: services.durability,
         on_busy: OnBusy::Refuse,
         command: Command::Input(input),
-        retention: Retention::ALL,
+        retention: services.retention,
         // Its events are among those of the outermost flow.
         event_log: None,
         discard_pending: true,

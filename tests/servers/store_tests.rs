@@ -136,7 +136,9 @@ pub fn checkpoint(seq: u64) -> StoredCheckpoint {
 
 /// Appends a checkpoint to [`ESSAY`].
 pub async fn append(store: &impl Store, seq: u64, after: Option<u64>) -> Result<(), StoreError> {
-    store.append(ESSAY, &checkpoint(seq), after, 0..0).await
+    store
+        .append(ESSAY, &checkpoint(seq), after, 0..0, None)
+        .await
 }
 
 /// Appends 50 checkpoints, each after whatever is the newest.
@@ -190,7 +192,7 @@ pub async fn stores_large_checkpoint(store: &impl Store) {
         bytes: vec![7; 100_000],
         ..checkpoint(1)
     };
-    store.append(ESSAY, &large, None, 0..0).await.unwrap();
+    store.append(ESSAY, &large, None, 0..0, None).await.unwrap();
     let read = store.read(ESSAY, None).await.unwrap();
     assert_eq!(read.unwrap().chain, [large]);
 }

@@ -196,7 +196,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "thread_info",
             "store",
             "shared_store",
-            "lease",
+            "run_claim",
             "pending_releases",
             "write_name",
             "thread_storage",

@@ -73,6 +73,11 @@ impl<'a> Unpack<'a> {
         matches!(self.rest.first(), Some(0..=0x7f | 0xcc..=0xd3))
     }
 
+    /// Whether a short list follows.
+    pub(super) fn is_array(&self) -> bool {
+        matches!(self.rest.first(), Some(0x90..=0x9f))
+    }
+
     /// A boolean.
     pub fn boolean(&mut self) -> Result<bool, CodecError> {
         match self.marker("a boolean")? {

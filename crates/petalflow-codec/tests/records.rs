@@ -16,6 +16,7 @@ fn records() -> Vec<Vec<u8>> {
         item: item.map(Into::into),
     };
     let small = Header {
+        incarnation: 0,
         flow: "Essay".into(),
         graph: 1,
         version: 2,

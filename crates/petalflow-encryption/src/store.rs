@@ -33,7 +33,7 @@ use crate::Protection;
 /// let inner = InMemoryStore::new();
 /// let store = ProtectedStore::new(inner.clone(), Signing::new(SecretKey::generate()?));
 /// let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: b"payload".to_vec() };
-/// store.append(Address::root("ann"), &first, None, 0..0).await?;
+/// store.append(Address::root("ann"), &first, None, 0..0, None).await?;
 ///
 /// let stored = store.read(Address::root("ann"), None).await?.expect("it was appended");
 /// assert_eq!(stored.chain, [first]);
@@ -145,10 +145,13 @@ impl Store for ProtectedStore {
         checkpoint: &StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
+        owner: Option<&str>,
     ) -> Result<(), StoreError> {
         let mut sealed = checkpoint.clone();
         self.seal(address, &mut sealed)?;
-        self.store.append(address, &sealed, after, settled).await
+        self.store
+            .append(address, &sealed, after, settled, owner)
+            .await
     }
 
     async fn write(
@@ -156,15 +159,21 @@ impl Store for ProtectedStore {
         address: Address<'_>,
         seq: u64,
         writes: &[StoredWrite],
+        owner: Option<&str>,
     ) -> Result<(), StoreError> {
         let mut sealed = writes.to_vec();
         for write in &mut sealed {
             self.seal_write(address, seq, write)?;
         }
-        self.store.write(address, seq, &sealed).await
+        self.store.write(address, seq, &sealed, owner).await
     }
 
-    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError> {
+    async fn apply(
+        &self,
+        thread: &str,
+        changes: &[StoreChange],
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
         let mut sealed = changes.to_vec();
         for change in &mut sealed {
             match change {
@@ -185,7 +194,7 @@ impl Store for ProtectedStore {
                 StoreChange::Status { .. } => {}
             }
         }
-        self.store.apply(thread, &sealed).await
+        self.store.apply(thread, &sealed, owner).await
     }
 
     async fn read(
@@ -240,20 +249,35 @@ impl Store for ProtectedStore {
         self.store.threads(query).await
     }
 
-    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
-        self.store.describe(thread, change).await
+    async fn describe(
+        &self,
+        thread: &str,
+        change: ThreadChange<'_>,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
+        self.store.describe(thread, change, owner).await
     }
 
-    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
-        self.store.prune(address, seq).await
+    async fn prune(
+        &self,
+        address: Address<'_>,
+        seq: u64,
+        writes: u64,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
+        self.store.prune(address, seq, writes, owner).await
     }
 
-    async fn delete(&self, thread: &str) -> Result<(), StoreError> {
-        self.store.delete(thread).await
+    async fn delete(&self, thread: &str, owner: Option<&str>) -> Result<(), StoreError> {
+        self.store.delete(thread, owner).await
     }
 
-    async fn delete_many(&self, threads: &[&str]) -> Result<(), StoreError> {
-        self.store.delete_many(threads).await
+    async fn delete_many(&self, threads: &[&str], owner: Option<&str>) -> Result<(), StoreError> {
+        self.store.delete_many(threads, owner).await
+    }
+
+    async fn incarnation(&self, thread: &str) -> Result<u64, StoreError> {
+        self.store.incarnation(thread).await
     }
 
     async fn reclaim(&self) -> Result<(), StoreError> {
@@ -262,6 +286,10 @@ impl Store for ProtectedStore {
 
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
         self.store.claim(thread, owner).await
+    }
+
+    async fn confirm(&self, thread: &str, owner: &str) -> Result<bool, StoreError> {
+        self.store.confirm(thread, owner).await
     }
 
     fn release(&self, thread: &str, owner: &str) {

@@ -64,12 +64,12 @@ async fn store_with_threads(protection: impl Protection) -> (InMemoryStore, Prot
     for address in [THREAD, INSIDE] {
         for (seq, after) in [(1, None), (2, Some(1))] {
             store
-                .append(address, &checkpoint(seq), after, 0..0)
+                .append(address, &checkpoint(seq), after, 0..0, None)
                 .await
                 .unwrap();
         }
         let writes = [write(1, "done"), write(1, "ask"), write(2, "done")];
-        store.write(address, 2, &writes).await.unwrap();
+        store.write(address, 2, &writes, None).await.unwrap();
     }
     (inner, store)
 }
@@ -81,18 +81,21 @@ async fn replace(
     checkpoints: &[StoredCheckpoint],
     writes: &[(u64, StoredWrite)],
 ) {
-    store.prune(address, u64::MAX).await.unwrap();
+    store
+        .prune(address, u64::MAX, u64::MAX, None)
+        .await
+        .unwrap();
     let mut after = None;
     for checkpoint in checkpoints {
         store
-            .append(address, checkpoint, after, 0..0)
+            .append(address, checkpoint, after, 0..0, None)
             .await
             .unwrap();
         after = Some(checkpoint.seq);
     }
     for (seq, write) in writes {
         store
-            .write(address, *seq, std::slice::from_ref(write))
+            .write(address, *seq, std::slice::from_ref(write), None)
             .await
             .unwrap();
     }
@@ -271,7 +274,7 @@ async fn a_thread_resumes_with_a_new_key() {
     let both = Encryption::new(key(2)).also_accept(key(1)).unwrap();
     let rotated = ProtectedStore::new(store.clone(), both);
     rotated
-        .append(THREAD, &checkpoint(3), Some(2), 0..3)
+        .append(THREAD, &checkpoint(3), Some(2), 0..3, None)
         .await
         .unwrap();
     let stored = rotated.read(THREAD, None).await.unwrap().unwrap();
@@ -287,7 +290,10 @@ async fn a_thread_resumes_with_a_new_key() {
         base: 4,
         ..checkpoint(4)
     };
-    rotated.append(THREAD, &alone, Some(3), 0..0).await.unwrap();
+    rotated
+        .append(THREAD, &alone, Some(3), 0..0, None)
+        .await
+        .unwrap();
     assert_eq!(
         new.read(THREAD, None).await.unwrap().unwrap().chain,
         [alone]
@@ -364,7 +370,7 @@ mod threads {
                 .unwrap()
                 .first()
                 .map(|last| last.seq);
-            inner.append(to, record, after, 0..0).await.unwrap();
+            inner.append(to, record, after, 0..0, None).await.unwrap();
         }
         let moved = Publish::new()
             .store(&store)
@@ -393,10 +399,10 @@ mod threads {
             status: ThreadStatus::Finished,
             due_ms: None,
         };
-        inner.describe("post", forged).await.unwrap();
+        inner.describe("post", forged, None).await.unwrap();
         let labels = BTreeMap::from([("user".to_string(), "bob".to_string())]);
         inner
-            .describe("post", ThreadChange::Labels(&labels))
+            .describe("post", ThreadChange::Labels(&labels), None)
             .await
             .unwrap();
         let listed = store.threads(ThreadQuery::default()).await.unwrap();

@@ -17,6 +17,7 @@ pub(crate) struct AppendRow<'a> {
     bytes: &'a [u8],
     /// The first and the last number of the settled writes.
     settled: (i64, i64),
+    owner: Option<&'a str>,
     known: Option<i64>,
 }
 
@@ -26,6 +27,7 @@ impl<'a> AppendRow<'a> {
         checkpoint: &'a StoredCheckpoint,
         after: Option<u64>,
         settled: &Range<u64>,
+        owner: Option<&'a str>,
     ) -> Result<Self, StoreError> {
         Ok(AppendRow {
             address,
@@ -34,6 +36,7 @@ impl<'a> AppendRow<'a> {
             created_ms: rows::to_time(checkpoint.created_ms),
             bytes: &checkpoint.bytes,
             settled: rows::bounds(settled),
+            owner,
             known: after.map(rows::to_bigint).transpose()?,
         })
     }
@@ -55,6 +58,7 @@ impl<'a> AppendRow<'a> {
             &self.bytes,
             &self.settled.0,
             &self.settled.1,
+            &self.owner,
         ];
         if let Some(known) = &self.known {
             params.push(known);
@@ -70,6 +74,7 @@ pub(crate) struct WriteRows<'a> {
     tasks: Vec<Vec<u8>>,
     names: Vec<&'a str>,
     bytes: Vec<&'a [u8]>,
+    owner: Option<&'a str>,
 }
 
 impl<'a> WriteRows<'a> {
@@ -77,6 +82,7 @@ impl<'a> WriteRows<'a> {
         address: Address<'a>,
         seq: u64,
         writes: &'a [StoredWrite],
+        owner: Option<&'a str>,
     ) -> Result<Self, StoreError> {
         // A statement cannot replace a row that it has inserted itself, so the last write of each name is chosen here. All calls
         // have the same order, so that two of them cannot wait for each other.
@@ -93,10 +99,11 @@ impl<'a> WriteRows<'a> {
             tasks: last.keys().map(|(task, _)| task.to_vec()).collect(),
             names: last.keys().map(|(_, name)| *name).collect(),
             bytes: last.values().copied().collect(),
+            owner,
         })
     }
 
-    pub(crate) fn params(&self) -> [&(dyn ToSql + Sync); 6] {
+    pub(crate) fn params(&self) -> [&(dyn ToSql + Sync); 7] {
         [
             &self.address.thread,
             &self.address.namespace,
@@ -104,6 +111,7 @@ impl<'a> WriteRows<'a> {
             &self.tasks,
             &self.names,
             &self.bytes,
+            &self.owner,
         ]
     }
 }

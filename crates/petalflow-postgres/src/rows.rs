@@ -231,5 +231,6 @@ pub(crate) fn thread_info(row: &Row) -> Result<ThreadInfo, StoreError> {
         due_ms: reader.optional_number(row, 7)?,
         labels: names.into_iter().zip(values).collect(),
         id,
+        damage: None,
     })
 }

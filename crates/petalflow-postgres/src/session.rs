@@ -72,6 +72,14 @@ impl Session {
         }
     }
 
+    /// Whether the owner has the claim, and no other can get it. Asked in the session, so an answer shows that the session and its
+    /// lock still exist.
+    pub(crate) async fn confirm(&self, thread: &str, owner: &str) -> Result<bool, StoreError> {
+        let params: &Params<'_> = &[&thread, &owner, &self.key];
+        let held = self.query(thread, sql::CONFIRM, params).await?;
+        Ok(!held.is_empty())
+    }
+
     /// Adds a claim that [`release_pending`](Self::release_pending) releases.
     pub(crate) fn release(&self, thread: &str, owner: &str) {
         self.releases.push(thread, owner);
@@ -95,8 +103,7 @@ impl Session {
         sql: &'static str,
         params: &Params<'_>,
     ) -> Result<Vec<Row>, StoreError> {
-        let deadline =
-            self.connector.options.statement_timeout + self.connector.options.connect_timeout;
+        let deadline = self.deadline();
         let mut last = false;
         loop {
             let connection = self.connection().await?;
@@ -119,6 +126,11 @@ impl Session {
         }
     }
 
+    /// The time limit for an answer. The server cancels a statement earlier, unless it is unreachable.
+    fn deadline(&self) -> Duration {
+        self.connector.options.statement_timeout + self.connector.options.connect_timeout
+    }
+
     /// Drops a connection that is lost, even if its client has not detected it.
     async fn discard(&self, lost: &Arc<Connection>) {
         let mut current = self.current.lock().await;
@@ -138,16 +150,16 @@ impl Session {
             return Ok(connection.clone());
         }
         let connection = self.connector.open(Some(self.closed.clone())).await?;
-        connection
-            .client()
-            .batch_execute(sql::SESSION)
-            .await
-            .map_err(store_error)?;
-        // Waits until the server has seen that the previous connection has ended.
-        connection
-            .query(sql::HOLD, &[&self.key])
-            .await
-            .map_err(store_error)?;
+        let hold = async {
+            let client = connection.client();
+            client.batch_execute(sql::SESSION).await?;
+            // Waits until the server has seen that the previous connection has ended.
+            connection.query(sql::HOLD, &[&self.key]).await
+        };
+        match timeout(self.deadline(), hold).await {
+            Ok(held) => held.map_err(store_error)?,
+            Err(_) => return Err(timed_out("answer")),
+        };
         Ok(current.insert(Arc::new(connection)).clone())
     }
 }

@@ -3,6 +3,24 @@
 //! The isolation level is `read committed`: a statement that waited for a row that another transaction changed sees the changed
 //! row. The check in [`APPEND_FIRST`] and [`APPEND_AFTER`] between processes needs this.
 
+/// Whether the owner in a parameter may write to thread `$1`: there is none, or it has the claim. The lock on the row of the claim
+/// is held to the end of the statement, so no other owner can get the claim in between.
+macro_rules! held {
+    ($owner:literal) => {
+        concat!(
+            "held AS MATERIALIZED (
+        SELECT FROM claims WHERE thread = $1 AND owner = ",
+            $owner,
+            " FOR SHARE
+    ), may_write AS MATERIALIZED (
+        SELECT WHERE ",
+            $owner,
+            "::text IS NULL OR EXISTS (SELECT FROM held)
+    )"
+        )
+    };
+}
+
 /// The numbers that a read compares, to notice that checkpoints are missing.
 macro_rules! head {
     () => {
@@ -14,11 +32,11 @@ macro_rules! head {
     };
 }
 
-/// `$1` thread, `$2` namespace, `$3` number, `$4` base, `$5` time, `$6` bytes, `$7` to `$8` settled numbers. No row means a conflict,
-/// or that the line is damaged.
-pub(crate) const APPEND_FIRST: &str = "
-    WITH head AS (
-        INSERT INTO lines AS line (thread, namespace, newest, begun_ms) VALUES ($1, $2, $3, $5)
+/// `$1` thread, `$2` namespace, `$3` number, `$4` base, `$5` time, `$6` bytes, `$7` to `$8` settled numbers, `$9` null or the owner.
+/// No row means that the claim is lost, a conflict, or that the line is damaged.
+pub(crate) const APPEND_FIRST: &str = concat!(
+    "WITH ", held!("$9"), ", head AS (
+        INSERT INTO lines AS line (thread, namespace, newest, begun_ms) SELECT $1, $2, $3, $5 FROM may_write
         ON CONFLICT (thread, namespace) DO UPDATE SET newest = excluded.newest, begun_ms = excluded.begun_ms
         WHERE line.newest IS NULL AND NOT EXISTS (SELECT FROM checkpoints WHERE line = line.id)
         RETURNING line.id
@@ -27,20 +45,22 @@ pub(crate) const APPEND_FIRST: &str = "
     ), settled AS (
         DELETE FROM writes USING head WHERE writes.line = head.id AND writes.seq BETWEEN $7 AND $8
     )
-    SELECT id FROM head";
+    SELECT id FROM head"
+);
 
-/// Like [`APPEND_FIRST`], with `$9`, the newest number that the caller knows.
-pub(crate) const APPEND_AFTER: &str = "
-    WITH head AS (
-        UPDATE lines SET newest = $3 WHERE thread = $1 AND namespace = $2 AND newest = $9
-            AND NOT EXISTS (SELECT FROM checkpoints WHERE line = lines.id AND seq > $9)
+/// Like [`APPEND_FIRST`], with `$10`, the newest number that the caller knows.
+pub(crate) const APPEND_AFTER: &str = concat!(
+    "WITH ", held!("$9"), ", head AS (
+        UPDATE lines SET newest = $3 FROM may_write WHERE thread = $1 AND namespace = $2 AND newest = $10
+            AND NOT EXISTS (SELECT FROM checkpoints WHERE line = lines.id AND seq > $10)
         RETURNING id
     ), appended AS (
         INSERT INTO checkpoints (line, seq, base, created_ms, bytes) SELECT id, $3, $4, $5, $6 FROM head
     ), settled AS (
         DELETE FROM writes USING head WHERE writes.line = head.id AND writes.seq BETWEEN $7 AND $8
     )
-    SELECT id FROM head";
+    SELECT id FROM head"
+);
 
 /// `$1` thread, `$2` namespace. One row: the newest checkpoint of the line, the newest that is stored, and, for the thread's own
 /// flow, the one for which its status was set.
@@ -50,12 +70,13 @@ pub(crate) const HEAD: &str = concat!(
     ") AS head"
 );
 
-/// `$1` thread, `$2` namespace, `$3` number, then one array each of `$4` tasks, `$5` names and `$6` bytes.
-pub(crate) const WRITE: &str = "
-    WITH known AS (
-        SELECT id FROM lines WHERE thread = $1 AND namespace = $2
+/// `$1` thread, `$2` namespace, `$3` number, then one array each of `$4` tasks, `$5` names and `$6` bytes, and `$7` null or the owner.
+/// No row means that the claim is lost.
+pub(crate) const WRITE: &str = concat!(
+    "WITH ", held!("$7"), ", known AS (
+        SELECT id FROM lines, may_write WHERE thread = $1 AND namespace = $2
     ), new AS (
-        INSERT INTO lines AS line (thread, namespace) SELECT $1, $2 WHERE NOT EXISTS (SELECT FROM known)
+        INSERT INTO lines AS line (thread, namespace) SELECT $1, $2 FROM may_write WHERE NOT EXISTS (SELECT FROM known)
         -- Changes nothing, but unlike DO NOTHING it returns the id of a line that another transaction has just inserted.
         ON CONFLICT (thread, namespace) DO UPDATE SET newest = line.newest
         RETURNING line.id
@@ -64,7 +85,9 @@ pub(crate) const WRITE: &str = "
     SELECT at.id, $3, given.task, given.name, given.bytes
     FROM (SELECT id FROM known UNION ALL SELECT id FROM new) AS at,
         unnest($4::bytea[], $5::text[], $6::bytea[]) AS given (task, name, bytes)
-    ON CONFLICT (line, seq, task, name) DO UPDATE SET bytes = excluded.bytes";
+    ON CONFLICT (line, seq, task, name) DO UPDATE SET bytes = excluded.bytes
+    RETURNING line"
+);
 
 /// `$1` thread, `$2` namespace, `$3` number, or null for the newest. The first column is 0 for the numbers of [`HEAD`], 1 for a
 /// checkpoint, and 2 for a write.
@@ -129,7 +152,8 @@ macro_rules! fits {
 /// fit together is listed whatever its status is, so that it is noticed.
 pub(crate) const THREADS: &str = concat!(
     "SELECT line.thread, count(*), sum(octet_length(bytes)),
-        LEAST(min(line.begun_ms), min(checkpoints.created_ms)), max(checkpoints.created_ms),
+        LEAST((SELECT min(begun_ms) FROM lines AS known WHERE known.thread = line.thread), min(checkpoints.created_ms)),
+        max(checkpoints.created_ms),
         COALESCE(described.flow, ''),
         CASE WHEN described.status_at = root.newest THEN described.status END,
         CASE WHEN described.status_at = root.newest THEN described.due_ms END,
@@ -155,42 +179,77 @@ pub(crate) const THREADS: &str = concat!(
     ORDER BY line.thread LIMIT $4"
 );
 
-/// `$1` thread, `$2` status, `$3` flow, `$4` null or the time at which the thread is due.
-pub(crate) const SET_STATUS: &str = "
+/// `$1` thread, `$2` status, `$3` flow, `$4` null or the time at which the thread is due, `$5` null or the owner. No row means that
+/// the claim is lost.
+pub(crate) const SET_STATUS: &str = concat!(
+    "WITH ", held!("$5"), "
     INSERT INTO threads (thread, status_at, status, flow, due_ms)
-    VALUES ($1, (SELECT newest FROM lines WHERE thread = $1 AND namespace = ''), $2, $3, $4)
+    SELECT $1, (SELECT newest FROM lines WHERE thread = $1 AND namespace = ''), $2, $3, $4 FROM may_write
     ON CONFLICT (thread) DO UPDATE SET
-        status_at = excluded.status_at, status = excluded.status, flow = excluded.flow, due_ms = excluded.due_ms";
+        status_at = excluded.status_at, status = excluded.status, flow = excluded.flow, due_ms = excluded.due_ms
+    RETURNING thread"
+);
 
-/// `$1` thread, then one array each of `$2` names and `$3` values.
-pub(crate) const SET_LABELS: &str = "
-    INSERT INTO threads (thread, label_names, label_values) VALUES ($1, $2, $3)
-    ON CONFLICT (thread) DO UPDATE SET label_names = excluded.label_names, label_values = excluded.label_values";
+/// `$1` thread, then one array each of `$2` names and `$3` values, and `$4` null or the owner. No row means that the claim is lost.
+pub(crate) const SET_LABELS: &str = concat!(
+    "WITH ", held!("$4"), "
+    INSERT INTO threads (thread, label_names, label_values) SELECT $1, $2, $3 FROM may_write
+    ON CONFLICT (thread) DO UPDATE SET label_names = excluded.label_names, label_values = excluded.label_values
+    RETURNING thread"
+);
 
-/// `$1` thread, `$2` namespace, `$3` the last number to remove.
-pub(crate) const PRUNE: &str = "
-    WITH at AS (
-        SELECT id, newest FROM lines WHERE thread = $1 AND namespace = $2
+/// `$1` thread, `$2` namespace, `$3` the last checkpoint to remove, `$4` null or the owner, `$5` the last number whose writes to remove.
+/// No row means that the claim is lost.
+pub(crate) const PRUNE: &str = concat!(
+    "WITH ", held!("$4"), ", at AS (
+        SELECT id, newest FROM lines, may_write WHERE thread = $1 AND namespace = $2
     ), emptied AS (
         -- Not if another transaction has appended a checkpoint in the meantime, which this statement would not see.
-        UPDATE lines SET newest = NULL FROM at
+        UPDATE lines SET newest = NULL, begun_ms = CASE WHEN EXISTS (
+            SELECT FROM lines AS left_over
+            WHERE left_over.thread = $1 AND left_over.newest IS NOT NULL AND left_over.id <> at.id
+        ) THEN lines.begun_ms END FROM at
         WHERE lines.id = at.id AND lines.newest = at.newest AND lines.newest <= $3
         RETURNING lines.id
+    ), forgotten AS (
+        -- A thread that has had no checkpoint in between is created anew.
+        UPDATE lines SET begun_ms = NULL
+        WHERE thread = $1 AND id NOT IN (SELECT id FROM at) AND EXISTS (SELECT FROM emptied) AND NOT EXISTS (
+            SELECT FROM lines AS left_over
+            WHERE left_over.thread = $1 AND left_over.newest IS NOT NULL AND left_over.id NOT IN (SELECT id FROM at)
+        )
     ), described AS (
         -- A status is that of a checkpoint which is stored.
         UPDATE threads SET status_at = NULL, status = NULL, due_ms = NULL
         WHERE thread = $1 AND $2 = '' AND EXISTS (SELECT FROM emptied)
     ), removed AS (
-        DELETE FROM writes USING at WHERE line = at.id AND seq <= $3
+        DELETE FROM writes USING at WHERE line = at.id AND seq <= $5
+    ), pruned AS (
+        DELETE FROM checkpoints USING at WHERE line = at.id AND seq <= $3
     )
-    DELETE FROM checkpoints USING at WHERE line = at.id AND seq <= $3";
+    SELECT FROM may_write"
+);
 
-/// `$1` an array of threads. The foreign keys delete their checkpoints and writes.
+/// `$1` an array of threads, `$2` null or the owner. The foreign keys delete their checkpoints and writes. The row without a thread
+/// counts the threads that were deleted. Returns the threads that remain because their claims are lost.
 pub(crate) const DELETE: &str = "
-    WITH described AS (
-        DELETE FROM threads WHERE thread = ANY ($1)
+    WITH held AS MATERIALIZED (
+        SELECT thread FROM claims WHERE thread = ANY ($1) AND owner = $2 FOR SHARE
+    ), given AS MATERIALIZED (
+        SELECT DISTINCT thread, $2::text IS NULL OR thread IN (SELECT thread FROM held) AS may_delete
+        FROM unnest($1::text[]) AS named (thread)
+    ), described AS (
+        DELETE FROM threads USING given WHERE threads.thread = given.thread AND may_delete
+    ), gone AS (
+        DELETE FROM lines USING given WHERE lines.thread = given.thread AND may_delete RETURNING lines.thread
+    ), counted AS (
+        INSERT INTO threads AS known (thread, due_ms) SELECT '', count(DISTINCT thread) FROM gone HAVING count(*) > 0
+        ON CONFLICT (thread) DO UPDATE SET due_ms = known.due_ms + excluded.due_ms
     )
-    DELETE FROM lines WHERE thread = ANY ($1)";
+    SELECT thread FROM given WHERE NOT may_delete";
+
+/// How many threads were deleted.
+pub(crate) const DELETIONS: &str = "SELECT due_ms FROM threads WHERE thread = ''";
 
 /// Begins a transaction of several statements.
 pub(crate) const BEGIN: &str = "BEGIN";
@@ -221,6 +280,14 @@ pub(crate) const CLAIM: &str = "
 
 /// `$1` thread.
 pub(crate) const OWNER: &str = "SELECT owner, session FROM claims WHERE thread = $1";
+
+/// `$1` thread, `$2` owner. A row means that the owner has the claim.
+pub(crate) const HELD: &str = "SELECT FROM claims WHERE thread = $1 AND owner = $2";
+
+/// `$1` thread, `$2` owner, `$3` the key of the session in which this runs. A row means that the owner has the claim, and that no
+/// other can get it while the session lasts.
+pub(crate) const CONFIRM: &str =
+    "SELECT FROM claims WHERE thread = $1 AND owner = $2 AND session = $3";
 
 /// `$1` thread, `$2` owner.
 pub(crate) const RELEASE: &str = "DELETE FROM claims WHERE thread = $1 AND owner = $2";

@@ -41,10 +41,12 @@ use crate::{layout, rows, sql};
 /// **Durability** is that of the database: what a call has written survives a crash unless `synchronous_commit` is off.
 ///
 /// **Claims** end when they are released, when the process dies, or when the last clone of the store is dropped. They need no
-/// lease: the store holds a lock on one more connection. The server sees the end of that connection at once when a process is
-/// killed, and within half a minute when its machine is unreachable. When the server restarts, others can take the claims until
-/// the store has connected again; a run that continued in the meantime gets a [`Conflict`](StoreError::Conflict) with its next
-/// checkpoint. Claims do not work through a proxy that runs each statement in another session, such as `PgBouncer` in transaction
+/// lease: the store holds a lock on one more connection, its session. The server sees the end of that connection at once when a
+/// process is killed, and within half a minute when its machine is suspended or unreachable. A process that is only stopped, by a
+/// signal or in a debugger, keeps its connection and so its threads, until it continues or is killed. When the server restarts or
+/// ends the session, others can take the claims until the store has connected again. A run whose thread was taken gets
+/// [`ClaimLost`](StoreError::ClaimLost) with its next write. Before an effect, `Context::once` asks the server in the session
+/// whether the claim still holds; a process that gets no answer has no effect. Claims do not work through a proxy that runs each statement in another session, such as `PgBouncer` in transaction
 /// mode.
 ///
 /// **Space** of removed checkpoints is used again after the server's autovacuum has run, which is on by default.
@@ -120,6 +122,31 @@ impl PostgresStore {
         })))
     }
 
+    /// Fails if the owner does not have the claim on the thread.
+    async fn check_claim(&self, thread: &str, owner: Option<&str>) -> Result<(), StoreError> {
+        let Some(owner) = owner else { return Ok(()) };
+        let (pool, params): (_, &Params<'_>) = (&self.0.pool, &[&thread, &owner]);
+        let held = pool.query(thread, Rerun::Harmless, sql::HELD, params);
+        if held.await?.is_empty() {
+            return Err(claim_lost(thread));
+        }
+        Ok(())
+    }
+
+    /// Runs a statement that returns no row if the claim on the thread is lost.
+    async fn run_claimed(
+        &self,
+        thread: &str,
+        sql: &'static str,
+        params: &Params<'_>,
+    ) -> Result<(), StoreError> {
+        let rows = self.0.pool.query(thread, Rerun::Never, sql, params).await?;
+        if rows.is_empty() {
+            return Err(claim_lost(thread));
+        }
+        Ok(())
+    }
+
     /// The error of an append that has found another newest checkpoint than expected.
     async fn conflict(&self, address: Address<'_>, expected: Option<u64>) -> StoreError {
         let Address { thread, namespace } = address;
@@ -141,6 +168,12 @@ impl PostgresStore {
     }
 }
 
+fn claim_lost(thread: &str) -> StoreError {
+    StoreError::ClaimLost {
+        thread: thread.into(),
+    }
+}
+
 impl PostgresStore {
     /// Makes the changes in one transaction. If an append finds another newest checkpoint than it expects, makes none of them, and
     /// returns its address and what it expects.
@@ -148,6 +181,7 @@ impl PostgresStore {
         &self,
         thread: &'a str,
         changes: &'a [StoreChange],
+        owner: Option<&'a str>,
     ) -> Result<Option<(Address<'a>, Option<u64>)>, StoreError> {
         let mut transaction = self.0.pool.begin(thread).await?;
         for change in changes {
@@ -159,7 +193,7 @@ impl PostgresStore {
                     settled,
                 } => {
                     let address = Address { thread, namespace };
-                    let row = AppendRow::new(address, checkpoint, *after, settled)?;
+                    let row = AppendRow::new(address, checkpoint, *after, settled, owner)?;
                     let params = row.params();
                     let appended = transaction.query(thread, row.statement(), &params);
                     if appended.await?.is_empty() {
@@ -171,9 +205,12 @@ impl PostgresStore {
                     seq,
                     writes,
                 } => {
-                    let rows = WriteRows::new(Address { thread, namespace }, *seq, writes)?;
+                    let rows = WriteRows::new(Address { thread, namespace }, *seq, writes, owner)?;
                     let params = rows.params();
-                    transaction.query(thread, sql::WRITE, &params).await?;
+                    let written = transaction.query(thread, sql::WRITE, &params);
+                    if written.await?.is_empty() && !writes.is_empty() {
+                        return Err(claim_lost(thread));
+                    }
                 }
                 StoreChange::Status {
                     flow,
@@ -181,8 +218,11 @@ impl PostgresStore {
                     due_ms,
                 } => {
                     let due_ms = due_ms.map(rows::to_time);
-                    let params: &Params<'_> = &[&thread, &status.as_str(), &flow, &due_ms];
-                    transaction.query(thread, sql::SET_STATUS, params).await?;
+                    let params: &Params<'_> = &[&thread, &status.as_str(), &flow, &due_ms, &owner];
+                    let set = transaction.query(thread, sql::SET_STATUS, params);
+                    if set.await?.is_empty() {
+                        return Err(claim_lost(thread));
+                    }
                 }
             }
         }
@@ -199,8 +239,9 @@ impl Store for PostgresStore {
         checkpoint: &StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
+        owner: Option<&str>,
     ) -> Result<(), StoreError> {
-        let row = AppendRow::new(address, checkpoint, after, &settled)?;
+        let row = AppendRow::new(address, checkpoint, after, &settled, owner)?;
         let (pool, params) = (&self.0.pool, row.params());
         let mut again = false;
         loop {
@@ -208,6 +249,7 @@ impl Store for PostgresStore {
             if !appended.await?.is_empty() {
                 return Ok(());
             }
+            self.check_claim(address.thread, owner).await?;
             let conflict = self.conflict(address, after).await;
             // The statement may have seen the checkpoints that another transaction removed at the same time.
             let is_over =
@@ -224,23 +266,31 @@ impl Store for PostgresStore {
         address: Address<'_>,
         seq: u64,
         writes: &[StoredWrite],
+        owner: Option<&str>,
     ) -> Result<(), StoreError> {
         if writes.is_empty() {
-            return Ok(());
+            return self.check_claim(address.thread, owner).await;
         }
-        let rows = WriteRows::new(address, seq, writes)?;
-        let pool = &self.0.pool;
-        pool.query(address.thread, Rerun::Never, sql::WRITE, &rows.params())
-            .await?;
-        Ok(())
+        let rows = WriteRows::new(address, seq, writes, owner)?;
+        self.run_claimed(address.thread, sql::WRITE, &rows.params())
+            .await
     }
 
-    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError> {
+    async fn apply(
+        &self,
+        thread: &str,
+        changes: &[StoreChange],
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
+        if changes.is_empty() {
+            return self.check_claim(thread, owner).await;
+        }
         let mut again = false;
         loop {
-            let Some((address, after)) = self.apply_once(thread, changes).await? else {
+            let Some((address, after)) = self.apply_once(thread, changes, owner).await? else {
                 return Ok(());
             };
+            self.check_claim(thread, owner).await?;
             let conflict = self.conflict(address, after).await;
             // As in `append`.
             let is_over =
@@ -358,11 +408,18 @@ impl Store for PostgresStore {
         let rows = pool
             .query(UNKNOWN, Rerun::Harmless, sql::THREADS, params)
             .await?;
-        rows.iter().map(rows::thread_info).collect()
+        let infos = rows.iter().map(rows::thread_info);
+        infos
+            .map(|info| info.or_else(ThreadInfo::of_damage))
+            .collect()
     }
 
-    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
-        let pool = &self.0.pool;
+    async fn describe(
+        &self,
+        thread: &str,
+        change: ThreadChange<'_>,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
         match change {
             ThreadChange::Status {
                 flow,
@@ -370,52 +427,69 @@ impl Store for PostgresStore {
                 due_ms,
             } => {
                 let due_ms = due_ms.map(rows::to_time);
-                let params: &Params<'_> = &[&thread, &status.as_str(), &flow, &due_ms];
-                pool.query(thread, Rerun::Never, sql::SET_STATUS, params)
-                    .await?;
+                let params: &Params<'_> = &[&thread, &status.as_str(), &flow, &due_ms, &owner];
+                self.run_claimed(thread, sql::SET_STATUS, params).await
             }
             ThreadChange::Labels(labels) => {
                 let (names, values): (Vec<&str>, Vec<&str>) = labels
                     .iter()
                     .map(|(name, value)| (name.as_str(), value.as_str()))
                     .unzip();
-                let params: &Params<'_> = &[&thread, &names, &values];
-                pool.query(thread, Rerun::Never, sql::SET_LABELS, params)
-                    .await?;
+                let params: &Params<'_> = &[&thread, &names, &values, &owner];
+                self.run_claimed(thread, sql::SET_LABELS, params).await
             }
         }
-        Ok(())
     }
 
-    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
+    async fn prune(
+        &self,
+        address: Address<'_>,
+        seq: u64,
+        writes: u64,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
         let Address { thread, namespace } = address;
-        let last = rows::last_below(seq);
-        self.0
-            .pool
-            .query(
-                thread,
-                Rerun::Never,
-                sql::PRUNE,
-                &[&thread, &namespace, &last],
-            )
-            .await?;
-        Ok(())
+        let (last, last_write) = (rows::last_below(seq), rows::last_below(writes));
+        let params: &Params<'_> = &[&thread, &namespace, &last, &owner, &last_write];
+        self.run_claimed(thread, sql::PRUNE, params).await
     }
 
-    async fn delete(&self, thread: &str) -> Result<(), StoreError> {
-        self.delete_many(&[thread]).await
+    async fn delete(&self, thread: &str, owner: Option<&str>) -> Result<(), StoreError> {
+        self.delete_many(&[thread], owner).await
     }
 
-    async fn delete_many(&self, threads: &[&str]) -> Result<(), StoreError> {
+    async fn delete_many(&self, threads: &[&str], owner: Option<&str>) -> Result<(), StoreError> {
         let pool = &self.0.pool;
         let first = threads.first().copied().unwrap_or(UNKNOWN);
-        pool.query(first, Rerun::Never, sql::DELETE, &[&threads])
+        let params: &Params<'_> = &[&threads, &owner];
+        let left = pool.query(first, Rerun::Never, sql::DELETE, params).await?;
+        let Some(row) = left.first() else {
+            return Ok(());
+        };
+        let (thread, table) = (first, "claims");
+        let lost: String = Reader { thread, table }.get(row, 0)?;
+        Err(claim_lost(&lost))
+    }
+
+    async fn incarnation(&self, thread: &str) -> Result<u64, StoreError> {
+        let pool = &self.0.pool;
+        let rows = pool
+            .query(thread, Rerun::Harmless, sql::DELETIONS, &[])
             .await?;
-        Ok(())
+        let Some(row) = rows.first() else {
+            return Ok(0);
+        };
+        let table = "threads";
+        let deleted: i64 = Reader { thread, table }.get(row, 0)?;
+        Ok(deleted.unsigned_abs())
     }
 
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
         self.0.session.claim(thread, owner).await
+    }
+
+    async fn confirm(&self, thread: &str, owner: &str) -> Result<bool, StoreError> {
+        self.0.session.confirm(thread, owner).await
     }
 
     fn release(&self, thread: &str, owner: &str) {

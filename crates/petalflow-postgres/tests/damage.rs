@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use petalflow::checkpoint::{
-    Address, Store, StoreError, StoredWrite, ThreadChange, ThreadQuery, ThreadStatus,
+    Address, Store, StoreError, StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
 };
 use petalflow::event::TaskId;
 use petalflow_postgres::PostgresStore;
@@ -31,7 +31,7 @@ async fn damaged_store(url: &str, damage: &str) -> (PostgresStore, String) {
     append(&store, 1, None).await.unwrap();
     append(&store, 2, Some(1)).await.unwrap();
     store
-        .append(EVENTS, &checkpoint(1), None, 0..0)
+        .append(EVENTS, &checkpoint(1), None, 0..0, None)
         .await
         .unwrap();
     let write = StoredWrite {
@@ -39,11 +39,11 @@ async fn damaged_store(url: &str, damage: &str) -> (PostgresStore, String) {
         name: "result".into(),
         bytes: vec![1],
     };
-    store.write(ESSAY, 2, &[write]).await.unwrap();
-    store.describe("essay", WAITING).await.unwrap();
+    store.write(ESSAY, 2, &[write], None).await.unwrap();
+    store.describe("essay", WAITING, None).await.unwrap();
     let labels = BTreeMap::from([("user".to_string(), "ann".to_string())]);
     let labels = ThreadChange::Labels(&labels);
-    store.describe("essay", labels).await.unwrap();
+    store.describe("essay", labels, None).await.unwrap();
     let loose = "ALTER TABLE lines ALTER namespace DROP NOT NULL;
         ALTER TABLE checkpoints DROP CONSTRAINT checkpoints_line_fkey, ALTER base DROP NOT NULL, ALTER bytes DROP NOT NULL;
         ALTER TABLE writes ALTER bytes DROP NOT NULL;
@@ -53,6 +53,17 @@ async fn damaged_store(url: &str, damage: &str) -> (PostgresStore, String) {
     let statements = format!("SET search_path = {schema}; {loose}; {damage}");
     sql(url, &statements).await;
     (store, schema)
+}
+
+/// The thread is listed as damaged, and does not hide another one.
+#[track_caller]
+fn is_listed(listed: Result<Vec<ThreadInfo>, StoreError>, damage: &str) {
+    let is_damaged = |info: &ThreadInfo| info.id == "essay" && info.damage.is_some();
+    let is_other = |info: &ThreadInfo| info.id == "other" && info.damage.is_none();
+    assert!(
+        matches!(&listed, Ok(listed) if listed.iter().any(is_damaged) && listed.iter().any(is_other)),
+        "{damage}: {listed:?}"
+    );
 }
 
 #[track_caller]
@@ -84,7 +95,7 @@ async fn a_line_that_does_not_fit_its_checkpoints_is_damage() {
         is_damage(store.read(ESSAY, None).await, damage);
         is_damage(store.read(ESSAY, Some(1)).await, damage);
         is_damage(store.history(ESSAY, None, 10).await, damage);
-        store.delete("essay").await.unwrap();
+        store.delete("essay", None).await.unwrap();
         assert_eq!(store.read(ESSAY, None).await.unwrap(), None);
     }
 }
@@ -159,12 +170,16 @@ async fn a_damaged_description_is_damage() {
         "UPDATE checkpoints SET created_ms = -1",
     ] {
         let (store, _) = damaged_store(&server.url, damage).await;
-        is_damage(store.threads(ThreadQuery::default()).await, damage);
+        let (other, first) = (Address::root("other"), checkpoint(1));
+        let appended = store.append(other, &first, None, 0..0, None);
+        appended.await.unwrap();
+        store.describe("other", WAITING, None).await.unwrap();
+        is_listed(store.threads(ThreadQuery::default()).await, damage);
         let waiting = ThreadQuery {
             status: Some(ThreadStatus::Waiting),
             ..ThreadQuery::default()
         };
-        is_damage(store.threads(waiting).await, damage);
+        is_listed(store.threads(waiting).await, damage);
     }
 }
 
@@ -192,7 +207,7 @@ async fn a_thread_without_checkpoints_can_begin_again() {
         return;
     };
     let (store, _) = damaged_store(&server.url, "").await;
-    store.prune(ESSAY, 3).await.unwrap();
+    store.prune(ESSAY, 3, 3, None).await.unwrap();
     assert_eq!(store.read(ESSAY, None).await.unwrap(), None);
     let listed = store.threads(ThreadQuery::default()).await.unwrap();
     assert_eq!(listed[0].status, ThreadStatus::Running);

@@ -19,6 +19,7 @@ use petalflow_testing::{StoreUnderTest, store_contract};
 mod damage;
 #[cfg(feature = "tls")]
 mod encrypted;
+mod partition;
 
 store_contract! {
     contract, async || {

@@ -106,6 +106,11 @@ fn is_lost(error: &RedisError) -> bool {
 /// The error of the store contract for an error of a script that uses this thread.
 fn script_error(thread: &str, error: RedisError) -> StoreError {
     let problem = match error.code() {
+        Some("CLAIMLOST") => {
+            return StoreError::ClaimLost {
+                thread: thread.into(),
+            };
+        }
         Some("DAMAGED") => error.detail().unwrap_or_default().to_string(),
         Some("WRONGTYPE") => format!("a key has a value of another type ({error})"),
         _ => return store_error(error),

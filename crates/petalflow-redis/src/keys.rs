@@ -11,7 +11,7 @@ use siphasher::sip::SipHasher13;
 /// The number of shards. It is part of the layout: changing it means moving keys.
 pub(crate) const SHARDS: u64 = 16;
 
-/// All keys of a thread except the key of its claim.
+/// All keys of a thread.
 pub(crate) struct Keys {
     /// The ids of the shard's threads that have checkpoints, sorted by bytes.
     pub(crate) threads: String,
@@ -32,6 +32,8 @@ pub(crate) struct Keys {
     pub(crate) values: String,
     /// The namespaces that hold a checkpoint or a write, sorted by bytes.
     pub(crate) namespaces: String,
+    /// The owner of the claim.
+    pub(crate) claim: String,
 }
 
 impl Keys {
@@ -49,11 +51,12 @@ impl Keys {
             marks: key("marks"),
             values: key("values"),
             namespaces: key("namespaces"),
+            claim: claim_key(prefix, thread),
         }
     }
 
-    /// The keys of checkpoints and writes, in the order in which the scripts take them.
-    pub(crate) fn all(&self) -> [&str; 7] {
+    /// The keys of checkpoints and writes, and that of the claim, in the order in which the scripts take them.
+    pub(crate) fn all(&self) -> [&str; 8] {
         [
             &self.threads,
             &self.infos,
@@ -62,6 +65,7 @@ impl Keys {
             &self.marks,
             &self.values,
             &self.namespaces,
+            &self.claim,
         ]
     }
 }
@@ -69,6 +73,11 @@ impl Keys {
 /// The keys of a shard's list of threads: their ids, and what is listed of each.
 pub(crate) fn list_keys(prefix: &str, shard: u64) -> [String; 4] {
     ["threads", "infos", "states", "labels"].map(|what| format!("{prefix}{{{shard}}}:{what}"))
+}
+
+/// The key that counts the threads of a shard that were deleted.
+pub(crate) fn deleted_key(prefix: &str, shard: u64) -> String {
+    format!("{prefix}{{{shard}}}:deleted")
 }
 
 pub(crate) fn claim_key(prefix: &str, thread: &str) -> String {

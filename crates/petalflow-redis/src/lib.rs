@@ -34,6 +34,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod arguments;
 mod connection;
 mod keys;
 mod options;

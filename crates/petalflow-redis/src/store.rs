@@ -15,8 +15,9 @@ use redis::{Script, ScriptInvocation};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
+use crate::arguments::{add_changes, fence};
 use crate::connection::Connection;
-use crate::keys::{Keys, SHARDS, claim_key, digits, layout_key, list_keys, shard_of};
+use crate::keys::{Keys, SHARDS, claim_key, deleted_key, digits, layout_key, list_keys, shard_of};
 use crate::options::RedisOptions;
 use crate::values::{Pairs, UNKNOWN};
 use crate::{scripts, values};
@@ -173,6 +174,10 @@ impl Inner {
         script
     }
 
+    fn claim_lasts_ms(&self) -> u64 {
+        u64::try_from(self.options.claim_lasts.as_millis()).unwrap_or(u64::MAX)
+    }
+
     /// Releases the claims that are pending.
     async fn release_pending(&self) -> Result<(), StoreError> {
         self.releases
@@ -193,60 +198,6 @@ fn with_keys<'a>(script: &'a Script, keys: &[&str]) -> ScriptInvocation<'a> {
     script
 }
 
-/// Adds changes to the arguments of [`scripts::APPLY`]. Each write is one.
-fn add_changes(script: &mut ScriptInvocation<'_>, changes: &[StoreChange]) {
-    let count = changes.iter().map(|change| match change {
-        StoreChange::Write { writes, .. } => writes.len(),
-        _ => 1,
-    });
-    script.arg(count.sum::<usize>());
-    for change in changes {
-        match change {
-            StoreChange::Append {
-                namespace,
-                checkpoint,
-                after,
-                settled,
-            } => {
-                script
-                    .arg("append")
-                    .arg(namespace)
-                    .arg(digits(checkpoint.seq))
-                    .arg(digits(checkpoint.base))
-                    .arg(digits(checkpoint.created_ms))
-                    .arg(checkpoint.bytes.as_slice())
-                    .arg(after.map(digits).unwrap_or_default())
-                    .arg(digits(settled.start))
-                    .arg(digits(settled.end));
-            }
-            StoreChange::Write {
-                namespace,
-                seq,
-                writes,
-            } => {
-                for write in writes {
-                    script
-                        .arg("write")
-                        .arg(namespace)
-                        .arg(digits(*seq))
-                        .arg(write.task.to_bytes().as_slice())
-                        .arg(&write.name)
-                        .arg(write.bytes.as_slice());
-                }
-            }
-            StoreChange::Status {
-                flow,
-                status,
-                due_ms,
-            } => {
-                script
-                    .arg("status")
-                    .arg(values::state(*status, *due_ms, flow));
-            }
-        }
-    }
-}
-
 #[async_trait]
 impl Store for RedisStore {
     async fn append(
@@ -255,11 +206,13 @@ impl Store for RedisStore {
         checkpoint: &StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
+        owner: Option<&str>,
     ) -> Result<(), StoreError> {
         let keys = self.keys(address.thread);
         let mut script = with_keys(&scripts::APPEND, &keys.all());
         script
             .arg(address.thread)
+            .arg(fence(owner))
             .arg(address.namespace)
             .arg(digits(checkpoint.seq))
             .arg(digits(checkpoint.base))
@@ -287,14 +240,13 @@ impl Store for RedisStore {
         address: Address<'_>,
         seq: u64,
         writes: &[StoredWrite],
+        owner: Option<&str>,
     ) -> Result<(), StoreError> {
-        if writes.is_empty() {
-            return Ok(());
-        }
         let keys = self.keys(address.thread);
         let mut script = with_keys(&scripts::WRITE, &keys.all());
         script
             .arg(address.thread)
+            .arg(fence(owner))
             .arg(address.namespace)
             .arg(digits(seq));
         for write in writes {
@@ -306,10 +258,15 @@ impl Store for RedisStore {
         self.0.connection.invoke(address.thread, &script).await
     }
 
-    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError> {
+    async fn apply(
+        &self,
+        thread: &str,
+        changes: &[StoreChange],
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
         let keys = self.keys(thread);
         let mut script = with_keys(&scripts::APPLY, &keys.all());
-        script.key(&keys.states).arg(thread);
+        script.key(&keys.states).arg(thread).arg(fence(owner));
         add_changes(&mut script, changes);
         let connection = &self.0.connection;
         let answer: Vec<Vec<u8>> = connection
@@ -423,7 +380,8 @@ impl Store for RedisStore {
                 let found: Result<(u64, Vec<ThreadInfo>), StoreError> =
                     found.map_err(|error| StoreError::Other(error.into()))?;
                 let (shard, infos) = found?;
-                let is_full = most == FILTERED_PAGE && i64::try_from(infos.len()) == Ok(most);
+                let is_full = most == FILTERED_PAGE
+                    && i64::try_from(infos.len()).is_ok_and(|found| found >= most);
                 let last = infos.last().filter(|_| is_full).map(|last| last.id.clone());
                 let mut infos: Vec<_> = infos.into_iter().filter(|it| query.covers(it)).collect();
                 let enough = infos.len() >= limit;
@@ -435,53 +393,73 @@ impl Store for RedisStore {
             }
         }
         all.sort_by(|a, b| a.id.cmp(&b.id));
+        // A damaged thread may be found with several pages.
+        all.dedup_by(|a, b| a.id == b.id);
         all.truncate(limit);
         Ok(all)
     }
 
-    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
+    async fn describe(
+        &self,
+        thread: &str,
+        change: ThreadChange<'_>,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
         let keys = self.keys(thread);
-        let script = match change {
+        let (script, keys, value): (_, &[&str], _) = match change {
             ThreadChange::Status {
                 flow,
                 status,
                 due_ms,
-            } => {
-                let mut script = with_keys(&scripts::SET_STATUS, &[&*keys.states, &*keys.seqs]);
-                script.arg(thread).arg(values::state(status, due_ms, flow));
-                script
-            }
-            ThreadChange::Labels(labels) => {
-                let mut script = with_keys(&scripts::SET_LABELS, &[&*keys.labels]);
-                script.arg(thread).arg(values::labels(labels));
-                script
-            }
+            } => (
+                &scripts::SET_STATUS,
+                &[&keys.states, &keys.seqs, &keys.claim],
+                values::state(status, due_ms, flow),
+            ),
+            ThreadChange::Labels(labels) => (
+                &scripts::SET_LABELS,
+                &[&keys.labels, &keys.claim],
+                values::labels(labels),
+            ),
         };
+        let mut script = with_keys(script, keys);
+        script.arg(thread).arg(value).arg(fence(owner));
         self.0.connection.invoke(thread, &script).await
     }
 
-    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
+    async fn prune(
+        &self,
+        address: Address<'_>,
+        seq: u64,
+        writes: u64,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
         let keys = self.keys(address.thread);
         let mut script = with_keys(&scripts::PRUNE, &keys.all());
         script
             .arg(address.thread)
+            .arg(fence(owner))
             .arg(address.namespace)
-            .arg(digits(seq));
+            .arg(digits(seq))
+            .arg(digits(writes));
         self.0.connection.invoke(address.thread, &script).await
     }
 
-    async fn delete(&self, thread: &str) -> Result<(), StoreError> {
-        self.delete_many(&[thread]).await
+    async fn delete(&self, thread: &str, owner: Option<&str>) -> Result<(), StoreError> {
+        self.delete_many(&[thread], owner).await
     }
 
-    async fn delete_many(&self, threads: &[&str]) -> Result<(), StoreError> {
+    async fn delete_many(&self, threads: &[&str], owner: Option<&str>) -> Result<(), StoreError> {
         let mut shards: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
         for thread in threads {
             shards.entry(shard_of(thread)).or_default().push(thread);
         }
+        let mut lost = None;
         for (shard, threads) in shards {
-            let lists = list_keys(&self.0.options.prefix, shard);
+            let prefix = &self.0.options.prefix;
+            let lists = list_keys(prefix, shard);
             let mut script = with_keys(&scripts::DELETE, &lists.each_ref().map(String::as_str));
+            script.key(deleted_key(prefix, shard)).arg(fence(owner));
             for thread in &threads {
                 for key in &self.keys(thread).all()[2..] {
                     script.key(*key);
@@ -489,23 +467,37 @@ impl Store for RedisStore {
                 script.arg(*thread);
             }
             let first = threads.first().copied().unwrap_or(UNKNOWN);
-            self.0.connection.invoke::<()>(first, &script).await?;
+            let left: Option<Vec<u8>> = self.0.connection.invoke(first, &script).await?;
+            lost = left.or(lost);
         }
-        Ok(())
+        match lost {
+            Some(thread) => Err(StoreError::ClaimLost {
+                thread: values::text(thread)?,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    async fn incarnation(&self, thread: &str) -> Result<u64, StoreError> {
+        let mut script = scripts::COUNT.key(deleted_key(&self.0.options.prefix, shard_of(thread)));
+        let connection = &self.0.connection;
+        connection.invoke(thread, script.arg(thread)).await
     }
 
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
         self.0.release_pending().await?;
         let mut script = self.0.claim_script(&scripts::CLAIM, thread, owner);
-        let lasts = self.0.options.claim_lasts.as_millis();
-        let other: Option<Vec<u8>> = self
-            .0
-            .connection
-            .invoke(thread, script.arg(u64::try_from(lasts).unwrap_or(u64::MAX)))
-            .await?;
+        script.arg(self.0.claim_lasts_ms());
+        let other: Option<Vec<u8>> = self.0.connection.invoke(thread, &script).await?;
         Ok(other.map_or(Claim::Granted, |owner| Claim::Busy {
             owner: String::from_utf8_lossy(&owner).into_owned(),
         }))
+    }
+
+    async fn confirm(&self, thread: &str, owner: &str) -> Result<bool, StoreError> {
+        let mut script = self.0.claim_script(&scripts::CONFIRM, thread, owner);
+        script.arg(self.0.claim_lasts_ms());
+        self.0.connection.invoke(thread, &script).await
     }
 
     fn release(&self, thread: &str, owner: &str) {

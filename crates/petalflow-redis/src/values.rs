@@ -32,30 +32,34 @@ pub(crate) fn writes(thread: &str, pairs: Pairs) -> Result<Vec<(u64, StoredWrite
         .collect()
 }
 
-/// Decodes the result of the script that lists threads: four values for each.
+/// Decodes the result of the script that lists threads: four values for each. Those that are damaged are listed as such.
 pub(crate) fn infos(values: Pairs) -> Result<Vec<ThreadInfo>, StoreError> {
     let mut infos = Vec::new();
     let mut values = values.into_iter();
     while let Some(id) = values.next() {
         let mut next = || values.next().flatten().unwrap_or_default();
-        let Some(id) = id else {
+        let info = if let Some(id) = id {
+            listed(id, [next(), next(), next()])
+        } else {
             let thread = String::from_utf8_lossy(&next()).into_owned();
-            return Err(damaged(
-                &thread,
-                "it is in only one of the set `threads` and the hash `infos`",
-            ));
+            let problem = "it is in only one of the set `threads` and the hash `infos`";
+            Err(damaged(&thread, problem))
         };
-        let id = text(id)?;
-        let [info, state, labels] = [next(), next(), next()];
-        let mut found = thread_info(&id, &info)
-            .ok_or_else(|| unreadable(&id, "its field of the hash `infos`", &info))?;
-        add_state(&mut found, &info[4 * DIGITS..], &state)
-            .ok_or_else(|| unreadable(&id, "its field of the hash `states`", &state))?;
-        add_labels(&mut found, &labels)
-            .ok_or_else(|| unreadable(&id, "its field of the hash `labels`", &labels))?;
-        infos.push(found);
+        infos.push(info.or_else(ThreadInfo::of_damage)?);
     }
     Ok(infos)
+}
+
+/// Decodes what is listed of a thread: its fields of the hashes `infos`, `states` and `labels`.
+fn listed(id: Vec<u8>, [info, state, labels]: [Vec<u8>; 3]) -> Result<ThreadInfo, StoreError> {
+    let id = text(id)?;
+    let mut found = thread_info(&id, &info)
+        .ok_or_else(|| unreadable(&id, "its field of the hash `infos`", &info))?;
+    add_state(&mut found, &info[4 * DIGITS..], &state)
+        .ok_or_else(|| unreadable(&id, "its field of the hash `states`", &state))?;
+    add_labels(&mut found, &labels)
+        .ok_or_else(|| unreadable(&id, "its field of the hash `labels`", &labels))?;
+    Ok(found)
 }
 
 /// Decodes the version of the layout.

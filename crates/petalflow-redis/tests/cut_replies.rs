@@ -62,7 +62,7 @@ async fn a_reply_that_is_cut_is_unavailable() {
         bytes: vec![7; 5 * LONG],
         ..checkpoint(1)
     };
-    store.append(ESSAY, &large, None, 0..0).await.unwrap();
+    store.append(ESSAY, &large, None, 0..0, None).await.unwrap();
     cut.store(true, Ordering::SeqCst);
     for _ in 0..3 {
         let error = store.read(ESSAY, None).await.unwrap_err();

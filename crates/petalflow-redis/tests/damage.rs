@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use petalflow::checkpoint::{
-    Address, Store, StoreError, StoredWrite, ThreadChange, ThreadQuery, ThreadStatus,
+    Address, Store, StoreError, StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
 };
 use petalflow::event::TaskId;
 use petalflow_redis::RedisStore;
@@ -31,19 +31,22 @@ impl Damaged {
             namespace: "/events",
         };
         store
-            .append(events, &checkpoint(1), None, 0..0)
+            .append(events, &checkpoint(1), None, 0..0, None)
             .await
             .unwrap();
-        store.write(ESSAY, 2, &[write("result")]).await.unwrap();
+        store
+            .write(ESSAY, 2, &[write("result")], None)
+            .await
+            .unwrap();
         let status = ThreadChange::Status {
             flow: "Write",
             status: ThreadStatus::Waiting,
             due_ms: Some(7),
         };
-        store.describe("essay", status).await.unwrap();
+        store.describe("essay", status, None).await.unwrap();
         let labels = BTreeMap::from([("user".to_string(), "ann".to_string())]);
         let labels = ThreadChange::Labels(&labels);
-        store.describe("essay", labels).await.unwrap();
+        store.describe("essay", labels, None).await.unwrap();
         Damaged {
             url: url.into(),
             prefix,
@@ -89,6 +92,19 @@ fn write(name: &str) -> StoredWrite {
     }
 }
 
+/// The thread is listed as damaged, if it is known which one is.
+#[track_caller]
+fn is_listed(listed: Result<Vec<ThreadInfo>, StoreError>, thread: &str, damage: &str) {
+    if thread == "?" {
+        return is_damage(listed, thread, damage);
+    }
+    let is_damaged = |info: &ThreadInfo| info.id == thread && info.damage.is_some();
+    assert!(
+        matches!(&listed, Ok(listed) if listed.iter().filter(|info| is_damaged(info)).count() == 1),
+        "{damage}: {listed:?}"
+    );
+}
+
 #[track_caller]
 fn is_damage<T: std::fmt::Debug>(result: Result<T, StoreError>, thread: &str, damage: &str) {
     assert!(
@@ -106,8 +122,8 @@ async fn is_damaged(store: &RedisStore, damage: &str) {
     is_damage(append(store, 3, Some(2)).await, "essay", damage);
     is_damage(append(store, 3, None).await, "essay", damage);
     let writes = [write("another")];
-    is_damage(store.write(ESSAY, 2, &writes).await, "essay", damage);
-    is_damage(store.prune(ESSAY, 2).await, "essay", damage);
+    is_damage(store.write(ESSAY, 2, &writes, None).await, "essay", damage);
+    is_damage(store.prune(ESSAY, 2, 2, None).await, "essay", damage);
 }
 
 #[tokio::test]
@@ -143,7 +159,7 @@ async fn records_that_are_in_one_of_two_keys_are_damage() {
         thread.damage(damage).await;
         is_damaged(&thread.store, damage).await;
         thread.damage("DEL infos").await;
-        thread.store.delete("essay").await.unwrap();
+        thread.store.delete("essay", None).await.unwrap();
         append(&thread.store, 1, None).await.unwrap();
     }
 }
@@ -190,12 +206,59 @@ async fn a_damaged_list_is_damage() {
         let thread = Damaged::new(&server.url).await;
         thread.damage(damage).await;
         let listed = thread.store.threads(ThreadQuery::default()).await;
-        is_damage(listed, named, damage);
+        is_listed(listed, named, damage);
         let one = ThreadQuery {
             prefix: "essay",
             ..ThreadQuery::default()
         };
-        is_damage(thread.store.threads(one).await, named, damage);
+        is_listed(thread.store.threads(one).await, named, damage);
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_thread_does_not_hide_the_others() {
+    let Some(server) = shared_server() else {
+        return;
+    };
+    for damage in [
+        "ZREM threads essay",
+        "ZADD threads 5 essay",
+        "HDEL infos essay",
+        "HSET infos essay x",
+        "HSET labels essay user",
+    ] {
+        let thread = Damaged::new(&server.url).await;
+        // Some for each shard.
+        let ids: Vec<String> = (0..100).map(|index| format!("thread-{index:02}")).collect();
+        for id in &ids {
+            let address = Address::root(id);
+            let first = checkpoint(1);
+            let appended = thread.store.append(address, &first, None, 0..0, None);
+            appended.await.unwrap();
+        }
+        thread.damage(damage).await;
+        let mut expected = ids.clone();
+        expected.insert(0, "essay".into());
+        let running = Some(ThreadStatus::Running);
+        for (limit, status) in [(1_000, None), (7, None), (1_000, running), (7, running)] {
+            let (mut found, mut after) = (Vec::new(), None::<String>);
+            loop {
+                let page = ThreadQuery {
+                    after: after.as_deref(),
+                    limit: Some(limit),
+                    status,
+                    ..ThreadQuery::default()
+                };
+                let page = thread.store.threads(page).await.unwrap();
+                let Some(last) = page.last() else { break };
+                after = Some(last.id.clone());
+                found.extend(page);
+            }
+            let is_damaged = |info: &&ThreadInfo| info.damage.is_some();
+            assert_eq!(found.iter().filter(is_damaged).count(), 1, "{damage}");
+            let found: Vec<String> = found.into_iter().map(|info| info.id).collect();
+            assert_eq!(found, expected, "{damage}");
+        }
     }
 }
 
@@ -207,7 +270,7 @@ async fn a_delete_that_fails_removes_nothing() {
     let thread = Damaged::new(&server.url).await;
     let damage = "SET labels x";
     thread.damage(damage).await;
-    is_damage(thread.store.delete("essay").await, "essay", damage);
+    is_damage(thread.store.delete("essay", None).await, "essay", damage);
     let stored = thread.store.read(ESSAY, None).await.unwrap();
     assert_eq!(stored.unwrap().chain, [checkpoint(2)]);
     thread.damage("DEL labels").await;

@@ -156,19 +156,19 @@ async fn keys_of_a_thread_are_in_one_slot_of_a_cluster() {
         };
         assert_eq!(store.claim(&thread, "one").await.unwrap(), Claim::Granted);
         store
-            .append(address, &checkpoint(1), None, 0..0)
+            .append(address, &checkpoint(1), None, 0..0, None)
             .await
             .unwrap();
-        store.write(address, 1, &[write]).await.unwrap();
+        store.write(address, 1, &[write], None).await.unwrap();
         store
-            .append(address, &checkpoint(2), Some(1), 0..2)
+            .append(address, &checkpoint(2), Some(1), 0..2, None)
             .await
             .unwrap();
         store.read(address, None).await.unwrap().unwrap();
-        store.prune(address, 2).await.unwrap();
+        store.prune(address, 2, 2, None).await.unwrap();
         assert_eq!(store.namespaces(&thread).await.unwrap(), [""]);
         if index % 2 == 0 {
-            store.delete(&thread).await.unwrap();
+            store.delete(&thread, None).await.unwrap();
         }
         store.release(&thread, "one");
     }

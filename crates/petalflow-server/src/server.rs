@@ -188,6 +188,11 @@ impl Server {
 
     async fn recover_one(&self, hook: usize, info: ThreadInfo) -> bool {
         let inner = &self.inner;
+        if let Some(problem) = &info.damage {
+            let thread = &*info.id;
+            inner.notify(Notice::NotRecovered { thread, problem });
+            return false;
+        }
         let Ok(permit) = Arc::clone(&inner.runs).acquire_owned().await else {
             return false;
         };

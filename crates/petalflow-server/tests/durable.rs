@@ -79,7 +79,10 @@ async fn a_thread_that_a_person_holds_is_not_recovered() {
             status,
             due_ms: None,
         };
-        store.describe(&thread, status).await.expect("it is stored");
+        store
+            .describe(&thread, status, None)
+            .await
+            .expect("it is stored");
         assert_eq!(next.recover().await.expect("it lists"), recovered);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use petalflow::checkpoint::StoreError;
-use petalflow::error::message_with_sources;
+use petalflow::error::{is_out_of_files, message_with_sources};
 use rusqlite::{ErrorCode, ffi};
 
 /// Why an operation on the database failed.
@@ -138,7 +138,15 @@ impl DatabaseFile {
             TransactionError::Sql(error) => error,
         };
         let path = self.path.display();
-        let message = match error.sqlite_error_code() {
+        let code = error.sqlite_error_code();
+        let cannot_open = matches!(
+            code,
+            Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure)
+        );
+        if let Some(cause) = self.out_of_files().filter(|_| cannot_open) {
+            return StoreError::unavailable(format!("`{path}` cannot be opened"), cause);
+        }
+        let message = match code {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => format!(
                 "`{path}` was locked by another process for more than {:?}: let it finish its transaction, or raise `busy_timeout`",
                 self.busy_timeout
@@ -196,8 +204,21 @@ impl DatabaseFile {
         StoreError::unavailable(message, error)
     }
 
+    /// The error of opening a file at the moment, if no file descriptor is left. SQLite does not say why it could not open a file.
+    fn out_of_files(&self) -> Option<std::io::Error> {
+        // Another file than the database: closing a handle to that would end SQLite's locks.
+        let folder = self.path.parent()?;
+        let error = std::fs::File::open(folder).err()?;
+        is_out_of_files(&error).then_some(error)
+    }
+
     /// The store cannot be used at the moment.
     pub(crate) fn unavailable(message: String, cause: Option<std::io::Error>) -> StoreError {
+        if let Some(cause) = cause.as_ref().filter(|cause| is_out_of_files(*cause))
+            && let Some(number) = cause.raw_os_error()
+        {
+            return StoreError::unavailable(message, std::io::Error::from_raw_os_error(number));
+        }
         let message = match cause {
             Some(cause) => format!("{message} ({cause})"),
             None => message,

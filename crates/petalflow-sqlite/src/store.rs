@@ -309,13 +309,15 @@ impl Store for SqliteStore {
         checkpoint: &StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
+        owner: Option<&str>,
     ) -> Result<(), StoreError> {
         let (thread, size) = (Some(address.thread), checkpoint.bytes.len());
         let known = self.0.tails.get(address);
         if let Some(tail) = known.filter(|tail| settled.is_empty() && Some(tail.newest) == after)
             && let Some(Ok(Some(added))) = self.run_here(thread, size, |connection| {
                 transaction::alone(connection, |connection| {
-                    log::add_to_last_row(connection, &tail, checkpoint)
+                    let claim = owner.map(|owner| (address.thread, owner));
+                    log::add_to_last_row(connection, &tail, checkpoint, claim)
                 })
             })
         {
@@ -325,13 +327,25 @@ impl Store for SqliteStore {
         let added = self.write_now_or_later(
             thread,
             size,
-            |connection| change::append(connection, address, checkpoint, after, &settled, known),
+            |connection| {
+                change::append(
+                    connection, address, checkpoint, after, &settled, known, owner,
+                )
+            },
             || {
                 let (owned, checkpoint) = (OwnedAddress::from(address), checkpoint.clone());
-                let settled = settled.clone();
+                let (settled, owner) = (settled.clone(), owner.map(String::from));
                 move |connection: &Connection| {
-                    let address = owned.address();
-                    change::append(connection, address, &checkpoint, after, &settled, known)
+                    let (address, owner) = (owned.address(), owner.as_deref());
+                    change::append(
+                        connection,
+                        address,
+                        &checkpoint,
+                        after,
+                        &settled,
+                        known,
+                        owner,
+                    )
                 }
             },
         );
@@ -344,29 +358,39 @@ impl Store for SqliteStore {
         address: Address<'_>,
         seq: u64,
         writes: &[StoredWrite],
+        owner: Option<&str>,
     ) -> Result<(), StoreError> {
         self.write_now_or_later(
             Some(address.thread),
             writes.iter().map(|write| write.bytes.len()).sum(),
-            |connection| change::write(connection, address, seq, writes),
+            |connection| change::write(connection, address, seq, writes, owner),
             || {
                 let (owned, writes) = (OwnedAddress::from(address), writes.to_vec());
+                let owner = owner.map(String::from);
                 move |connection: &Connection| {
-                    change::write(connection, owned.address(), seq, &writes)
+                    change::write(connection, owned.address(), seq, &writes, owner.as_deref())
                 }
             },
         )
         .await
     }
 
-    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError> {
+    async fn apply(
+        &self,
+        thread: &str,
+        changes: &[StoreChange],
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
         self.write_now_or_later(
             Some(thread),
             changes.iter().map(StoreChange::size).sum(),
-            |connection| change::apply(connection, thread, changes),
+            |connection| change::apply(connection, thread, changes, owner),
             || {
                 let (thread, changes) = (thread.to_string(), changes.to_vec());
-                move |connection: &Connection| change::apply(connection, &thread, &changes)
+                let owner = owner.map(String::from);
+                move |connection: &Connection| {
+                    change::apply(connection, &thread, &changes, owner.as_deref())
+                }
             },
         )
         .await
@@ -435,57 +459,72 @@ impl Store for SqliteStore {
         self.read_on_thread(None, work).await
     }
 
-    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
+    async fn describe(
+        &self,
+        thread: &str,
+        change: ThreadChange<'_>,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
         self.write_now_or_later(
             Some(thread),
             0,
-            |connection| listing::describe(connection, thread, change),
+            |connection| listing::describe(connection, thread, change, owner),
             || {
                 let (thread, change) = (thread.to_string(), OwnedChange::from(change));
+                let owner = owner.map(String::from);
                 move |connection: &Connection| {
-                    listing::describe(connection, &thread, change.change())
+                    listing::describe(connection, &thread, change.change(), owner.as_deref())
                 }
             },
         )
         .await
     }
 
-    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
+    async fn prune(
+        &self,
+        address: Address<'_>,
+        seq: u64,
+        writes: u64,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
         self.write_now_or_later(
             Some(address.thread),
             usize::MAX,
-            |connection| change::prune(connection, address, seq),
+            |connection| change::prune(connection, address, seq, writes, owner),
             || {
-                let owned = OwnedAddress::from(address);
-                move |connection: &Connection| change::prune(connection, owned.address(), seq)
+                let (owned, owner) = (OwnedAddress::from(address), owner.map(String::from));
+                move |connection: &Connection| {
+                    change::prune(connection, owned.address(), seq, writes, owner.as_deref())
+                }
             },
         )
         .await
     }
 
-    async fn delete(&self, thread: &str) -> Result<(), StoreError> {
-        self.write_now_or_later(
-            Some(thread),
-            usize::MAX,
-            |connection| change::delete(connection, thread),
-            || {
-                let thread = thread.to_string();
-                move |connection: &Connection| change::delete(connection, &thread)
-            },
-        )
-        .await
+    async fn delete(&self, thread: &str, owner: Option<&str>) -> Result<(), StoreError> {
+        self.delete_many(&[thread], owner).await
     }
 
-    async fn delete_many(&self, threads: &[&str]) -> Result<(), StoreError> {
+    async fn delete_many(&self, threads: &[&str], owner: Option<&str>) -> Result<(), StoreError> {
         let owned: Vec<String> = threads.iter().map(ToString::to_string).collect();
-        let work = move |connection: &Connection| change::delete_many(connection, &owned);
-        if self.0.readers.is_none() {
-            return self
-                .0
-                .writer
-                .run_here(None, |connection| transaction::commit_one(connection, work));
-        }
-        self.write_on_thread(None, work).await
+        let owner = owner.map(String::from);
+        let thread = (threads.len() == 1).then(|| threads[0]);
+        let work = move |connection: &Connection| {
+            change::delete_many(connection, &owned, owner.as_deref())
+        };
+        let lost = if self.0.readers.is_none() {
+            let writer = &self.0.writer;
+            writer.run_here(thread, |connection| {
+                transaction::commit_one(connection, work)
+            })
+        } else {
+            self.write_on_thread(thread, work).await
+        };
+        lost?.map_or(Ok(()), Err)
+    }
+
+    async fn incarnation(&self, _: &str) -> Result<u64, StoreError> {
+        self.read_on_thread(None, listing::deletions).await
     }
 
     /// Returns the free pages of the file to the file system, some at a time, and empties the log. Other writes go on in
@@ -523,6 +562,12 @@ impl Store for SqliteStore {
             },
         )
         .await
+    }
+
+    async fn confirm(&self, thread: &str, owner: &str) -> Result<bool, StoreError> {
+        let (of, by) = (thread.to_string(), owner.to_string());
+        let work = move |connection: &Connection| claims::is_held(connection, &of, &by);
+        self.read_on_thread(Some(thread), work).await
     }
 
     fn release(&self, thread: &str, owner: &str) {

@@ -84,7 +84,7 @@ async fn append_without_end(store: SqliteStore, run: usize) {
         let after = seq.checked_sub(1).filter(|after| *after > 0);
         let settled = after.map_or(0..0, |after| after..seq);
         let given = checkpoint(seq, 300);
-        let appended = store.append(address, &given, after, settled).await;
+        let appended = store.append(address, &given, after, settled, None).await;
         appended.expect("it is written");
         say(&format!("{run} {seq}"));
         let write = |task| StoredWrite {
@@ -92,7 +92,7 @@ async fn append_without_end(store: SqliteStore, run: usize) {
             name: "result".into(),
             bytes: vec![task; 200],
         };
-        let written = store.write(address, seq, &[write(1), write(2)]).await;
+        let written = store.write(address, seq, &[write(1), write(2)], None).await;
         written.expect("it is written");
     }
 }
@@ -147,7 +147,7 @@ async fn acknowledged_writes_survive_a_kill() {
             let next = checkpoint(last + 1, 10);
             let after = Some(last).filter(|after| *after > 0);
             store
-                .append(address, &next, after, 0..0)
+                .append(address, &next, after, 0..0, None)
                 .await
                 .expect("it goes on");
         }

@@ -1,6 +1,8 @@
 //! Damaged files are errors, and are never read in part.
 
-use petalflow::checkpoint::{Address, Store, StoreError, ThreadChange, ThreadQuery, ThreadStatus};
+use petalflow::checkpoint::{
+    Address, Store, StoreError, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
+};
 use petalflow::error::message_with_sources;
 use petalflow::prelude::*;
 use petalflow_sqlite::{SqliteStore, Synchronous};
@@ -186,7 +188,7 @@ async fn a_lost_row_of_whole_checkpoints_is_noticed_by_the_status() {
             .expect("it is written");
     }
     store
-        .describe(THREAD, FINISHED)
+        .describe(THREAD, FINISHED, None)
         .await
         .expect("it is written");
     let by_hand = Connection::open(&path).expect("it opens");
@@ -222,10 +224,20 @@ async fn store_with_rows(path: &std::path::Path) -> SqliteStore {
             .expect("it is written");
     }
     store
-        .describe(THREAD, FINISHED)
+        .describe(THREAD, FINISHED, None)
         .await
         .expect("it is written");
     store
+}
+
+/// The thread is listed as damaged.
+#[track_caller]
+fn is_listed(listed: Result<Vec<ThreadInfo>, StoreError>, damage: &str) {
+    let is_damaged = |info: &ThreadInfo| info.id == THREAD && info.damage.is_some();
+    assert!(
+        matches!(&listed, Ok(listed) if listed.iter().any(is_damaged)),
+        "{damage}: {listed:?}"
+    );
 }
 
 #[track_caller]
@@ -248,12 +260,12 @@ async fn rows_that_do_not_fit_together_are_damage() {
         let history = store.history(address, None, 1_000).await;
         is_damage(history, damage);
         if *listed {
-            is_damage(store.threads(ThreadQuery::default()).await, damage);
+            is_listed(store.threads(ThreadQuery::default()).await, damage);
             let finished = ThreadQuery {
                 status: Some(ThreadStatus::Finished),
                 ..ThreadQuery::default()
             };
-            is_damage(store.threads(finished).await, damage);
+            is_listed(store.threads(finished).await, damage);
         }
     }
 }
@@ -277,9 +289,12 @@ async fn a_damaged_end_of_a_log_is_not_continued() {
         is_damage(store.read(address, None).await, damage);
         for after in [None, Some(20)] {
             let next = checkpoint(21, 10);
-            is_damage(store.append(address, &next, after, 0..0).await, damage);
+            is_damage(
+                store.append(address, &next, after, 0..0, None).await,
+                damage,
+            );
         }
-        store.delete(THREAD).await.expect("it can be deleted");
+        store.delete(THREAD, None).await.expect("it can be deleted");
         append(&store, THREAD, 1, 10).await.expect("it is new");
     }
 }
@@ -297,7 +312,10 @@ async fn a_new_thread_never_gets_the_rows_of_another() {
         let store = store_with_rows(&path).await;
         // No row of the log begins where that of a new thread would.
         let address = Address::root(THREAD);
-        store.prune(address, 15).await.expect("it is written");
+        store
+            .prune(address, 15, 15, None)
+            .await
+            .expect("it is written");
         let by_hand = Connection::open(&path).expect("it opens");
         by_hand.execute(damage, ()).expect("it is written");
         let result = append(&store, "another", 1, 10).await;
@@ -324,6 +342,38 @@ async fn a_damaged_status_is_not_that_of_a_running_thread() {
         let store = store_with_rows(&path).await;
         let by_hand = Connection::open(&path).expect("it opens");
         by_hand.execute(damage, ()).expect("it is written");
-        is_damage(store.threads(ThreadQuery::default()).await, damage);
+        is_listed(store.threads(ThreadQuery::default()).await, damage);
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_thread_does_not_hide_the_others() {
+    let folder = TempDir::new().expect("a folder can be made");
+    let path = folder.path().join("essays.db");
+    let store = store_with_rows(&path).await;
+    for thread in ["a", "z"] {
+        append(&store, thread, 1, 10).await.expect("it is written");
+    }
+    let by_hand = Connection::open(&path).expect("it opens");
+    let damage = "UPDATE threads SET status = 'lost' WHERE thread = 'essay-42'";
+    by_hand.execute(damage, ()).expect("it is written");
+    for status in [None, Some(ThreadStatus::Running)] {
+        let page = ThreadQuery {
+            status,
+            limit: Some(2),
+            ..ThreadQuery::default()
+        };
+        let first = store.threads(page).await.expect("others are listed");
+        let rest = ThreadQuery {
+            after: Some(&first[1].id),
+            ..page
+        };
+        let rest = store.threads(rest).await.expect("others are listed");
+        let all: Vec<_> = first.into_iter().chain(rest).collect();
+        let ids: Vec<&str> = all.iter().map(|info| &*info.id).collect();
+        assert_eq!(ids, ["a", THREAD, "z"]);
+        let damage = all[1].damage.as_deref().expect("it is damaged");
+        assert!(damage.contains("unknown status `lost`"), "{damage}");
+        assert_eq!((&all[0].damage, &all[2].damage), (&None, &None));
     }
 }

@@ -69,7 +69,7 @@ async fn a_write_that_fails_does_not_undo_the_others() {
         results.push(async move {
             if conflict {
                 let address = Address::root("taken");
-                return store.append(address, wrong, Some(8), 0..9).await;
+                return store.append(address, wrong, Some(8), 0..9, None).await;
             }
             append(store, thread, 1, 10).await
         });

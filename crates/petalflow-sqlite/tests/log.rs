@@ -31,14 +31,17 @@ struct Both {
 impl Both {
     async fn append(&self, address: Address<'_>, given: &StoredCheckpoint, after: Option<u64>) {
         for store in [&self.sqlite as &dyn Store, &self.memory] {
-            let appended = store.append(address, given, after, 0..0).await;
+            let appended = store.append(address, given, after, 0..0, None).await;
             appended.expect("it follows the newest");
         }
     }
 
     async fn prune(&self, address: Address<'_>, seq: u64) {
         for store in [&self.sqlite as &dyn Store, &self.memory] {
-            store.prune(address, seq).await.expect("it can be written");
+            store
+                .prune(address, seq, seq, None)
+                .await
+                .expect("it can be written");
         }
     }
 
@@ -150,8 +153,14 @@ async fn it_contains_what_the_store_in_memory_contains() {
                 }
             }
             if random.below(60) == 0 {
-                both.sqlite.delete("ann").await.expect("it can be written");
-                both.memory.delete("ann").await.expect("it can be written");
+                both.sqlite
+                    .delete("ann", None)
+                    .await
+                    .expect("it can be written");
+                both.memory
+                    .delete("ann", None)
+                    .await
+                    .expect("it can be written");
                 positions[..2].fill(Position::default());
             }
             if step % 10 == 0 {
@@ -180,9 +189,9 @@ async fn an_append_after_that_of_another_process_is_a_conflict() {
         } else {
             (&two, &one)
         };
-        let appended = first.append(address, &given, newest, 0..0).await;
+        let appended = first.append(address, &given, newest, 0..0, None).await;
         appended.expect("it follows the newest");
-        let late = second.append(address, &given, newest, 0..0).await;
+        let late = second.append(address, &given, newest, 0..0, None).await;
         assert!(
             matches!(late, Err(petalflow::checkpoint::StoreError::Conflict { found: Some(found), .. }) if found == seq),
             "{late:?}"
@@ -213,10 +222,12 @@ async fn readers_see_one_snapshot_while_another_store_writes() {
                 status: ThreadStatus::Finished,
                 due_ms: None,
             };
-            let described = writer.describe("essay-42", status).await;
+            let described = writer.describe("essay-42", status, None).await;
             described.expect("it is written");
             if seq % 10 == 0 {
-                let pruned = writer.prune(Address::root("essay-42"), seq - 8).await;
+                let pruned = writer
+                    .prune(Address::root("essay-42"), seq - 8, seq - 8, None)
+                    .await;
                 pruned.expect("it is written");
             }
         }

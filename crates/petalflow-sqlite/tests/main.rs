@@ -7,6 +7,7 @@ mod grouping;
 mod killed_operations;
 mod locks;
 mod log;
+mod open_files;
 mod opening;
 mod replaced;
 mod room;
@@ -66,7 +67,13 @@ async fn append(
 ) -> Result<(), StoreError> {
     let after = seq.checked_sub(1).filter(|after| *after > 0);
     store
-        .append(Address::root(thread), &checkpoint(seq, size), after, 0..0)
+        .append(
+            Address::root(thread),
+            &checkpoint(seq, size),
+            after,
+            0..0,
+            None,
+        )
         .await
 }
 

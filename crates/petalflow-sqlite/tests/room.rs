@@ -44,7 +44,7 @@ async fn a_full_disk_loses_nothing_and_is_a_temporary_error() {
         );
         // After space is freed, the store works again.
         store
-            .prune(Address::root(THREAD), last)
+            .prune(Address::root(THREAD), last, last, None)
             .await
             .expect("removing needs little space");
         append(&store, THREAD, last + 1, 5_000)

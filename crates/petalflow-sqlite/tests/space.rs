@@ -35,7 +35,10 @@ async fn free_pages_are_given_back() {
         assert!(size(&path) > 4_000_000);
         let deleted: Vec<String> = (1..20).map(|thread| format!("essay-{thread}")).collect();
         let deleted: Vec<&str> = deleted.iter().map(String::as_str).collect();
-        store.delete_many(&deleted).await.expect("they are deleted");
+        store
+            .delete_many(&deleted, None)
+            .await
+            .expect("they are deleted");
         store.reclaim().await.expect("space is given back");
         let left = size(&path);
         assert!(left < 400_000, "{synchronous:?}: {left}");

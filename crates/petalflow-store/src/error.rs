@@ -43,6 +43,34 @@ pub fn message_with_sources(error: &(dyn Error + 'static)) -> String {
     text
 }
 
+/// Whether an error, or one of its sources, says that this process or the system has no file descriptor left. Then no file and no
+/// connection can be opened, whatever their permissions.
+///
+/// ```
+/// use petalflow::error::is_out_of_files;
+///
+/// let refused = std::io::Error::other("connection refused");
+/// assert!(!is_out_of_files(&refused));
+/// # #[cfg(unix)]
+/// assert!(is_out_of_files(&std::io::Error::from_raw_os_error(24)));
+/// ```
+pub fn is_out_of_files(error: &(dyn Error + 'static)) -> bool {
+    // `EMFILE` and `ENFILE`, which have these numbers on all Unix systems, and `ERROR_TOO_MANY_OPEN_FILES`.
+    let numbers: &[i32] = if cfg!(windows) { &[4] } else { &[23, 24] };
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let io = error.downcast_ref::<std::io::Error>();
+        if io
+            .and_then(std::io::Error::raw_os_error)
+            .is_some_and(|number| numbers.contains(&number))
+        {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
+
 /// Whether the text contains the part. Not `str::contains`, which is a fifth of the code that LLVM compiles for this crate, and
 /// the texts are short.
 fn contains(text: &str, part: &str) -> bool {

@@ -4,7 +4,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | [`ids`] | the names of tasks, questions and nested flows |
-//! | `store`, `thread_storage`, `lease` | the [`Store`] trait, and a thread in a store |
+//! | `store`, `thread_storage`, `run_claim` | the [`Store`] trait, and a thread in a store |
 //! | `memory` | the in-memory store |
 //! | [`retention`], [`settings`] | what is stored, when, and for how long |
 //! | [`migration`] | stored threads of an older version of a state |
@@ -19,15 +19,15 @@ pub mod clock;
 pub mod error;
 pub mod ids;
 mod json;
-#[doc(hidden)]
-#[allow(missing_debug_implementations, reason = "only `petalflow` uses it")]
-mod lease;
 mod memory;
 pub mod migration;
 mod pending_releases;
 #[doc(hidden)]
 pub mod question;
 pub mod retention;
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "only `petalflow` uses it")]
+mod run_claim;
 pub mod settings;
 mod shared_store;
 mod store;
@@ -43,9 +43,9 @@ mod write_name;
 use std::future::Future;
 use std::pin::Pin;
 
-pub use lease::{Lease, Moment};
 pub use memory::InMemoryStore;
 pub use pending_releases::PendingReleases;
+pub use run_claim::{Moment, RunClaim};
 pub use store::{
     Address, Claim, SEALED_MARKER, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
     StoredWrite,

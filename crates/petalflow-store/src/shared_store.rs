@@ -38,18 +38,20 @@ macro_rules! forward {
 }
 
 forward! {
-    append(address: Address<'_>, checkpoint: &StoredCheckpoint, after: Option<u64>, settled: Range<u64>) -> ();
-    write(address: Address<'_>, seq: u64, writes: &[StoredWrite]) -> ();
-    apply(thread: &str, changes: &[StoreChange]) -> ();
+    append(address: Address<'_>, checkpoint: &StoredCheckpoint, after: Option<u64>, settled: Range<u64>, owner: Option<&str>) -> ();
+    write(address: Address<'_>, seq: u64, writes: &[StoredWrite], owner: Option<&str>) -> ();
+    apply(thread: &str, changes: &[StoreChange], owner: Option<&str>) -> ();
     read(address: Address<'_>, seq: Option<u64>) -> Option<Stored>;
     writes(address: Address<'_>, seqs: Range<u64>) -> Vec<(u64, StoredWrite)>;
     history(address: Address<'_>, before: Option<u64>, limit: usize) -> Vec<StoredCheckpoint>;
     namespaces(thread: &str) -> Vec<String>;
     threads(query: ThreadQuery<'_>) -> Vec<ThreadInfo>;
-    describe(thread: &str, change: ThreadChange<'_>) -> ();
-    prune(address: Address<'_>, seq: u64) -> ();
-    delete(thread: &str) -> ();
-    delete_many(threads: &[&str]) -> ();
+    describe(thread: &str, change: ThreadChange<'_>, owner: Option<&str>) -> ();
+    prune(address: Address<'_>, seq: u64, writes: u64, owner: Option<&str>) -> ();
+    delete(thread: &str, owner: Option<&str>) -> ();
+    delete_many(threads: &[&str], owner: Option<&str>) -> ();
+    incarnation(thread: &str) -> u64;
     reclaim() -> ();
     claim(thread: &str, owner: &str) -> Claim;
+    confirm(thread: &str, owner: &str) -> bool;
 }

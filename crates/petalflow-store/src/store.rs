@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus};
-use crate::error::{BoxError, message_with_sources};
+use crate::error::{BoxError, is_out_of_files, message_with_sources};
 use crate::ids::TaskId;
 use async_trait::async_trait;
 
@@ -55,10 +55,10 @@ impl<'a> Address<'a> {
 /// # async fn main() -> petalflow::Result<()> {
 /// let store = InMemoryStore::new();
 /// let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
-/// store.append(Address::root("ann"), &first, None, 0..0).await?;
+/// store.append(Address::root("ann"), &first, None, 0..0, None).await?;
 /// // It needs the one before.
 /// let second = StoredCheckpoint { seq: 2, base: 1, created_ms: 0, bytes: vec![8] };
-/// store.append(Address::root("ann"), &second, Some(1), 0..0).await?;
+/// store.append(Address::root("ann"), &second, Some(1), 0..0, None).await?;
 /// let stored = store.read(Address::root("ann"), None).await?.expect("it is there");
 /// assert_eq!(stored.chain, [first, second]);
 /// # Ok(())
@@ -88,9 +88,9 @@ pub struct StoredCheckpoint {
 /// # async fn main() -> petalflow::Result<()> {
 /// # let store = InMemoryStore::new();
 /// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
-/// # store.append(Address::root("ann"), &first, None, 0..0).await?;
+/// # store.append(Address::root("ann"), &first, None, 0..0, None).await?;
 /// let write = StoredWrite { task: TaskId::from_bytes([1; 16]), name: "result".into(), bytes: vec![9] };
-/// store.write(Address::root("ann"), 1, &[write.clone()]).await?;
+/// store.write(Address::root("ann"), 1, &[write.clone()], None).await?;
 /// assert_eq!(store.writes(Address::root("ann"), 0..2).await?, [(1, write)]);
 /// # Ok(())
 /// # }
@@ -122,10 +122,10 @@ pub struct StoredWrite {
 ///     settled: 0..0,
 /// };
 /// let held = StoreChange::Status { flow: "Talk".into(), status: ThreadStatus::Held, due_ms: None };
-/// store.apply("ann", &[append("review"), append(""), held]).await?;
+/// store.apply("ann", &[append("review"), append(""), held], None).await?;
 /// assert_eq!(store.threads(ThreadQuery::default()).await?[0].status, ThreadStatus::Held);
 /// // One of the two cannot be appended, so none is.
-/// store.apply("ann", &[append("other"), append("")]).await.expect_err("it has a checkpoint");
+/// store.apply("ann", &[append("other"), append("")], None).await.expect_err("it has a checkpoint");
 /// assert_eq!(store.namespaces("ann").await?, ["", "review"]);
 /// # Ok(())
 /// # }
@@ -190,7 +190,7 @@ impl StoreChange {
 /// # async fn main() -> petalflow::Result<()> {
 /// # let store = InMemoryStore::new();
 /// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
-/// # store.append(Address::root("ann"), &first, None, 0..0).await?;
+/// # store.append(Address::root("ann"), &first, None, 0..0, None).await?;
 /// let stored = store.read(Address::root("ann"), Some(1)).await?;
 /// assert_eq!(stored, Some(Stored { chain: vec![first], writes: vec![] }));
 /// assert_eq!(store.read(Address::root("bob"), None).await?, None);
@@ -242,6 +242,9 @@ pub enum Claim {
 /// * **Opaque**: ids are any text within their limits, compared by bytes. `bytes` are returned as they were given.
 /// * **Numbers** that are stored are below 2^63. A number that only limits a search can have any value: a range can be
 ///   empty, or end at [`u64::MAX`].
+/// * **Fenced**: a call that writes takes an `owner`. If there is one, the call has an effect only while this owner has the claim on
+///   the thread. Otherwise it changes nothing and fails with [`ClaimLost`](StoreError::ClaimLost). The check and the change are one
+///   step. Without an owner, the call is not part of a run, and nothing is checked.
 /// * A failure is an error. A store neither panics nor retries without end.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
@@ -251,13 +254,15 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// [`Conflict`](StoreError::Conflict) if the newest number in the store is another: another writer appended first.
+    /// * [`ClaimLost`](StoreError::ClaimLost) if `owner` does not have the claim.
+    /// * [`Conflict`](StoreError::Conflict) if the newest number in the store is another: another writer appended first.
     async fn append(
         &self,
         address: Address<'_>,
         checkpoint: &StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
+        owner: Option<&str>,
     ) -> Result<(), StoreError>;
 
     /// Adds writes beside the checkpoint `seq`, all or none. The checkpoint need not exist yet. A write replaces an earlier
@@ -267,6 +272,7 @@ pub trait Store: Send + Sync + 'static {
         address: Address<'_>,
         seq: u64,
         writes: &[StoredWrite],
+        owner: Option<&str>,
     ) -> Result<(), StoreError>;
 
     /// Makes several changes of a thread in their order: all or none. Each sees the effects of those before it.
@@ -274,7 +280,12 @@ pub trait Store: Send + Sync + 'static {
     /// # Errors
     ///
     /// As the calls that make one of the changes.
-    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError>;
+    async fn apply(
+        &self,
+        thread: &str,
+        changes: &[StoreChange],
+        owner: Option<&str>,
+    ) -> Result<(), StoreError>;
 
     /// The checkpoint with this number, or the newest, with everything that is needed to read it. All of it is of one moment.
     async fn read(
@@ -302,29 +313,54 @@ pub trait Store: Send + Sync + 'static {
     async fn namespaces(&self, thread: &str) -> Result<Vec<String>, StoreError>;
 
     /// The threads that have a checkpoint and that the query [covers](ThreadQuery::covers), in the order of the bytes of their ids.
+    /// A thread of which what is listed is damaged is among them, with its [`damage`](ThreadInfo::damage): it does not hide the
+    /// others.
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError>;
 
     /// Changes what is listed of a thread beside its checkpoints. The thread need not exist: what is set is listed when it has a
     /// checkpoint. [`ThreadChange`] says how long a status holds.
-    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError>;
+    async fn describe(
+        &self,
+        thread: &str,
+        change: ThreadChange<'_>,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError>;
 
-    /// Removes all checkpoints at an address whose numbers are below `seq`, and the writes beside them. The thread's
-    /// [`created_ms`](ThreadInfo::created_ms) remains, while it has other checkpoints.
-    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError>;
+    /// Removes all checkpoints at an address whose numbers are below `seq`, and the writes beside numbers below `writes`: both or
+    /// neither. The thread's [`created_ms`](ThreadInfo::created_ms) remains, while it has other checkpoints.
+    async fn prune(
+        &self,
+        address: Address<'_>,
+        seq: u64,
+        writes: u64,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError>;
 
     /// Removes a thread with all its namespaces and writes, and what is listed of it. Does nothing for an unknown thread. A claim
     /// on it remains.
-    async fn delete(&self, thread: &str) -> Result<(), StoreError>;
+    async fn delete(&self, thread: &str, owner: Option<&str>) -> Result<(), StoreError>;
 
-    /// Removes several threads, as [`delete`](Self::delete) does: each completely or not at all.
+    /// Removes several threads, as [`delete`](Self::delete) does: each completely or not at all. If `owner` does not have the claim
+    /// on one of them, this one remains.
     ///
     /// The default deletes one after the other. A store that can delete them in one step does so.
-    async fn delete_many(&self, threads: &[&str]) -> Result<(), StoreError> {
+    async fn delete_many(&self, threads: &[&str], owner: Option<&str>) -> Result<(), StoreError> {
+        let mut lost = Ok(());
         for thread in threads {
-            self.delete(thread).await?;
+            match self.delete(thread, owner).await {
+                Err(error @ StoreError::ClaimLost { .. }) => lost = Err(error),
+                deleted => deleted?,
+            }
         }
-        Ok(())
+        lost
     }
+
+    /// The incarnation of a thread of which nothing is stored: a number that no thread with this id had that was deleted. It is zero
+    /// until a thread is deleted. Ids of tasks contain it, so that they do not repeat when a thread with the id of a deleted one
+    /// begins.
+    ///
+    /// How many threads were deleted from the store is such a number.
+    async fn incarnation(&self, thread: &str) -> Result<u64, StoreError>;
 
     /// Gives the space of what was removed back to the system, as far as the store holds it back. Contents do not change.
     ///
@@ -336,6 +372,13 @@ pub trait Store: Send + Sync + 'static {
     /// Claims a thread for an owner, so that two runs never work on it at the same time, in any processes. If the owner has
     /// the claim already, it is renewed. The thread need not exist.
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError>;
+
+    /// Whether the owner still has the claim that it was granted: no other owner has had the thread since. The claim is renewed. A
+    /// claim that was lost is not granted again.
+    ///
+    /// The answer is that of the place which decides about claims. So after a yes, the thread is not free for others for as long as
+    /// [`claim_lasts`](Self::claim_lasts), or before the place notices that the process has ended or cannot be reached.
+    async fn confirm(&self, thread: &str, owner: &str) -> Result<bool, StoreError>;
 
     /// Releases a claim. Does nothing if the owner does not have it. Must not block: a store that has to wait does so in the
     /// background, before it grants a later claim.
@@ -362,9 +405,9 @@ pub trait Store: Send + Sync + 'static {
 /// # async fn main() -> petalflow::Result<()> {
 /// # let store = InMemoryStore::new();
 /// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
-/// # store.append(Address::root("ann"), &first, None, 0..0).await?;
+/// # store.append(Address::root("ann"), &first, None, 0..0, None).await?;
 /// // Another writer has appended since.
-/// let late = store.append(Address::root("ann"), &first, None, 0..0).await;
+/// let late = store.append(Address::root("ann"), &first, None, 0..0, None).await;
 /// assert!(matches!(late, Err(StoreError::Conflict { expected: None, found: Some(1), .. })));
 /// # Ok(())
 /// # }
@@ -385,6 +428,14 @@ pub enum StoreError {
         expected: Option<u64>,
         /// The newest number in the store.
         found: Option<u64>,
+    },
+    /// The owner in the call does not have the claim on the thread, or not any more. Nothing was changed.
+    #[error(
+        "the claim on thread `{thread}` is lost, so nothing more is written to it: the run was suspended or cut off from the store for too long, and the thread was free for other runs; what was stored before is intact, and `resume` continues from there"
+    )]
+    ClaimLost {
+        /// The thread.
+        thread: String,
     },
     /// The store cannot be reached or cannot write at the moment. Its contents are not known to be damaged.
     #[error("the store is not available: {}", message_with_sources(&**.0))]
@@ -431,8 +482,17 @@ impl StoreError {
     ///     "the store is not available: the server cannot be reached: check that it runs: connection refused",
     /// );
     /// ```
+    ///
+    /// If the cause is that no file descriptor is left, the message is replaced by one that says so.
     pub fn unavailable(message: impl Into<String>, source: impl Into<BoxError>) -> Self {
-        StoreError::Unavailable(Explained::error(message.into(), source.into()))
+        let source = source.into();
+        let message = if is_out_of_files(&*source) {
+            "too many files and connections are open, and no other can be opened: raise the limit of the process (`ulimit -n`), or              open one store and share it (clones share their connections)"
+                .into()
+        } else {
+            message.into()
+        };
+        StoreError::Unavailable(Explained::error(message, source))
     }
 
     /// [`Other`](StoreError::Other), with a message above the error of the store's client.
@@ -452,6 +512,29 @@ struct Explained {
 impl Explained {
     fn error(message: String, source: BoxError) -> BoxError {
         Box::new(Explained { message, source })
+    }
+}
+
+impl ThreadInfo {
+    /// The thread that an error says is [damaged](Self::damage), for stores that list it among the others.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::{StoreError, ThreadInfo};
+    ///
+    /// let error = StoreError::Damaged { thread: "ann".into(), problem: "it has no size".into() };
+    /// let listed = ThreadInfo::of_damage(error)?;
+    /// assert_eq!((&*listed.id, listed.damage.as_deref()), ("ann", Some("it has no size")));
+    /// # Ok::<(), StoreError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Any other error.
+    pub fn of_damage(error: StoreError) -> Result<Self, StoreError> {
+        match error {
+            StoreError::Damaged { thread, problem } => Ok(Self::damaged(thread, problem)),
+            error => Err(error),
+        }
     }
 }
 

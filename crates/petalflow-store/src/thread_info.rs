@@ -87,7 +87,7 @@ impl fmt::Display for ThreadStatus {
 /// # async fn main() -> petalflow::Result<()> {
 /// # let store = InMemoryStore::new();
 /// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
-/// # store.append(Address::root("ann"), &first, None, 0..0).await?;
+/// # store.append(Address::root("ann"), &first, None, 0..0, None).await?;
 /// let threads = store.threads(ThreadQuery::default()).await?;
 /// assert_eq!((threads[0].id.as_str(), threads[0].checkpoints, threads[0].bytes), ("ann", 1, 1));
 /// # Ok(())
@@ -113,6 +113,9 @@ pub struct ThreadInfo {
     pub due_ms: Option<u64>,
     /// Its labels, by name.
     pub labels: BTreeMap<String, String>,
+    /// What is damaged of what is listed of it. Then everything but the id may be wrong, so a query may list the thread although
+    /// it would not meet its conditions. `None` if nothing is damaged.
+    pub damage: Option<String>,
 }
 
 /// A change of what is listed of a thread.
@@ -123,13 +126,13 @@ pub struct ThreadInfo {
 /// # async fn main() -> petalflow::Result<()> {
 /// # let store = InMemoryStore::new();
 /// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
-/// # store.append(Address::root("ann"), &first, None, 0..0).await?;
+/// # store.append(Address::root("ann"), &first, None, 0..0, None).await?;
 /// let failed = ThreadChange::Status { flow: "Talk", status: ThreadStatus::Failed, due_ms: None };
-/// store.describe("ann", failed).await?;
+/// store.describe("ann", failed, None).await?;
 /// assert_eq!(store.threads(ThreadQuery::default()).await?[0].status, ThreadStatus::Failed);
 /// // The next checkpoint ends the status.
 /// let second = StoredCheckpoint { seq: 2, ..first };
-/// store.append(Address::root("ann"), &second, Some(1), 0..0).await?;
+/// store.append(Address::root("ann"), &second, Some(1), 0..0, None).await?;
 /// assert_eq!(store.threads(ThreadQuery::default()).await?[0].status, ThreadStatus::Running);
 /// # Ok(())
 /// # }
@@ -159,7 +162,7 @@ pub enum ThreadChange<'a> {
 /// # async fn main() -> petalflow::Result<()> {
 /// # let store = InMemoryStore::new();
 /// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
-/// # store.append(Address::root("ann"), &first, None, 0..0).await?;
+/// # store.append(Address::root("ann"), &first, None, 0..0, None).await?;
 /// let page = ThreadQuery { prefix: "a", limit: Some(100), ..ThreadQuery::default() };
 /// let threads = store.threads(page).await?;
 /// assert_eq!(threads.len(), 1);
@@ -188,8 +191,19 @@ pub struct ThreadQuery<'a> {
     pub due_by_ms: Option<u64>,
 }
 
+impl ThreadInfo {
+    pub(crate) fn damaged(id: String, problem: String) -> Self {
+        ThreadInfo {
+            id,
+            damage: Some(problem),
+            ..ThreadInfo::default()
+        }
+    }
+}
+
 impl ThreadQuery<'_> {
-    /// Whether a thread meets all conditions. The limit is not one of them.
+    /// Whether a thread meets all conditions. The limit is not one of them. Of a [damaged](ThreadInfo::damage) thread only the id is
+    /// compared.
     ///
     /// ```
     /// use petalflow::checkpoint::{ThreadInfo, ThreadQuery};
@@ -200,9 +214,13 @@ impl ThreadQuery<'_> {
     /// ```
     pub fn covers(&self, info: &ThreadInfo) -> bool {
         let label = |(name, value)| info.labels.get(name).is_some_and(|label| label == value);
-        info.id.starts_with(self.prefix)
-            && self.after.is_none_or(|after| *info.id > *after)
-            && self.status.is_none_or(|status| status == info.status)
+        if !info.id.starts_with(self.prefix) || self.after.is_some_and(|after| *info.id <= *after) {
+            return false;
+        }
+        if info.damage.is_some() {
+            return true;
+        }
+        self.status.is_none_or(|status| status == info.status)
             && self.flow.is_none_or(|flow| flow == info.flow)
             && self.label.is_none_or(label)
             && self

@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use petalflow_codec::Record;
 
 use super::{
-    Address, Lease, SEALED_MARKER, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
+    Address, RunClaim, SEALED_MARKER, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
     StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
 };
 use crate::BoxFuture;
+use crate::ids::{TaskId, task_id};
 use petalflow_codec::checksum;
 
 /// The namespace of the event log of a thread. That of a flow begins with the name of a node.
@@ -22,8 +23,10 @@ pub const EVENT_LOG: &str = "/events";
 pub struct ThreadStorage {
     pub store: Arc<dyn Store>,
     pub thread: Arc<str>,
-    /// The claim of the run that uses the thread, if it can expire.
-    pub lease: Option<Arc<Lease>>,
+    /// Distinguishes the thread from earlier ones with the same id. Known when the thread was opened. Shared by all clones.
+    incarnation: Arc<AtomicU64>,
+    /// The claim of the run that uses the thread. `None` for reading.
+    pub claim: Option<Arc<RunClaim>>,
     /// The stored name of the thread's own flow.
     pub flow: Arc<str>,
     /// How many writes have begun, in all namespaces.
@@ -34,10 +37,54 @@ pub struct ThreadStorage {
 
 /// The methods return boxed futures: the code of an `async fn` is compiled in each program that awaits it.
 impl ThreadStorage {
+    /// A thread that is not claimed.
+    pub fn new(store: Arc<dyn Store>, thread: Arc<str>, flow: Arc<str>) -> Self {
+        ThreadStorage {
+            store,
+            thread,
+            incarnation: Arc::default(),
+            claim: None,
+            flow,
+            begun_writes: Arc::default(),
+            first_expiry: Arc::new(u64::MAX.into()),
+        }
+    }
+
     pub fn address<'a>(&'a self, namespace: &'a str) -> Address<'a> {
         Address {
             thread: &self.thread,
             namespace,
+        }
+    }
+
+    /// Distinguishes the thread from earlier ones with the same id.
+    pub fn incarnation(&self) -> u64 {
+        self.incarnation.load(Ordering::Relaxed)
+    }
+
+    /// The thread was opened, and has this incarnation.
+    pub fn set_incarnation(&self, incarnation: u64) {
+        self.incarnation.store(incarnation, Ordering::Relaxed);
+    }
+
+    /// The thread begins: asks the store for its incarnation.
+    pub fn begin(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            self.set_incarnation(self.store.incarnation(&self.thread).await?);
+            Ok(())
+        })
+    }
+
+    /// The id of a task: see [`task_id`].
+    pub fn task_id(&self, namespace: &str, origin: u64, node: &str, send: Option<u32>) -> TaskId {
+        let incarnation = self.incarnation();
+        task_id(&self.thread, incarnation, namespace, origin, node, send)
+    }
+
+    /// The run has read the newest checkpoint of the thread's own flow.
+    pub fn set_newest(&self, newest: Option<u64>) {
+        if let Some(lease) = self.claim.as_ref().and_then(|claim| claim.lease()) {
+            lease.set_newest(newest);
         }
     }
 
@@ -53,7 +100,26 @@ impl ThreadStorage {
         if store.needs_checksums() {
             checksum::add(&checkpoint_numbers(checkpoint), &mut checkpoint.bytes);
         }
-        store.append(self.address(namespace), checkpoint, after, settled)
+        let address = self.address(namespace);
+        let Some(claim) = &self.claim else {
+            return store.append(address, checkpoint, after, settled, None);
+        };
+        let owner = Some(claim.owner());
+        let Some(lease) = claim.lease() else {
+            return store.append(address, checkpoint, after, settled, owner);
+        };
+        Box::pin(async move {
+            let append =
+                || self.fenced(store.append(address, checkpoint, after, settled.clone(), owner));
+            let mut appended = append().await;
+            if self.claimed_again(&appended).await? {
+                appended = append().await;
+            }
+            if namespace.is_empty() && appended.is_ok() {
+                lease.set_newest(Some(checkpoint.seq));
+            }
+            appended
+        })
     }
 
     pub async fn write(
@@ -69,7 +135,110 @@ impl ThreadStorage {
                 checksum::add(&write_key(seq, write), &mut write.bytes);
             }
         }
-        store.write(self.address(namespace), seq, &writes).await
+        let address = self.address(namespace);
+        let write = || self.fenced(store.write(address, seq, &writes, self.owner()));
+        let written = write().await;
+        if self.claimed_again(&written).await? {
+            return write().await;
+        }
+        written
+    }
+
+    /// Removes the checkpoints of a flow below a number, and the writes beside numbers below another.
+    pub fn prune<'a>(
+        &'a self,
+        namespace: &'a str,
+        seq: u64,
+        writes: u64,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        Box::pin(async move {
+            let address = self.address(namespace);
+            let prune = || self.fenced(self.store.prune(address, seq, writes, self.owner()));
+            let pruned = prune().await;
+            if self.claimed_again(&pruned).await? {
+                return prune().await;
+            }
+            pruned
+        })
+    }
+
+    /// The owner of the claim under which this writes.
+    fn owner(&self) -> Option<&str> {
+        self.claim.as_ref().map(|claim| claim.owner())
+    }
+
+    /// Makes a call that writes, unless the thread belongs to another run or is being claimed again.
+    async fn fenced(
+        &self,
+        call: impl Future<Output = Result<(), StoreError>>,
+    ) -> Result<(), StoreError> {
+        let Some(claim) = &self.claim else {
+            return call.await;
+        };
+        let _writes = match claim.lease() {
+            Some(lease) => Some(lease.writes.read().await),
+            None => None,
+        };
+        claim.check()?;
+        call.await
+    }
+
+    /// Claims the thread again if a call was refused because the claim has expired. Returns whether to repeat the call.
+    async fn claimed_again(&self, refused: &Result<(), StoreError>) -> Result<bool, StoreError> {
+        if !matches!(refused, Err(StoreError::ClaimLost { .. })) {
+            return Ok(false);
+        }
+        self.claim_again().await
+    }
+
+    /// Claims the thread again after its claim has expired, if no other run has continued or deleted it since. Returns whether
+    /// that was done: where claims do not expire, a claim that is lost is that of another run.
+    ///
+    /// # Errors
+    ///
+    /// If another run has had the thread, or the store fails. From then on this run cannot write.
+    pub fn claim_again(&self) -> BoxFuture<'_, Result<bool, StoreError>> {
+        Box::pin(async move {
+            let Some((claim, lease)) = self
+                .claim
+                .as_ref()
+                .and_then(|claim| Some((claim, claim.lease()?)))
+            else {
+                return Ok(false);
+            };
+            let _writes = lease.writes.write().await;
+            claim.claim_again().await?;
+            let unchanged = self.check_unchanged(lease.newest()).await;
+            if let Err(StoreError::ClaimLost { .. } | StoreError::Conflict { .. }) = &unchanged {
+                claim.set_lost();
+                self.store.release(&self.thread, claim.owner());
+            }
+            unchanged?;
+            Ok(true)
+        })
+    }
+
+    /// Fails if the thread has another newest checkpoint, or is another thread with the same id.
+    async fn check_unchanged(&self, expected: Option<u64>) -> Result<(), StoreError> {
+        let newest = self.history("", None, 1).await?;
+        let found = newest.first().map(|newest| newest.seq);
+        let incarnation = match self.records("", &newest).await?.pop() {
+            Some(record) => record.header.incarnation,
+            None => self.store.incarnation(&self.thread).await?,
+        };
+        if found.is_some() && incarnation != self.incarnation() {
+            return Err(StoreError::ClaimLost {
+                thread: self.thread.to_string(),
+            });
+        }
+        if found != expected || incarnation != self.incarnation() {
+            return Err(StoreError::Conflict {
+                thread: self.thread.to_string(),
+                expected,
+                found,
+            });
+        }
+        Ok(())
     }
 
     /// Makes several changes of the thread: all or none.
@@ -89,7 +258,23 @@ impl ThreadStorage {
                 _ => {}
             }
         }
-        self.store.apply(&self.thread, &changes).await
+        let apply = || self.fenced(self.store.apply(&self.thread, &changes, self.owner()));
+        let mut applied = apply().await;
+        if self.claimed_again(&applied).await? {
+            applied = apply().await;
+        }
+        let own = changes.iter().rev().find_map(|change| match change {
+            StoreChange::Append {
+                namespace,
+                checkpoint,
+                ..
+            } if namespace.is_empty() => Some(checkpoint.seq),
+            _ => None,
+        });
+        if own.is_some() && applied.is_ok() {
+            self.set_newest(own);
+        }
+        applied
     }
 
     pub fn read<'a>(
@@ -205,7 +390,17 @@ impl ThreadStorage {
             status,
             due_ms,
         };
-        self.store.describe(&self.thread, change).await
+        let describe = || self.fenced(self.store.describe(&self.thread, change, self.owner()));
+        let described = describe().await;
+        if self.claimed_again(&described).await? {
+            return describe().await;
+        }
+        described
+    }
+
+    /// Deletes the thread.
+    pub fn delete(&self) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(self.fenced(self.store.delete(&self.thread, self.owner())))
     }
 
     /// Decodes checkpoints of a history, which may build on others.

@@ -123,13 +123,16 @@ impl Store for CountingStore {
         checkpoint: &StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
+        owner: Option<&str>,
     ) -> Result<(), StoreError> {
         {
             let mut traffic = self.traffic();
             traffic.appends += 1;
             traffic.written_bytes += size(checkpoint);
         }
-        self.store.append(address, checkpoint, after, settled).await
+        self.store
+            .append(address, checkpoint, after, settled, owner)
+            .await
     }
 
     async fn write(
@@ -137,6 +140,7 @@ impl Store for CountingStore {
         address: Address<'_>,
         seq: u64,
         writes: &[StoredWrite],
+        owner: Option<&str>,
     ) -> Result<(), StoreError> {
         {
             let bytes = writes.iter().map(|write| write.bytes.len() as u64);
@@ -144,10 +148,15 @@ impl Store for CountingStore {
             traffic.writes += writes.len() as u64;
             traffic.written_bytes += bytes.sum::<u64>();
         }
-        self.store.write(address, seq, writes).await
+        self.store.write(address, seq, writes, owner).await
     }
 
-    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError> {
+    async fn apply(
+        &self,
+        thread: &str,
+        changes: &[StoreChange],
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
         {
             let mut traffic = self.traffic();
             for change in changes {
@@ -159,7 +168,7 @@ impl Store for CountingStore {
                 traffic.written_bytes += change.size() as u64;
             }
         }
-        self.store.apply(thread, changes).await
+        self.store.apply(thread, changes, owner).await
     }
 
     async fn read(
@@ -203,20 +212,35 @@ impl Store for CountingStore {
         self.store.threads(query).await
     }
 
-    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
-        self.store.describe(thread, change).await
+    async fn describe(
+        &self,
+        thread: &str,
+        change: ThreadChange<'_>,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
+        self.store.describe(thread, change, owner).await
     }
 
-    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
-        self.store.prune(address, seq).await
+    async fn prune(
+        &self,
+        address: Address<'_>,
+        seq: u64,
+        writes: u64,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
+        self.store.prune(address, seq, writes, owner).await
     }
 
-    async fn delete(&self, thread: &str) -> Result<(), StoreError> {
-        self.store.delete(thread).await
+    async fn delete(&self, thread: &str, owner: Option<&str>) -> Result<(), StoreError> {
+        self.store.delete(thread, owner).await
     }
 
-    async fn delete_many(&self, threads: &[&str]) -> Result<(), StoreError> {
-        self.store.delete_many(threads).await
+    async fn delete_many(&self, threads: &[&str], owner: Option<&str>) -> Result<(), StoreError> {
+        self.store.delete_many(threads, owner).await
+    }
+
+    async fn incarnation(&self, thread: &str) -> Result<u64, StoreError> {
+        self.store.incarnation(thread).await
     }
 
     async fn reclaim(&self) -> Result<(), StoreError> {
@@ -225,6 +249,10 @@ impl Store for CountingStore {
 
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
         self.store.claim(thread, owner).await
+    }
+
+    async fn confirm(&self, thread: &str, owner: &str) -> Result<bool, StoreError> {
+        self.store.confirm(thread, owner).await
     }
 
     fn release(&self, thread: &str, owner: &str) {

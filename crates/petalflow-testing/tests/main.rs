@@ -1,5 +1,7 @@
 //! What a run reads from its store before its first node, counted by `CountingStore`.
 
+mod broken;
+
 use petalflow::prelude::*;
 use petalflow::thread::Thread;
 use petalflow_testing::CountingStore;

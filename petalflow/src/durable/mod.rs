@@ -24,7 +24,7 @@ mod write;
 
 pub(crate) use claim::answered::check_unanswered;
 pub(crate) use claim::live_runs::live_run;
-pub(crate) use claim::thread_claim::ThreadClaim;
+pub(crate) use claim::thread_claim::{ThreadClaim, new_owner};
 pub(crate) use ops::subflow_history::copy;
 pub(crate) use ops::thread_ops::{edit, fork, results_beside, snapshot};
 pub(crate) use record::fingerprint::Fingerprint;
@@ -34,4 +34,4 @@ pub(crate) use results::result_codec::ResultCodec;
 pub(crate) use resume::thread_start::{Command, Nested, ThreadStart};
 pub(crate) use write::checkpoint_writer::ParentBarrier;
 pub(crate) use write::event_log::events_since;
-pub(crate) use write::prune::prune;
+pub(crate) use write::prune::{NewBase, prune};

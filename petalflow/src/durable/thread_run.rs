@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::claim::answered::check_unanswered;
-use super::claim::thread_claim::{ClaimedRun, ThreadClaim};
+use super::claim::thread_claim::{ClaimedRun, ThreadClaim, new_owner};
 use super::ops::thread_ops::first_expiry;
 use super::resume::open_thread::open;
 use super::resume::opener::OpenedThread;
 use super::resume::thread_start::{Command, ThreadStart};
 use super::write::event_log::EventLog;
 use super::write::persistence::ThreadPersistence;
-use super::write::prune::prune;
+use super::write::prune::{NewBase, prune};
 use crate::checkpoint::{DecisionRecord, ThreadStatus, ThreadStorage};
 use crate::event::LogSink;
 use crate::exec::{BeginBarrier, Committed, Restored, Settings, StoredRun, run_restored};
@@ -74,9 +74,11 @@ async fn run_claimed<F: Flow>(
         let (storage, on_busy) = (&start.storage, start.on_busy);
         let plan = flow.plan();
         let answers = (!targets.is_empty()).then_some((&*plan, &*targets));
-        let claimed = ThreadClaim::acquire(storage, on_busy, &mut settings.cancel, answers).await;
+        let owner = new_owner();
+        let cancel = &mut settings.cancel;
+        let claimed = ThreadClaim::acquire(owner, storage, on_busy, cancel, answers).await;
         let claimed = claimed.map_err(refused)?;
-        start.storage.lease = claimed.lease();
+        start.storage.claim = claimed.granted();
         start.claimed = claimed.run();
         if start.leaves_held {
             refuse_held(&start.storage).await.map_err(refused)?;
@@ -102,7 +104,8 @@ async fn run_claimed<F: Flow>(
         };
         let closed = async {
             storage.describe(status, due_ms).await?;
-            prune(&storage, retention).await
+            prune(&storage, retention, NewBase::Allowed).await?;
+            Ok(())
         };
         match closed.await {
             // Only the status says when a paused thread is due.

@@ -12,7 +12,7 @@ pub(crate) use panic::catch;
 pub use panic::{Panicked, catch_panic};
 pub(crate) use petalflow_store::error::debug_is_message;
 #[doc(inline)]
-pub use petalflow_store::error::{BoxError, message_with_sources};
+pub use petalflow_store::error::{BoxError, is_out_of_files, message_with_sources};
 pub(crate) use too_deep::{DEFAULT_MAX_DEPTH, TooDeep};
 
 /// The result type of nodes that can fail: `petalflow::Result<EssayDraft>`.

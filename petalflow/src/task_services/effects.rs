@@ -1,13 +1,11 @@
 //! Effects of a task that run once.
 
+use serde_core::{Serialize, de::DeserializeOwned};
 use std::any::type_name;
 use std::future::Future;
-use std::sync::Arc;
-
-use serde_core::{Serialize, de::DeserializeOwned};
 
 use super::{NAME_OF_EFFECT, TaskRef, TaskServices};
-use crate::checkpoint::{Claim, Lease, Moment, StoreError, StoredWrite, WriteName};
+use crate::checkpoint::{StoreError, StoredWrite, WriteName};
 use crate::error::BoxError;
 use crate::future::BoxFuture;
 use crate::outcome::ThreadError;
@@ -60,8 +58,8 @@ impl TaskServices {
         Ok(value)
     }
 
-    /// Confirms a claim that may have expired. Another run may have had the thread since: if it has continued, this is an error.
-    /// If it has only recorded the effect of this task, returns the record.
+    /// Confirms that the run still has its thread. If its claim has expired, another run may have had the thread since: if it has
+    /// continued, this is an error. If it has only recorded the effect of this task, returns the record.
     ///
     /// Boxed, so that no program compiles it again.
     fn confirm_claim<'a>(
@@ -70,29 +68,19 @@ impl TaskServices {
         name: &'a str,
     ) -> BoxFuture<'a, Result<Option<Vec<u8>>, ThreadError>> {
         Box::pin(async move {
-            let expired = |lease: &&Arc<Lease>| lease.may_have_expired();
-            let Some(lease) = self.storage.lease.as_ref().filter(expired) else {
+            let Some(claim) = &self.storage.claim else {
                 return Ok(None);
             };
-            let thread = || self.storage.thread.to_string();
-            let begun = Moment::now();
-            if let Claim::Busy { .. } = lease.claim().await? {
-                return Err(ThreadError::Busy { thread: thread() });
+            if claim.confirm().await? {
+                return Ok(None);
+            }
+            if !self.storage.claim_again().await? {
+                let thread = self.storage.thread.to_string();
+                return Err(StoreError::ClaimLost { thread }.into());
             }
             let origin = self.origin(task.superstep);
-            let namespace = self.namespace.as_str();
-            let newest = self.storage.history(namespace, None, 1).await?;
-            let record = self.storage.records(namespace, &newest).await?.pop();
-            if record.is_none_or(|record| record.header.origin != origin) {
-                return Err(ThreadError::Store(StoreError::Conflict {
-                    thread: thread(),
-                    expected: Some(origin),
-                    found: newest.first().map(|newest| newest.seq),
-                }));
-            }
+            let writes = self.storage.writes(self.namespace.as_str(), origin).await?;
             let name = WriteName::Once(name).to_string();
-            let writes = self.storage.writes(namespace, origin).await?;
-            lease.confirm(begun);
             let recorded = |write: &StoredWrite| write.task == task.id && write.name == name;
             let recorded = writes.into_iter().find(recorded);
             Ok(recorded.map(|write| write.bytes))
@@ -102,29 +90,25 @@ impl TaskServices {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use petalflow_graph::NodeIdx;
 
     use super::super::StoredMark;
     use super::*;
-    use crate::checkpoint::{Durability, InMemoryStore, ThreadStorage};
+    use crate::checkpoint::{Durability, InMemoryStore, Retention, ThreadStorage};
     use crate::ids::{Namespace, TaskId};
 
     /// The services of a run whose superstep has the records of an earlier run.
     #[tokio::test]
     async fn the_barrier_forgets_the_records_of_its_tasks() {
-        let storage = ThreadStorage {
-            store: Arc::new(InMemoryStore::new()),
-            thread: "ann".into(),
-            lease: None,
-            flow: "Pay".into(),
-            begun_writes: Arc::default(),
-            first_expiry: Arc::default(),
-        };
+        let store = Arc::new(InMemoryStore::new());
+        let storage = ThreadStorage::new(store, "ann".into(), "Pay".into());
         let stored = StoredMark::default();
         stored.set(9);
         let answers = Arc::default();
-        let root = Namespace::ROOT;
-        let mut services = TaskServices::new(storage, Durability::Sync, root, 0, answers, stored);
+        let (root, settings) = (Namespace::ROOT, (Durability::Sync, Retention::ALL));
+        let mut services = TaskServices::new(storage, settings, root, 0, answers, stored);
         let (earlier, mut result) = (TaskId::of(&[b"earlier"]), Vec::new());
         encode(&1, &mut result).unwrap();
         let write = StoredWrite::new(earlier, WriteName::Once("charge"), result);

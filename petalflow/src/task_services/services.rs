@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::question::{Answers, WaitingQuestion};
 use super::{StoredMark, TaskRef, check_name, used_twice};
-use crate::checkpoint::{Durability, StoredWrite, ThreadStorage, WriteName};
+use crate::checkpoint::{Durability, Retention, StoredWrite, ThreadStorage, WriteName};
 use crate::error::BoxError;
 use crate::ids::{Namespace, TaskId};
 use crate::question::{Interrupt, InterruptId};
@@ -16,6 +16,8 @@ use crate::question::{Interrupt, InterruptId};
 pub(crate) struct TaskServices {
     pub(crate) storage: ThreadStorage,
     pub(crate) durability: Durability,
+    /// Which checkpoints of the flow remain. That of its sub-flows is the same.
+    pub(crate) retention: Retention,
     pub(super) namespace: Namespace,
     /// The origin of a frontier, minus the number of supersteps before it.
     offset: u64,
@@ -77,7 +79,7 @@ impl TaskServices {
 
     pub(crate) fn new(
         storage: ThreadStorage,
-        durability: Durability,
+        (durability, retention): (Durability, Retention),
         namespace: Namespace,
         offset: u64,
         answers: Arc<Answers>,
@@ -86,6 +88,7 @@ impl TaskServices {
         TaskServices {
             storage,
             durability,
+            retention,
             namespace,
             offset,
             answers,

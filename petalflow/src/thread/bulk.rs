@@ -3,8 +3,9 @@
 use tokio::task::JoinSet;
 
 use super::{OnBusy, Outcome, Retention, ThreadError, Threads};
-use crate::checkpoint::{ThreadInfo, ThreadQuery, ThreadStatus};
+use crate::checkpoint::{StoreError, ThreadInfo, ThreadQuery, ThreadStatus};
 use crate::clock::now_ms;
+use crate::durable;
 use crate::flow::Flow;
 use crate::outcome::RunError;
 
@@ -19,7 +20,8 @@ type Resumed<F> = (String, Result<Outcome<<F as Flow>::State>, RunError>);
 
 impl<F: Flow> Threads<F> {
     /// Deletes the threads that the query covers, of all flows that share the store. Returns how many. A thread that is busy
-    /// remains.
+    /// remains, and so does one that is listed as [damaged](ThreadInfo::damage): [`Thread::delete`](super::Thread::delete) deletes
+    /// it.
     ///
     /// Their space in a file can be given back with [`reclaim`](Self::reclaim).
     ///
@@ -59,9 +61,11 @@ impl<F: Flow> Threads<F> {
         let mut pages = Pages::new(query);
         let mut deleted = 0;
         while let Some(page) = pages.next(self).await? {
+            // One owner for the page, so that all of it is deleted in one call under its claims.
+            let owner = durable::new_owner();
             let mut claims = Vec::new();
-            for info in &page {
-                match threads.thread(&*info.id).claimed().await {
+            for info in page.iter().filter(|info| info.damage.is_none()) {
+                match threads.thread(&*info.id).claimed_by(owner.clone()).await {
                     Ok(claim) => claims.push((&*info.id, claim)),
                     Err(ThreadError::Busy { .. }) => {}
                     Err(error) => return Err(error),
@@ -72,7 +76,7 @@ impl<F: Flow> Threads<F> {
             let is_unchanged = |id: &&str| unchanged.iter().any(|info| info.id == *id);
             let ids = claims.iter().map(|(id, _)| *id).filter(is_unchanged);
             let ids: Vec<&str> = ids.collect();
-            self.store.delete_many(&ids).await?;
+            self.store.delete_many(&ids, Some(&owner)).await?;
             deleted += ids.len();
         }
         Ok(deleted)
@@ -104,7 +108,8 @@ impl<F: Flow> Threads<F> {
     ///
     /// # Errors
     ///
-    /// If the store fails, or its contents cannot be read.
+    /// If the store fails, or the contents of a thread cannot be read. A thread that is damaged is the error after all others were
+    /// pruned.
     ///
     /// # Cancel safety
     ///
@@ -115,17 +120,28 @@ impl<F: Flow> Threads<F> {
         retention: Retention,
     ) -> Result<(), ThreadError> {
         let mut pages = Pages::new(query);
+        let mut first_error = Ok(());
         while let Some(page) = pages.next(self).await? {
             for info in page {
-                self.thread(info.id).prune(retention).await?;
+                let pruned = match info.damage {
+                    Some(problem) => Err(damaged(info.id, problem)),
+                    None => self.thread(info.id).prune(retention).await,
+                };
+                match pruned {
+                    Err(error @ ThreadError::Store(StoreError::Damaged { .. })) => {
+                        first_error = first_error.and(Err(error));
+                    }
+                    pruned => pruned?,
+                }
             }
         }
-        Ok(())
+        first_error
     }
 
     /// Resumes the threads of this flow that the query covers, without answers, several at the same time. Returns how each run
     /// ended, with the id of its thread. A thread that is busy is left out: another run has it. So is a thread that a person
     /// [holds](ThreadStatus::Held), unless the query asks for these.
+    /// A thread that is listed as [damaged](ThreadInfo::damage) is not resumed, and its damage is its error.
     ///
     /// A server calls this when it starts, to continue what a crash has interrupted:
     ///
@@ -169,12 +185,18 @@ impl<F: Flow> Threads<F> {
     pub async fn resume_all(&self, query: ThreadQuery<'_>) -> Result<Vec<Resumed<F>>, ThreadError> {
         let threads = self.clone().on_busy(OnBusy::Refuse);
         let mut pages = Pages::new(query);
-        let (mut runs, mut ended) = (JoinSet::new(), Vec::new());
+        let (mut runs, mut ended, mut resumed) = (JoinSet::new(), Vec::new(), Vec::new());
         while let Some(page) = pages.next(self).await? {
             // A thread whose first run was interrupted has no name of a flow yet.
             let mine =
                 |info: &ThreadInfo| info.flow.is_empty() || info.flow == self.flow.stored_name();
             for info in page.into_iter().filter(mine) {
+                if let Some(problem) = info.damage {
+                    let error = damaged(info.id.clone(), problem);
+                    let error = RunError::of_thread(error, self.flow.name());
+                    resumed.push((info.id, Err(error)));
+                    continue;
+                }
                 if runs.len() >= RUNS {
                     ended.extend(runs.join_next().await);
                 }
@@ -190,7 +212,6 @@ impl<F: Flow> Threads<F> {
         while let Some(run) = runs.join_next().await {
             ended.push(run);
         }
-        let mut resumed = Vec::new();
         for run in ended {
             let (id, result) = run.map_err(|lost| ThreadError::Request(lost.to_string()))?;
             let refused = result.as_ref().err().and_then(RunError::thread_error);
@@ -271,6 +292,10 @@ impl<F: Flow> Threads<F> {
     pub async fn reclaim(&self) -> Result<(), ThreadError> {
         Ok(self.store.reclaim().await?)
     }
+}
+
+fn damaged(thread: String, problem: String) -> ThreadError {
+    ThreadError::Store(StoreError::Damaged { thread, problem })
 }
 
 /// The pages of a list of threads.

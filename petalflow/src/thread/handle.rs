@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Edit, Outcome, Retention, ThreadError, ThreadRun, Threads};
+use super::{Edit, OnBusy, Outcome, Retention, ThreadError, ThreadRun, Threads};
 use crate::checkpoint::ThreadStorage;
-use crate::durable::{self, Command, ThreadClaim, ThreadStart};
+use crate::durable::{self, Command, NewBase, ThreadClaim, ThreadStart};
 use crate::event::LogSettings;
 use crate::exec::{Begin, Start};
 use crate::flow::Flow;
@@ -321,8 +321,7 @@ impl<F: Flow> Thread<F> {
     ///
     /// Dropping the future leaves the thread as before the call or as after it, with its sub-flows. So does a crash.
     pub async fn fork(&self, checkpoint: u64) -> Result<u64, ThreadError> {
-        let storage = self.checked()?;
-        let _claim = self.claim(&storage).await?;
+        let (storage, _claim) = self.claimed().await?;
         let flow = &*self.threads.flow;
         let fork = Box::pin(durable::fork(flow, &storage, checkpoint, &storage));
         ThreadError::catch_panic(fork).await
@@ -341,8 +340,8 @@ impl<F: Flow> Thread<F> {
     /// Dropping the future leaves no other thread, or the complete one. So does a crash. This thread does not change.
     pub async fn fork_to(&self, checkpoint: u64, id: impl AsRef<str>) -> Result<Self, ThreadError> {
         let other = Thread::new(self.threads.clone(), id.as_ref().into());
-        let (from, to) = (self.checked()?, other.checked()?);
-        let _claim = other.claim(&to).await?;
+        let from = self.checked()?;
+        let (to, _claim) = other.claimed().await?;
         other.must_be_new().await?;
         let flow = &*self.threads.flow;
         let fork = Box::pin(durable::fork(flow, &from, checkpoint, &to));
@@ -367,12 +366,12 @@ impl<F: Flow> Thread<F> {
     }
 
     async fn copied_to(&self, other: Self) -> Result<Self, ThreadError> {
-        let (from, to) = (self.checked()?, other.checked()?);
         if self.id == other.id {
             // A second claim on the same thread would wait for the first.
             return Err(other.exists());
         }
-        let _claims = (self.claim(&from).await?, other.claim(&to).await?);
+        let (from, _claim) = self.claimed().await?;
+        let (to, _other_claim) = other.claimed().await?;
         other.must_be_new().await?;
         durable::copy(&from, &to).await?;
         Ok(other)
@@ -422,14 +421,18 @@ impl<F: Flow> Thread<F> {
         &self,
         supersteps: Vec<Vec<Edit<F::State>>>,
     ) -> Result<Vec<u64>, ThreadError> {
-        let storage = self.checked()?;
-        let _claim = self.claim(&storage).await?;
+        let (storage, _claim) = self.claimed().await?;
         let flow = &*self.threads.flow;
         let edit = Box::pin(durable::edit(flow, &storage, supersteps));
         ThreadError::catch_panic(edit).await
     }
 
     /// Removes the checkpoints that need not be retained, in all flows of the thread. A run may be in progress: it continues.
+    ///
+    /// Checkpoints that only append to lists build on all earlier ones. If those that are retained need more than three times as
+    /// many others (or 192, if fewer than 64 are retained), a copy of the newest checkpoint that needs no other is stored, and all
+    /// before it are removed. With a run in progress this is left out: a run with
+    /// [`Threads::retention`](super::Threads::retention) stores such checkpoints itself.
     ///
     /// # Errors
     ///
@@ -439,8 +442,19 @@ impl<F: Flow> Thread<F> {
     ///
     /// Dropping the future may leave some of the checkpoints that were to be removed.
     pub async fn prune(&self, retention: Retention) -> Result<(), ThreadError> {
-        durable::prune(&self.checked()?, retention).await?;
-        Ok(())
+        let pruned = durable::prune(&self.checked()?, retention, NewBase::No).await?;
+        if !pruned.needs_base {
+            return Ok(());
+        }
+        let threads = self.threads.clone().on_busy(OnBusy::Refuse);
+        match Thread::new(threads, Arc::clone(&self.id)).claimed().await {
+            Ok((storage, _claim)) => {
+                durable::prune(&storage, retention, NewBase::Allowed).await?;
+                Ok(())
+            }
+            Err(ThreadError::Busy { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Deletes the thread with all its sub-flows. Does nothing if there is no such thread.
@@ -453,29 +467,32 @@ impl<F: Flow> Thread<F> {
     ///
     /// Dropping the future leaves the thread as before the call or as after it.
     pub async fn delete(&self) -> Result<(), ThreadError> {
-        let storage = self.checked()?;
-        let _claim = self.claim(&storage).await?;
-        Ok(storage.store.delete(&self.id).await?)
+        let (storage, _claim) = self.claimed().await?;
+        Ok(storage.delete().await?)
     }
 
     /// Claims the thread, as the setting for busy threads says.
-    pub(super) async fn claimed(&self) -> Result<ThreadClaim, ThreadError> {
-        self.claim(&self.checked()?).await
+    /// The result writes under the claim.
+    async fn claimed(&self) -> Result<(ThreadStorage, ThreadClaim), ThreadError> {
+        self.claimed_by(durable::new_owner()).await
     }
 
-    async fn claim(&self, storage: &ThreadStorage) -> Result<ThreadClaim, ThreadError> {
-        ThreadClaim::acquire(storage, self.threads.on_busy, &mut None, None).await
+    /// [`claimed`](Self::claimed) by an owner that may have claimed other threads as well.
+    pub(super) async fn claimed_by(
+        &self,
+        owner: String,
+    ) -> Result<(ThreadStorage, ThreadClaim), ThreadError> {
+        let mut storage = self.checked()?;
+        let on_busy = self.threads.on_busy;
+        let claim = ThreadClaim::acquire(owner, &storage, on_busy, &mut None, None).await?;
+        storage.claim = claim.granted();
+        Ok((storage, claim))
     }
 
     fn storage(&self) -> ThreadStorage {
-        ThreadStorage {
-            store: Arc::clone(&self.threads.store),
-            thread: Arc::clone(&self.id),
-            lease: None,
-            flow: self.threads.flow.stored_name().into(),
-            begun_writes: Arc::default(),
-            first_expiry: Arc::new(u64::MAX.into()),
-        }
+        let threads = &self.threads;
+        let (store, flow) = (Arc::clone(&threads.store), threads.flow.stored_name());
+        ThreadStorage::new(store, Arc::clone(&self.id), flow.into())
     }
 
     pub(super) fn checked(&self) -> Result<ThreadStorage, ThreadError> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{CheckpointInfo, HistoryQuery, Snapshot, Thread, ThreadError};
-use crate::checkpoint::{ThreadChange, ThreadInfo};
+use crate::checkpoint::{StoreError, ThreadChange, ThreadInfo};
 use crate::durable;
 use crate::flow::Flow;
 
@@ -142,13 +142,23 @@ impl<F: Flow> Thread<F> {
     ///
     /// # Errors
     ///
-    /// If the store fails.
+    /// If the store fails, or what it lists of the thread is damaged.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future changes nothing.
     pub async fn info(&self) -> Result<Option<ThreadInfo>, ThreadError> {
-        Ok(self.checked()?.info().await?)
+        let Some(mut info) = self.checked()?.info().await? else {
+            return Ok(None);
+        };
+        match info.damage.take() {
+            Some(problem) => Err(StoreError::Damaged {
+                thread: info.id,
+                problem,
+            }
+            .into()),
+            None => Ok(Some(info)),
+        }
     }
 
     /// Sets the labels of the thread, in the place of all earlier ones: names with values, by which threads can be
@@ -199,6 +209,6 @@ impl<F: Flow> Thread<F> {
             )));
         }
         let change = ThreadChange::Labels(&labels);
-        Ok(storage.store.describe(&self.id, change).await?)
+        Ok(storage.store.describe(&self.id, change, None).await?)
     }
 }

@@ -217,7 +217,7 @@ async fn a_lost_record_of_the_log_is_damage() {
         let mut after = None;
         for (index, record) in records.iter().enumerate() {
             if index != lost {
-                let appended = damaged.append(address, record, after, 0..0);
+                let appended = damaged.append(address, record, after, 0..0, None);
                 appended.await.unwrap();
                 after = Some(record.seq);
             }

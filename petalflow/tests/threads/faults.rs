@@ -91,8 +91,11 @@ impl Store for Faulty {
         checkpoint: &StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
+        owner: Option<&str>,
     ) -> Result<(), StoreError> {
-        let call = self.store.append(address, checkpoint, after, settled);
+        let call = self
+            .store
+            .append(address, checkpoint, after, settled, owner);
         self.call(call).await
     }
 
@@ -101,12 +104,19 @@ impl Store for Faulty {
         address: Address<'_>,
         seq: u64,
         writes: &[StoredWrite],
+        owner: Option<&str>,
     ) -> Result<(), StoreError> {
-        self.call(self.store.write(address, seq, writes)).await
+        self.call(self.store.write(address, seq, writes, owner))
+            .await
     }
 
-    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError> {
-        self.call(async { self.store.apply(thread, changes).await })
+    async fn apply(
+        &self,
+        thread: &str,
+        changes: &[StoreChange],
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
+        self.call(async { self.store.apply(thread, changes, owner).await })
             .await
     }
 
@@ -143,16 +153,36 @@ impl Store for Faulty {
         self.call(self.store.threads(query)).await
     }
 
-    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
-        self.call(self.store.describe(thread, change)).await
+    async fn describe(
+        &self,
+        thread: &str,
+        change: ThreadChange<'_>,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
+        self.call(self.store.describe(thread, change, owner)).await
     }
 
-    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
-        self.call(self.store.prune(address, seq)).await
+    async fn prune(
+        &self,
+        address: Address<'_>,
+        seq: u64,
+        writes: u64,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
+        self.call(self.store.prune(address, seq, writes, owner))
+            .await
     }
 
-    async fn delete(&self, thread: &str) -> Result<(), StoreError> {
-        self.call(self.store.delete(thread)).await
+    async fn delete(&self, thread: &str, owner: Option<&str>) -> Result<(), StoreError> {
+        self.call(self.store.delete(thread, owner)).await
+    }
+
+    async fn incarnation(&self, thread: &str) -> Result<u64, StoreError> {
+        self.call(self.store.incarnation(thread)).await
+    }
+
+    async fn confirm(&self, thread: &str, owner: &str) -> Result<bool, StoreError> {
+        self.call(self.store.confirm(thread, owner)).await
     }
 
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {

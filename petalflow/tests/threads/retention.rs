@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use petalflow::checkpoint::{InMemoryStore, ThreadQuery};
+use petalflow::checkpoint::{Address, InMemoryStore, Store, ThreadQuery};
 use petalflow::event::EventKind;
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, HistoryQuery, Retention, Thread, ThreadRun};
@@ -186,4 +186,105 @@ async fn the_time_of_creation_remains() {
     assert_eq!(after.created_ms, created);
     assert!(after.checkpoints < CHAIN);
     assert!(after.updated_ms > created);
+}
+
+#[state]
+#[derive(Debug, PartialEq)]
+struct Log {
+    #[key(input)]
+    until: u64,
+    #[key(append)]
+    lines: Vec<String>,
+}
+
+/// Each of its checkpoints only appends to a list, so none is worth a base.
+#[node(Log)]
+async fn log(until: &u64, lines: &[String]) -> (LogLines, bool) {
+    let line = format!("line {} of a list that only grows", lines.len());
+    (LogLines(vec![line]), (lines.len() as u64) + 1 < *until)
+}
+
+flow!(Grow(Log) { log -> match { true => log, false => END } });
+
+/// How many checkpoints a thread has, and how many are read for its newest state.
+async fn counts(thread: &Thread<Grow>, store: &InMemoryStore) -> (usize, usize) {
+    let all = store.history(Address::root("t"), None, usize::MAX).await;
+    let newest = store.read(Address::root("t"), None).await;
+    let chain = newest.unwrap().unwrap().chain.len();
+    let history = thread.history(HistoryQuery::all()).await.unwrap();
+    assert_eq!(history.len(), all.unwrap().len());
+    (history.len(), chain)
+}
+
+#[tokio::test]
+async fn a_thread_that_only_appends_is_pruned_to_few_checkpoints() {
+    let store = InMemoryStore::new();
+    let thread = Grow::new().limit(10_000).store(&store).thread("t");
+    let state = thread.run(600_u64).await.unwrap().into_finished().unwrap();
+    assert_eq!(counts(&thread, &store).await, (601, 601));
+    let before = thread.info().await.unwrap().unwrap();
+
+    thread.prune(Retention::max_checkpoints(10)).await.unwrap();
+    let (checkpoints, chain) = counts(&thread, &store).await;
+    assert!(checkpoints <= 10 && chain <= 10, "{checkpoints}, {chain}");
+    let after = thread.info().await.unwrap().unwrap();
+    assert_eq!(
+        (after.status, &after.flow, after.created_ms),
+        (before.status, &before.flow, before.created_ms)
+    );
+    let snapshot = thread.snapshot().await.unwrap().unwrap();
+    assert!(snapshot.is_finished() && snapshot.state == state);
+
+    let copy = thread.copy_to("copy").await.unwrap();
+    assert_eq!(copy.snapshot().await.unwrap().unwrap().state, state);
+    let state = thread.run(610_u64).await.unwrap().into_finished().unwrap();
+    assert_eq!(state.lines.len(), 610);
+    assert_eq!(state.lines[609], "line 609 of a list that only grows");
+    assert!(counts(&thread, &store).await.0 < 30);
+}
+
+#[tokio::test]
+async fn a_thread_that_waits_goes_on_after_its_history_was_replaced_by_a_base() {
+    let store = InMemoryStore::new();
+    let thread = Grow::new().limit(300).store(&store).thread("t");
+    // It stops at the limit of supersteps, so that tasks are left.
+    thread.run(600_u64).await.unwrap_err();
+    thread.prune(Retention::max_checkpoints(1)).await.unwrap();
+    assert_eq!(counts(&thread, &store).await, (1, 1));
+    let more = Grow::new().limit(1_000).store(&store).thread("t");
+    let state = more.resume(()).await.unwrap().into_finished().unwrap();
+    assert_eq!(state.lines.len(), 600);
+}
+
+#[tokio::test]
+async fn a_run_that_only_appends_has_a_bounded_history() {
+    for durability in [Durability::Sync, Durability::Async] {
+        let store = InMemoryStore::new();
+        let threads = Grow::new().limit(10_000).store(&store);
+        let threads = threads.durability(durability);
+        let threads = threads.retention(Retention::max_checkpoints(10));
+        let thread = threads.thread("t");
+        let most = most(&thread, thread.run(1_000_u64)).await;
+        assert!(most <= 3 * 64 + 10, "{durability:?}: {most}");
+        let (checkpoints, chain) = counts(&thread, &store).await;
+        assert!(
+            checkpoints <= 2 * 64 + 10 && chain <= 2 * 64,
+            "{checkpoints}, {chain}"
+        );
+        let snapshot = thread.snapshot().await.unwrap().unwrap();
+        assert_eq!(snapshot.state.lines.len(), 1_000);
+    }
+}
+
+#[tokio::test]
+async fn a_prune_leaves_a_run_in_progress_undisturbed() {
+    let store = InMemoryStore::new();
+    let thread = Grow::new().limit(10_000).store(&store).thread("t");
+    let mut events = thread.run(600_u64).events();
+    while events.next().await.unwrap().superstep < 400 {}
+    thread.prune(Retention::max_checkpoints(10)).await.unwrap();
+    while events.next().await.is_some() {}
+    let snapshot = thread.snapshot().await.unwrap().unwrap();
+    assert_eq!(snapshot.state.lines.len(), 600);
+    assert!(snapshot.is_finished());
 }

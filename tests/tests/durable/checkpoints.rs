@@ -288,7 +288,10 @@ async fn a_checkpoint_missing_in_the_middle_is_detected() {
     let mut after = None;
     for checkpoint in checkpoints {
         let seq = checkpoint.seq;
-        robbed.append(root, &checkpoint, after, 0..0).await.unwrap();
+        robbed
+            .append(root, &checkpoint, after, 0..0, None)
+            .await
+            .unwrap();
         after = Some(seq);
     }
     let thread = Five::new().store(&robbed).thread("t");

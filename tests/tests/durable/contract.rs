@@ -102,12 +102,12 @@ async fn c90_a_task_record_is_stored_once_until_its_superstep_commits() {
     let other = TaskId::from_bytes([2; 16]);
     for byte in [1, 2] {
         store
-            .write(at, 0, &[write(task, "done", byte)])
+            .write(at, 0, &[write(task, "done", byte)], None)
             .await
             .unwrap();
     }
     store
-        .write(at, 0, &[write(other, "error", 3)])
+        .write(at, 0, &[write(other, "error", 3)], None)
         .await
         .unwrap();
     let inner = Address {
@@ -115,7 +115,7 @@ async fn c90_a_task_record_is_stored_once_until_its_superstep_commits() {
         namespace: "inner",
     };
     store
-        .write(inner, 0, &[write(task, "done", 4)])
+        .write(inner, 0, &[write(task, "done", 4)], None)
         .await
         .unwrap();
     assert_eq!(

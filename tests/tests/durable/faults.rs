@@ -76,9 +76,14 @@ impl Store for Faulty {
         checkpoint: &StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
+        owner: Option<&str>,
     ) -> Result<(), StoreError> {
         // Within a future of its own: this store writes when it is called.
-        let call = async { self.store.append(address, checkpoint, after, settled).await };
+        let call = async {
+            self.store
+                .append(address, checkpoint, after, settled, owner)
+                .await
+        };
         self.or(APPEND, call).await
     }
 
@@ -87,13 +92,19 @@ impl Store for Faulty {
         address: Address<'_>,
         seq: u64,
         writes: &[StoredWrite],
+        owner: Option<&str>,
     ) -> Result<(), StoreError> {
-        let call = async { self.store.write(address, seq, writes).await };
+        let call = async { self.store.write(address, seq, writes, owner).await };
         self.or(WRITE, call).await
     }
 
-    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError> {
-        let call = async { self.store.apply(thread, changes).await };
+    async fn apply(
+        &self,
+        thread: &str,
+        changes: &[StoreChange],
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let call = async { self.store.apply(thread, changes, owner).await };
         self.or(APPEND, call).await
     }
 
@@ -131,16 +142,35 @@ impl Store for Faulty {
         self.store.threads(query).await
     }
 
-    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
-        self.store.describe(thread, change).await
+    async fn describe(
+        &self,
+        thread: &str,
+        change: ThreadChange<'_>,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
+        self.store.describe(thread, change, owner).await
     }
 
-    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
-        self.store.prune(address, seq).await
+    async fn prune(
+        &self,
+        address: Address<'_>,
+        seq: u64,
+        writes: u64,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
+        self.store.prune(address, seq, writes, owner).await
     }
 
-    async fn delete(&self, thread: &str) -> Result<(), StoreError> {
-        self.store.delete(thread).await
+    async fn delete(&self, thread: &str, owner: Option<&str>) -> Result<(), StoreError> {
+        self.store.delete(thread, owner).await
+    }
+
+    async fn incarnation(&self, thread: &str) -> Result<u64, StoreError> {
+        self.store.incarnation(thread).await
+    }
+
+    async fn confirm(&self, thread: &str, owner: &str) -> Result<bool, StoreError> {
+        self.store.confirm(thread, owner).await
     }
 
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {

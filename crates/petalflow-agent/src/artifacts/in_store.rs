@@ -70,7 +70,7 @@ impl ArtifactStore for InStore {
         let after = (version > 1).then(|| seq - 1);
         match self
             .0
-            .append(Address::root(&thread), &checkpoint, after, 0..0)
+            .append(Address::root(&thread), &checkpoint, after, 0..0, None)
             .await
         {
             Ok(()) => Ok(true),
@@ -134,7 +134,7 @@ impl ArtifactStore for InStore {
 
     async fn delete(&self, place: &Place) -> Result<bool, ArtifactError> {
         let existed = self.newest(place).await?.is_some();
-        let deleted = self.0.delete(&thread(place)).await;
+        let deleted = self.0.delete(&thread(place), None).await;
         deleted.map_err(|error| failed(place, "deleted", error))?;
         Ok(existed)
     }

@@ -250,6 +250,8 @@ impl TaskEntry {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     pub flow: Arc<str>,
+    /// Distinguishes the thread from earlier ones with the same id. Zero if no thread had been deleted when it began.
+    pub incarnation: u64,
     pub graph: u64,
     pub version: u32,
     pub schema: u64,

@@ -53,12 +53,17 @@ impl Header {
             ..Header::default()
         };
         if flags & flag::PROGRAM != 0 {
+            if from.is_array() {
+                from.tuple(2)?;
+                header.incarnation = from.number()?;
+            }
             (header.flow, header.graph) = (from.str()?.into(), from.number()?);
             (header.version, header.schema) = (from.number()?, from.number()?);
             header.outline = from.option(Outline::decode)?;
         } else if let Some(base) = base {
             (header.flow, header.graph) = (Arc::clone(&base.flow), base.graph);
             (header.version, header.schema) = (base.version, base.schema);
+            header.incarnation = base.incarnation;
         } else {
             return Err(CodecError::Unknown(
                 "it builds on another checkpoint, which is missing".into(),

@@ -16,6 +16,7 @@ fn outline() -> Outline {
 fn header() -> Header {
     Header {
         flow: "Essay".into(),
+        incarnation: 300,
         graph: 1,
         version: 2,
         schema: 3,
@@ -74,6 +75,7 @@ fn plain(base: &Header) -> Header {
         superstep: 8,
         frontier: vec![task],
         flow: Arc::clone(&base.flow),
+        incarnation: base.incarnation,
         graph: base.graph,
         version: base.version,
         schema: base.schema,

@@ -31,6 +31,10 @@ impl Header {
         let cause = self.cause.code();
         out.extend_from_slice(&[VERSION, set.fold(cause, |sum, (flag, _)| sum | flag)]);
         if names.is_none() {
+            if self.incarnation != 0 {
+                pack::array(2, out);
+                pack::number(self.incarnation, out);
+            }
             pack::text(&self.flow, out);
             pack::number(self.graph, out);
             pack::number(self.version.into(), out);

@@ -1,8 +1,8 @@
 -- Makes several changes: all, or none if a checkpoint is to be appended after another number than the newest. Returns 'done', or
 -- the index of that change among the appended checkpoints and the newest number, which is empty if there is none.
 --
--- After the thread and the number of the changes, the arguments are the kind and the fields of each change.
-local states = KEYS[8]
+-- After the thread, the owner and the number of the changes, the arguments are the kind and the fields of each change.
+local states, owner = KEYS[9], ARGV[2]
 if not count('ZCARD', threads) then
     return damaged('the key `threads` has another type')
 end
@@ -11,8 +11,8 @@ if not count('HLEN', states) then
 end
 
 local fields = { append = 8, write = 5, status = 1 }
-local changes, at = {}, 3
-for i = 1, tonumber(ARGV[2]) do
+local changes, at = {}, 4
+for i = 1, tonumber(ARGV[3]) do
     local change = { kind = ARGV[at] }
     for j = 1, fields[change.kind] do
         change[j] = ARGV[at + j]
@@ -40,11 +40,15 @@ for _, change in ipairs(changes) do
         stored = stored and is_stored(namespace, seq, base, created, content)
     end
 end
+-- The reply to the first attempt was lost. That attempt may have made the changes.
+if conflict and again and stored then
+    return { 'done' }
+end
+local lost = claim_lost(claim, owner)
+if lost then
+    return lost
+end
 if conflict then
-    -- The reply to the first attempt was lost. That attempt may have made the changes.
-    if again and stored then
-        return { 'done' }
-    end
     return conflict
 end
 

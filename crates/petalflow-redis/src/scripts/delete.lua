@@ -1,5 +1,7 @@
--- Removes threads of one shard. After the lists of the shard, the keys are those of each thread.
-local threads, infos, states, labels = unpack(KEYS)
+-- Removes threads of one shard. After the lists of the shard and the count of deleted threads, there are six keys for each thread:
+-- those of its contents, and its claim. The first argument is the owner. Returns a thread that remains because its claim is lost.
+local threads, infos, states, labels, deleted = unpack(KEYS)
+local LISTS, EACH = 5, 6
 -- Checked before anything changes, so that no thread is removed in part.
 for _, hash in ipairs({ infos, states, labels }) do
     if not count('HLEN', hash) then
@@ -9,12 +11,28 @@ end
 if not count('ZCARD', threads) then
     return damaged('the key `' .. threads .. '` has another type')
 end
-for _, thread in ipairs(ARGV) do
-    redis.call('ZREM', threads, thread)
-    redis.call('HDEL', infos, thread)
-    redis.call('HDEL', states, thread)
-    redis.call('HDEL', labels, thread)
+local counted = redis.pcall('GET', deleted) or '0'
+if type(counted) == 'table' or not string.find(counted, '^%d+$') then
+    return damaged('the key `' .. deleted .. '` is not a number')
 end
-for i = 5, #KEYS do
-    redis.call('UNLINK', KEYS[i])
+
+local left = false
+for i = 2, #ARGV do
+    local thread, first = ARGV[i], LISTS + EACH * (i - 2) + 1
+    if claim_lost(KEYS[first + EACH - 1], ARGV[1]) then
+        left = thread
+    else
+        redis.call('ZREM', threads, thread)
+        redis.call('HDEL', infos, thread)
+        redis.call('HDEL', states, thread)
+        redis.call('HDEL', labels, thread)
+        local gone = 0
+        for key = first, first + EACH - 2 do
+            gone = gone + redis.call('UNLINK', KEYS[key])
+        end
+        if gone > 0 then
+            redis.call('INCR', deleted)
+        end
+    end
 end
+return left

@@ -20,19 +20,21 @@ macro_rules! scripts {
 }
 
 scripts! {
-    APPEND = ("damage.lua", "thread.lua", "changes.lua") "append.lua";
-    WRITE = ("damage.lua", "thread.lua", "changes.lua") "write.lua";
-    APPLY = ("damage.lua", "thread.lua", "changes.lua") "apply.lua";
+    APPEND = ("damage.lua", "fence.lua", "thread.lua", "changes.lua") "append.lua";
+    WRITE = ("damage.lua", "fence.lua", "thread.lua", "changes.lua") "write.lua";
+    APPLY = ("damage.lua", "fence.lua", "thread.lua", "changes.lua") "apply.lua";
     READ = ("damage.lua", "thread.lua") "read.lua";
     WRITES = ("damage.lua", "thread.lua") "writes.lua";
     HISTORY = ("damage.lua", "thread.lua") "history.lua";
     NAMESPACES = ("damage.lua", "thread.lua") "namespaces.lua";
-    PRUNE = ("damage.lua", "thread.lua") "prune.lua";
+    PRUNE = ("damage.lua", "fence.lua", "thread.lua") "prune.lua";
     THREADS = ("damage.lua") "threads.lua";
-    SET_STATUS = ("damage.lua") "set_status.lua";
-    SET_LABELS = ("damage.lua") "set_labels.lua";
-    DELETE = ("damage.lua") "delete.lua";
+    SET_STATUS = ("damage.lua", "fence.lua") "set_status.lua";
+    SET_LABELS = ("damage.lua", "fence.lua") "set_labels.lua";
+    DELETE = ("damage.lua", "fence.lua") "delete.lua";
     CLAIM = ("damage.lua") "claim.lua";
+    CONFIRM = ("damage.lua") "confirm.lua";
     RELEASE = ("damage.lua") "release.lua";
+    COUNT = ("damage.lua") "count.lua";
     LAYOUT = ("damage.lua") "layout.lua";
 }

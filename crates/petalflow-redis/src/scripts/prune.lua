@@ -1,5 +1,9 @@
--- Removes the checkpoints below a number, and the writes beside them.
-local _, namespace, seq = unpack(ARGV)
+-- Removes the checkpoints below a number, and the writes beside numbers below another.
+local _, owner, namespace, seq, writes = unpack(ARGV)
+local lost = claim_lost(claim, owner)
+if lost then
+    return lost
+end
 local at = namespace .. '\0'
 
 local gone, size = 0, 0
@@ -10,7 +14,7 @@ for _, member in ipairs(redis.call('ZRANGEBYLEX', seqs, '[' .. at, '(' .. at .. 
     redis.call('HDEL', bytes, name)
     redis.call('ZREM', seqs, member)
 end
-for _, mark in ipairs(redis.call('ZRANGEBYLEX', marks, '[' .. at, '(' .. at .. seq)) do
+for _, mark in ipairs(redis.call('ZRANGEBYLEX', marks, '[' .. at, '(' .. at .. writes)) do
     redis.call('HDEL', values, mark)
     redis.call('ZREM', marks, mark)
 end

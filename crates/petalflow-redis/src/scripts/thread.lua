@@ -1,5 +1,5 @@
 -- Begins each script that uses the checkpoints or the writes of a thread, after `damage.lua`: names its keys, and checks it.
-local threads, infos, seqs, bytes, marks, values, namespaces = unpack(KEYS)
+local threads, infos, seqs, bytes, marks, values, namespaces, claim = unpack(KEYS)
 local thread = ARGV[1]
 -- Its field of the hash `infos`, or false.
 local info

@@ -9,11 +9,13 @@ use super::tail::Tail;
 use crate::error::TransactionError;
 use crate::integer::sql_integer;
 
-/// Adds a checkpoint in one statement, if the log still ends at `tail` and the checkpoint fits into its last row.
+/// Adds a checkpoint in one statement, if the log still ends at `tail`, the checkpoint fits into its last row, and the thread is
+/// claimed by the owner in `claim`.
 pub(crate) fn add_to_last_row(
     connection: &Connection,
     tail: &Tail,
     checkpoint: &StoredCheckpoint,
+    claim: Option<(&str, &str)>,
 ) -> Result<Option<Tail>, TransactionError> {
     let Some(id) = tail.segment.id(checkpoint.seq) else {
         return Ok(None);
@@ -28,7 +30,7 @@ pub(crate) fn add_to_last_row(
         return Ok(None);
     }
     let add = "UPDATE log SET span = ?6, checkpoints = checkpoints + 1, size = size + ?3, created_ms = max(created_ms, ?4), bytes = CAST(bytes || ?5 AS BLOB)
-        WHERE id = ?1 AND length(bytes) = ?2";
+        WHERE id = ?1 AND length(bytes) = ?2 AND (?8 IS NULL OR EXISTS (SELECT 1 FROM claims WHERE thread = ?7 AND owner = ?8))";
     let added = connection.prepare_cached(add)?.execute(params![
         tail.id,
         sql_len(tail.len)?,
@@ -36,6 +38,8 @@ pub(crate) fn add_to_last_row(
         sql_integer(checkpoint.created_ms)?,
         bytes,
         id - tail.id,
+        claim.map(|(thread, _)| thread),
+        claim.map(|(_, owner)| owner),
     ])?;
     Ok((added == 1).then(|| Tail {
         len,
@@ -54,7 +58,7 @@ pub(crate) fn add_after(
     let Some(id) = tail.segment.id(checkpoint.seq) else {
         return Ok(None);
     };
-    if let Some(added) = add_to_last_row(connection, tail, checkpoint)? {
+    if let Some(added) = add_to_last_row(connection, tail, checkpoint, None)? {
         return Ok(Some(added));
     }
     let space = tail.full(tail.newest).saturating_sub(tail.len);

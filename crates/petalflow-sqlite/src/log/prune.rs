@@ -89,17 +89,17 @@ fn put_together(
     Ok(())
 }
 
-/// Removes the logs of all addresses of a thread.
-pub(crate) fn delete(connection: &Connection, thread: &str) -> Result<(), TransactionError> {
+/// Removes the logs of all addresses of a thread. Returns whether it had any.
+pub(crate) fn delete(connection: &Connection, thread: &str) -> Result<bool, TransactionError> {
     let numbers = "DELETE FROM addresses WHERE thread = ?1 RETURNING number, first";
     let segments: Vec<Segment> = connection
         .prepare_cached(numbers)?
         .query_map([thread], Segment::read)?
         .collect::<rusqlite::Result<_>>()?;
-    for segment in segments {
+    for segment in &segments {
         delete_rows(connection, segment.start(), segment.end())?;
     }
-    Ok(())
+    Ok(!segments.is_empty())
 }
 
 fn delete_rows(connection: &Connection, from: i64, to: i64) -> Result<(), TransactionError> {

@@ -7,7 +7,7 @@ use petalflow::checkpoint::{
 };
 use rusqlite::{Connection, params};
 
-use super::listing;
+use super::{claims, listing};
 use crate::error::TransactionError;
 use crate::integer::{bounds, sql_integer};
 use crate::log::{self, Tail};
@@ -20,7 +20,9 @@ pub(crate) fn append(
     after: Option<u64>,
     settled: &Range<u64>,
     known: Option<Tail>,
+    owner: Option<&str>,
 ) -> Result<Tail, TransactionError> {
+    claims::check(connection, address.thread, owner)?;
     let known = known.filter(|tail| Some(tail.newest) == after);
     let mut tail = match known {
         Some(known) => log::add_after(connection, &known, checkpoint)?,
@@ -57,7 +59,9 @@ pub(crate) fn write(
     address: Address<'_>,
     seq: u64,
     writes: &[StoredWrite],
+    owner: Option<&str>,
 ) -> Result<(), TransactionError> {
+    claims::check(connection, address.thread, owner)?;
     let insert = "INSERT INTO writes (thread, namespace, seq, task, name, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
         ON CONFLICT DO UPDATE SET bytes = excluded.bytes";
     let mut insert = connection.prepare_cached(insert)?;
@@ -79,7 +83,9 @@ pub(crate) fn apply(
     connection: &Connection,
     thread: &str,
     changes: &[StoreChange],
+    owner: Option<&str>,
 ) -> Result<(), TransactionError> {
+    claims::check(connection, thread, owner)?;
     for change in changes {
         match change {
             StoreChange::Append {
@@ -89,13 +95,16 @@ pub(crate) fn apply(
                 settled,
             } => {
                 let address = Address { thread, namespace };
-                append(connection, address, checkpoint, *after, settled, None)?;
+                append(connection, address, checkpoint, *after, settled, None, None)?;
             }
             StoreChange::Write {
                 namespace,
                 seq,
                 writes,
-            } => write(connection, Address { thread, namespace }, *seq, writes)?,
+            } => {
+                let address = Address { thread, namespace };
+                write(connection, address, *seq, writes, None)?;
+            }
             StoreChange::Status {
                 flow,
                 status,
@@ -106,7 +115,7 @@ pub(crate) fn apply(
                     status: *status,
                     due_ms: *due_ms,
                 };
-                listing::describe(connection, thread, status)?;
+                listing::describe(connection, thread, status, None)?;
             }
         }
     }
@@ -117,31 +126,50 @@ pub(crate) fn prune(
     connection: &Connection,
     address: Address<'_>,
     seq: u64,
+    writes: u64,
+    owner: Option<&str>,
 ) -> Result<(), TransactionError> {
-    let Some((first, last)) = bounds(&(0..seq)) else {
-        return Ok(());
-    };
-    if log::prune(connection, address, seq)? {
+    claims::check(connection, address.thread, owner)?;
+    if seq > 0 && log::prune(connection, address, seq)? {
         listing::forget_checkpoints(connection, address.thread)?;
     }
-    delete_writes(connection, address, first, last)
+    match bounds(&(0..writes)) {
+        Some((first, last)) => delete_writes(connection, address, first, last),
+        None => Ok(()),
+    }
 }
 
-pub(crate) fn delete(connection: &Connection, thread: &str) -> Result<(), TransactionError> {
-    log::delete(connection, thread)?;
+pub(crate) fn delete(
+    connection: &Connection,
+    thread: &str,
+    owner: Option<&str>,
+) -> Result<(), TransactionError> {
+    claims::check(connection, thread, owner)?;
+    let has_checkpoints = log::delete(connection, thread)?;
     let delete = "DELETE FROM writes WHERE thread = ?1";
-    connection.prepare_cached(delete)?.execute([thread])?;
+    let writes = connection.prepare_cached(delete)?.execute([thread])?;
+    if has_checkpoints || writes > 0 {
+        listing::count_deletion(connection)?;
+    }
     listing::delete(connection, thread)
 }
 
+/// Deletes threads. Returns one that remains because the owner does not have its claim.
 pub(crate) fn delete_many(
     connection: &Connection,
     threads: &[impl AsRef<str>],
-) -> Result<(), TransactionError> {
+    owner: Option<&str>,
+) -> Result<Option<StoreError>, TransactionError> {
+    let mut lost = None;
     for thread in threads {
-        delete(connection, thread.as_ref())?;
+        match delete(connection, thread.as_ref(), owner) {
+            Err(TransactionError::Refused(error @ StoreError::ClaimLost { .. })) => {
+                lost = Some(error);
+            }
+            deleted => deleted?,
+        }
     }
-    Ok(())
+    Ok(lost)
 }
 
 fn delete_writes(

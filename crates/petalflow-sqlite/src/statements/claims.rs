@@ -1,6 +1,6 @@
 //! Claims on threads. Each function runs within a write transaction, of which there is one at a time over all processes.
 
-use petalflow::checkpoint::Claim;
+use petalflow::checkpoint::{Claim, StoreError};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::TransactionError;
@@ -40,6 +40,31 @@ pub(crate) fn claim(
         )?
         .execute([thread, owner, holder])?;
     Ok(Claim::Granted)
+}
+
+/// Whether the owner has the claim on a thread.
+pub(crate) fn is_held(
+    connection: &Connection,
+    thread: &str,
+    owner: &str,
+) -> Result<bool, TransactionError> {
+    let mut held =
+        connection.prepare_cached("SELECT 1 FROM claims WHERE thread = ?1 AND owner = ?2")?;
+    Ok(held.exists([thread, owner])?)
+}
+
+/// Fails unless the owner has the claim on a thread. Without an owner nothing is checked.
+pub(crate) fn check(
+    connection: &Connection,
+    thread: &str,
+    owner: Option<&str>,
+) -> Result<(), TransactionError> {
+    let Some(owner) = owner else { return Ok(()) };
+    if is_held(connection, thread, owner)? {
+        return Ok(());
+    }
+    let thread = thread.into();
+    Err(TransactionError::Refused(StoreError::ClaimLost { thread }))
 }
 
 /// Releases a claim.

@@ -2,8 +2,11 @@
 
 use petalflow::checkpoint::{Address, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus};
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row, Statement, Transaction, TransactionBehavior, params};
+use rusqlite::{
+    Connection, OptionalExtension, Row, Statement, Transaction, TransactionBehavior, params,
+};
 
+use super::claims;
 use crate::error::{TransactionError, is_conversion_error};
 use crate::integer::{read_integer, read_optional_integer, sql_integer};
 use crate::log;
@@ -19,7 +22,9 @@ pub(crate) fn describe(
     connection: &Connection,
     thread: &str,
     change: ThreadChange<'_>,
+    owner: Option<&str>,
 ) -> Result<(), TransactionError> {
+    claims::check(connection, thread, owner)?;
     match change {
         ThreadChange::Status {
             flow,
@@ -78,6 +83,24 @@ pub(crate) fn forget_checkpoints(
     Ok(())
 }
 
+/// Counts a thread that is deleted, in the row without a thread.
+pub(crate) fn count_deletion(connection: &Connection) -> Result<(), TransactionError> {
+    let count = "INSERT INTO threads (thread, created_ms) VALUES ('', 1)
+        ON CONFLICT DO UPDATE SET created_ms = created_ms + 1";
+    connection.prepare_cached(count)?.execute(())?;
+    Ok(())
+}
+
+/// How many threads were deleted.
+pub(crate) fn deletions(connection: &Connection) -> Result<u64, TransactionError> {
+    let count = "SELECT created_ms FROM threads WHERE thread = ''";
+    let count = connection
+        .prepare_cached(count)?
+        .query_row((), |row| read_integer(row, 0))
+        .optional()?;
+    Ok(count.unwrap_or(0))
+}
+
 /// Removes what is listed of a thread.
 pub(crate) fn delete(connection: &Connection, thread: &str) -> Result<(), TransactionError> {
     delete_from(connection, "threads", thread)?;
@@ -109,9 +132,6 @@ pub(crate) fn threads(
 ) -> Result<Vec<ThreadInfo>, TransactionError> {
     // One transaction, so that threads and labels are of one snapshot. Dropping it ends it.
     let snapshot = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
-    if query.status.is_some() || query.due_by_ms.is_some() {
-        check_statuses(&snapshot)?;
-    }
     // The index uses the greater of the two lower bounds.
     let from = query
         .after
@@ -139,7 +159,14 @@ pub(crate) fn threads(
     {
         let id = text_of(row, 0)?;
         let listed = listed(&snapshot, row, &mut labels);
-        let info = listed.map_err(|error| names_thread(error, &id))?;
+        let info = match listed.map_err(|error| names_thread(error, &id)) {
+            Ok(info) => info,
+            Err(TransactionError::Refused(error)) => {
+                infos.push(ThreadInfo::of_damage(error).map_err(TransactionError::Refused)?);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
         // Of a thread whose status does not hold, the statement has not compared the status and the due time.
         let has_status = query.status.is_none_or(|status| status == info.status);
         let is_due = query
@@ -172,10 +199,10 @@ fn select_threads(query: &ThreadQuery<'_>) -> String {
             GROUP BY a.thread ORDER BY a.thread
         )
         WHERE (?4 IS NULL OR flow = ?4)
-            AND (?5 IS NULL OR NOT holds OR ?5 = ifnull(status, 'running'))
+            AND (?5 IS NULL OR NOT holds OR ?5 = ifnull(status, 'running') OR {UNKNOWN_STATUS})
             AND (?6 IS NULL OR EXISTS (SELECT 1 FROM labels l WHERE l.name = ?6 AND l.value = ?7 AND l.thread = id))
             AND (?8 IS NULL OR updated_ms < ?8)
-            AND (?9 IS NULL OR NOT holds OR due_ms <= ?9)"
+            AND (?9 IS NULL OR NOT holds OR due_ms <= ?9 OR {UNKNOWN_STATUS})"
     )
 }
 
@@ -199,20 +226,11 @@ fn names_thread(error: TransactionError, thread: &str) -> TransactionError {
     }
 }
 
-/// Checks that the table of threads has no status that a search for one would not find.
-fn check_statuses(connection: &Connection) -> Result<(), TransactionError> {
-    // Uses the index, whose order is that of the texts.
-    let unknown = "SELECT thread, status FROM threads
-        WHERE status < 'failed' OR status > 'failed' AND status < 'finished' OR status > 'finished' AND status < 'held'
-            OR status > 'held' AND status < 'running' OR status > 'running' AND status < 'stopped' OR status > 'stopped' AND status < 'waiting' OR status > 'waiting'
-        LIMIT 1";
-    let mut unknown = connection.prepare_cached(unknown)?;
-    let mut rows = unknown.query(())?;
-    match rows.next()? {
-        Some(row) => Err(unknown_status(&text_of(row, 0)?, &text_of(row, 1)?)),
-        None => Ok(()),
-    }
-}
+/// That a status is none that this store writes. Such a thread is listed whatever its status is, as a damaged one. The ranges use the
+/// index, whose order is that of the texts.
+const UNKNOWN_STATUS: &str = "(status < 'failed' OR status > 'failed' AND status < 'finished'
+    OR status > 'finished' AND status < 'held' OR status > 'held' AND status < 'running' OR status > 'running' AND status < 'stopped'
+    OR status > 'stopped' AND status < 'waiting' OR status > 'waiting')";
 
 fn unknown_status(thread: &str, status: &str) -> TransactionError {
     let problem = format!("its row of the table `threads` has the unknown status `{status}`");
@@ -224,14 +242,16 @@ fn indexed_conditions(query: &ThreadQuery<'_>) -> String {
     // A thread without a row there is running.
     let status = query.status.filter(|it| *it != ThreadStatus::Running);
     let indexed = [
-        status.map(|_| "SELECT thread FROM threads WHERE status = ?5"),
+        status.map(|_| format!("SELECT thread FROM threads WHERE status = ?5 OR {UNKNOWN_STATUS}")),
         query
             .label
-            .map(|_| "SELECT thread FROM labels WHERE name = ?6 AND value = ?7"),
+            .map(|_| "SELECT thread FROM labels WHERE name = ?6 AND value = ?7".into()),
         query
             .due_by_ms
             // All of them: the index begins with the status.
-            .map(|_| "SELECT thread FROM threads WHERE status IN ('running', 'waiting', 'stopped', 'failed', 'finished', 'held') AND due_ms <= ?9"),
+            .map(|_| {
+                format!("SELECT thread FROM threads WHERE status IN ('running', 'waiting', 'stopped', 'failed', 'finished', 'held') AND due_ms <= ?9 OR {UNKNOWN_STATUS}")
+            }),
     ];
     let candidates: Vec<_> = indexed.into_iter().flatten().collect();
     if candidates.is_empty() {
@@ -283,5 +303,6 @@ fn listed(
         due_ms: due_ms.filter(|_| holds),
         labels: labels.collect::<rusqlite::Result<_>>()?,
         id,
+        damage: None,
     })
 }

@@ -87,20 +87,30 @@ impl fmt::Debug for TaskId {
 }
 
 /// The id of a task: from its thread and namespace, the checkpoint of its frontier, and its node and index in the
-/// frontier.
+/// frontier. The incarnation distinguishes the tasks of a thread from those of a deleted one with the same id.
 pub fn task_id(
     thread: &str,
+    incarnation: u64,
     namespace: &str,
     origin: u64,
     node: &str,
     send: Option<u32>,
 ) -> TaskId {
     let send = send.map_or(u64::MAX, u64::from);
-    TaskId::of(&[
+    let (origin, send, incarnation) = (
+        origin.to_le_bytes(),
+        send.to_le_bytes(),
+        incarnation.to_le_bytes(),
+    );
+    let parts = [
         thread.as_bytes(),
         namespace.as_bytes(),
-        &origin.to_le_bytes(),
+        &origin,
         node.as_bytes(),
-        &send.to_le_bytes(),
-    ])
+        &send,
+        &incarnation,
+    ];
+    // Left out of the first incarnation, whose tasks have the ids that they had before there were incarnations.
+    let is_first = incarnation == [0; 8];
+    TaskId::of(if is_first { &parts[..5] } else { &parts })
 }

@@ -14,8 +14,6 @@ pub(super) struct AddressHistory {
     blocks: VecDeque<Block>,
     /// Checkpoints below this number were pruned, although their block is still there.
     oldest: u64,
-    /// When the first checkpoint was created. It may have been pruned.
-    created_ms: Option<u64>,
     /// By number, task and name.
     writes: BTreeMap<(u64, TaskId, String), Vec<u8>>,
 }
@@ -30,9 +28,8 @@ impl AddressHistory {
         self.blocks.back().map(Block::newest)
     }
 
-    /// When the first checkpoint was created. `None` if there is no checkpoint.
-    pub(super) fn created_ms(&self) -> Option<u64> {
-        self.created_ms.filter(|_| !self.blocks.is_empty())
+    pub(super) fn has_checkpoints(&self) -> bool {
+        !self.blocks.is_empty()
     }
 
     pub(super) fn append(&mut self, checkpoint: &StoredCheckpoint, settled: &Range<u64>) {
@@ -42,10 +39,7 @@ impl AddressHistory {
                 let next = block.next(checkpoint);
                 self.blocks.push_back(next);
             }
-            None => {
-                self.created_ms = Some(checkpoint.created_ms);
-                self.blocks.push_back(Block::of(checkpoint));
-            }
+            None => self.blocks.push_back(Block::of(checkpoint)),
         }
         if !self.writes.is_empty() {
             self.writes.retain(|(seq, ..), _| !settled.contains(seq));
@@ -93,8 +87,8 @@ impl AddressHistory {
         })
     }
 
-    /// Removes everything below a number.
-    pub(super) fn prune(&mut self, seq: u64) {
+    /// Removes the checkpoints below a number, and the writes beside numbers below another.
+    pub(super) fn prune(&mut self, seq: u64, writes: u64) {
         let pruned = self.blocks.partition_point(|block| block.newest() < seq);
         self.blocks.drain(..pruned);
         // Later checkpoints are not pruned.
@@ -103,7 +97,7 @@ impl AddressHistory {
         } else {
             self.oldest.max(seq)
         };
-        self.writes = self.writes.split_off(&first(seq));
+        self.writes = self.writes.split_off(&first(writes));
     }
 
     /// How many checkpoints there are, their size in bytes, and when the newest was created.
@@ -165,7 +159,7 @@ mod tests {
             for seq in 0..8 {
                 history.append(&checkpoint(seq), &(0..0));
             }
-            history.prune(cut);
+            history.prune(cut, cut);
             history.append(&checkpoint(8), &(0..0));
             let retained: Vec<u64> = (cut.min(8)..=8).collect();
             assert_eq!(numbers(&history), retained);
@@ -192,7 +186,7 @@ mod tests {
             let expected: Vec<u64> = (from..=to.min(19)).collect();
             assert_eq!(found, expected);
         }
-        history.prune(11);
+        history.prune(11, 11);
         assert_eq!(history.sizes(), (9, 270_000, Some(19)));
         assert!(history.blocks.len() <= 5, "pruned blocks are removed");
         assert_eq!(history.read(Some(10)), None);

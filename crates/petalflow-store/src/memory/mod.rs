@@ -36,8 +36,10 @@ pub struct InMemoryStore(Arc<Mutex<Threads>>);
 
 #[derive(Default)]
 struct Threads {
+    /// Also those of which nothing is stored but a claim.
     threads: BTreeMap<String, ThreadHistories>,
-    owners: HashMap<String, String>,
+    /// How many threads were deleted.
+    deleted: u64,
 }
 
 /// The checkpoints of a thread, by namespace. Nearly all calls are about the root.
@@ -45,7 +47,11 @@ struct Threads {
 struct ThreadHistories {
     root: AddressHistory,
     nested: BTreeMap<String, AddressHistory>,
-    description: Description,
+    description: Option<Box<Description>>,
+    /// When the first checkpoint was created. It may have been pruned.
+    created_ms: Option<u64>,
+    /// The owner of the claim. It is here because each write of a run compares it.
+    owner: Option<String>,
 }
 
 /// The description of a thread: status, flow, labels and times.
@@ -74,6 +80,11 @@ impl ThreadHistories {
         }
     }
 
+    /// Whether nothing is stored of the thread except for its claim.
+    fn is_empty(&self) -> bool {
+        self.description.is_none() && self.all().all(|(_, history)| history.is_empty())
+    }
+
     /// All histories, by namespace.
     fn all(&self) -> impl Iterator<Item = (&str, &AddressHistory)> {
         let nested = self.nested.iter();
@@ -82,7 +93,7 @@ impl ThreadHistories {
 
     /// Sets the status. It holds until the next checkpoint of the root.
     fn set_status(&mut self, flow: &str, status: ThreadStatus, due_ms: Option<u64>) {
-        let description = &mut self.description;
+        let description = self.description.get_or_insert_default();
         description.flow = flow.into();
         description.status = status;
         description.due_ms = due_ms;
@@ -99,14 +110,14 @@ impl ThreadHistories {
             newest = newest.max(updated);
         }
         let updated_ms = newest?;
-        let created = self.all().filter_map(|(_, history)| history.created_ms());
-        let set = &self.description;
+        let unset = Description::default();
+        let set = self.description.as_deref().unwrap_or(&unset);
         let holds = set.at == self.root.newest();
         Some(ThreadInfo {
             id: id.into(),
             checkpoints,
             bytes,
-            created_ms: created.min().unwrap_or(updated_ms),
+            created_ms: self.created_ms.unwrap_or(updated_ms),
             updated_ms,
             flow: set.flow.clone(),
             status: if holds {
@@ -116,6 +127,7 @@ impl ThreadHistories {
             },
             due_ms: set.due_ms.filter(|_| holds),
             labels: set.labels.clone(),
+            damage: None,
         })
     }
 }
@@ -140,7 +152,48 @@ impl InMemoryStore {
     }
 }
 
+/// Whether a call of this owner may write to the thread.
+fn is_claimed(thread: Option<&ThreadHistories>, owner: Option<&str>) -> bool {
+    owner.is_none() || thread.is_some_and(|thread| thread.owner.as_deref() == owner)
+}
+
+fn claim_lost(thread: &str) -> StoreError {
+    StoreError::ClaimLost {
+        thread: thread.into(),
+    }
+}
+
 impl Threads {
+    fn check_claim(&self, thread: &str, owner: Option<&str>) -> Result<(), StoreError> {
+        if is_claimed(self.threads.get(thread), owner) {
+            Ok(())
+        } else {
+            Err(claim_lost(thread))
+        }
+    }
+
+    /// Removes what is stored of a thread. Its claim remains.
+    fn delete(&mut self, thread: &str) {
+        let Some(histories) = self.threads.get_mut(thread) else {
+            return;
+        };
+        let holds_something = histories.all().any(|(_, history)| !history.is_empty());
+        self.deleted += u64::from(holds_something);
+        *histories = ThreadHistories {
+            owner: histories.owner.take(),
+            ..ThreadHistories::default()
+        };
+        self.remove_unused(thread);
+    }
+
+    /// Removes a thread of which nothing is stored, not even a claim.
+    fn remove_unused(&mut self, thread: &str) {
+        let used = |it: &ThreadHistories| it.owner.is_some() || !it.is_empty();
+        if !self.threads.get(thread).is_some_and(used) {
+            self.threads.remove(thread);
+        }
+    }
+
     fn history(&self, address: Address<'_>) -> Option<&AddressHistory> {
         self.threads.get(address.thread)?.get(address.namespace)
     }
@@ -170,6 +223,27 @@ impl Threads {
             appended.insert(namespace, checkpoint.seq);
         }
         Ok(())
+    }
+
+    /// The history at an address that gets this checkpoint.
+    fn begin_or_continue(
+        &mut self,
+        address: Address<'_>,
+        checkpoint: &StoredCheckpoint,
+    ) -> &mut AddressHistory {
+        let newest = self.history(address).and_then(AddressHistory::newest);
+        match newest {
+            Some(_) => self.history_mut(address),
+            None => self.begin(address, checkpoint.created_ms),
+        }
+    }
+
+    /// The history at an address that gets its first checkpoint at this time.
+    fn begin(&mut self, address: Address<'_>, created_ms: u64) -> &mut AddressHistory {
+        let histories = self.threads.entry(address.thread.into()).or_default();
+        let first = histories.created_ms.get_or_insert(created_ms);
+        *first = created_ms.min(*first);
+        self.history_mut(address)
     }
 
     /// The history at an address. If it is new, it is added, and only then are the names copied.
@@ -207,21 +281,26 @@ impl Future for Done {
 impl Store for InMemoryStore {
     // `append` and `write` run at every barrier. They are written as `async_trait` would expand them, except that the box of
     // `Done` allocates nothing.
-    fn append<'life0, 'life1, 'life2, 'async_trait>(
+    fn append<'life0, 'life1, 'life2, 'life3, 'async_trait>(
         &'life0 self,
         address: Address<'life1>,
         checkpoint: &'life2 StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
+        owner: Option<&'life3 str>,
     ) -> BoxFuture<'async_trait, Result<(), StoreError>>
     where
         'life0: 'async_trait,
         'life1: 'async_trait,
         'life2: 'async_trait,
+        'life3: 'async_trait,
         Self: 'async_trait,
     {
         let mut threads = self.lock();
         let histories = threads.threads.get_mut(address.thread);
+        if !is_claimed(histories.as_deref(), owner) {
+            return Box::pin(std::future::ready(Err(claim_lost(address.thread))));
+        }
         let known = histories.and_then(|histories| histories.get_mut(address.namespace));
         let found = known.as_ref().and_then(|history| history.newest());
         if found != after {
@@ -232,32 +311,43 @@ impl Store for InMemoryStore {
             })));
         }
         let history = match known {
-            Some(history) => history,
-            None => threads.history_mut(address),
+            Some(history) if found.is_some() => history,
+            _ => threads.begin(address, checkpoint.created_ms),
         };
         history.append(checkpoint, &settled);
         Box::pin(Done)
     }
 
-    fn write<'life0, 'life1, 'life2, 'async_trait>(
+    fn write<'life0, 'life1, 'life2, 'life3, 'async_trait>(
         &'life0 self,
         address: Address<'life1>,
         seq: u64,
         writes: &'life2 [StoredWrite],
+        owner: Option<&'life3 str>,
     ) -> BoxFuture<'async_trait, Result<(), StoreError>>
     where
         'life0: 'async_trait,
         'life1: 'async_trait,
         'life2: 'async_trait,
+        'life3: 'async_trait,
         Self: 'async_trait,
     {
         let mut threads = self.lock();
+        if let Err(error) = threads.check_claim(address.thread, owner) {
+            return Box::pin(std::future::ready(Err(error)));
+        }
         threads.history_mut(address).write(seq, writes);
         Box::pin(Done)
     }
 
-    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError> {
+    async fn apply(
+        &self,
+        thread: &str,
+        changes: &[StoreChange],
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
         let mut threads = self.lock();
+        threads.check_claim(thread, owner)?;
         // Checked before anything changes.
         threads.check_appends(thread, changes)?;
         for change in changes {
@@ -269,7 +359,7 @@ impl Store for InMemoryStore {
                     settled,
                     ..
                 } => {
-                    let history = threads.history_mut(address(namespace));
+                    let history = threads.begin_or_continue(address(namespace), checkpoint);
                     history.append(checkpoint, settled);
                 }
                 StoreChange::Write {
@@ -360,8 +450,14 @@ impl Store for InMemoryStore {
         Ok(infos)
     }
 
-    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
+    async fn describe(
+        &self,
+        thread: &str,
+        change: ThreadChange<'_>,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
         let mut threads = self.lock();
+        threads.check_claim(thread, owner)?;
         let histories = threads.threads.entry(thread.into()).or_default();
         match change {
             ThreadChange::Status {
@@ -369,54 +465,82 @@ impl Store for InMemoryStore {
                 status,
                 due_ms,
             } => histories.set_status(flow, status, due_ms),
-            ThreadChange::Labels(labels) => histories.description.labels.clone_from(labels),
+            ThreadChange::Labels(labels) => {
+                let description = histories.description.get_or_insert_default();
+                description.labels.clone_from(labels);
+            }
         }
         Ok(())
     }
 
-    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
+    async fn prune(
+        &self,
+        address: Address<'_>,
+        seq: u64,
+        writes: u64,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
         let mut threads = self.lock();
+        threads.check_claim(address.thread, owner)?;
         if threads.history(address).is_some() {
-            threads.history_mut(address).prune(seq);
+            threads.history_mut(address).prune(seq, writes);
+            if let Some(histories) = threads.threads.get_mut(address.thread)
+                && !histories
+                    .all()
+                    .any(|(_, history)| history.has_checkpoints())
+            {
+                histories.created_ms = None;
+            }
         }
         Ok(())
     }
 
-    async fn delete(&self, thread: &str) -> Result<(), StoreError> {
-        self.delete_many(&[thread]).await
+    async fn delete(&self, thread: &str, owner: Option<&str>) -> Result<(), StoreError> {
+        self.delete_many(&[thread], owner).await
     }
 
-    async fn delete_many(&self, threads: &[&str]) -> Result<(), StoreError> {
+    async fn delete_many(&self, threads: &[&str], owner: Option<&str>) -> Result<(), StoreError> {
         let mut stored = self.lock();
+        let mut lost = Ok(());
         for thread in threads {
-            stored.threads.remove(*thread);
+            match stored.check_claim(thread, owner) {
+                Ok(()) => stored.delete(thread),
+                refused => lost = refused,
+            }
         }
-        Ok(())
+        lost
+    }
+
+    async fn incarnation(&self, _: &str) -> Result<u64, StoreError> {
+        Ok(self.lock().deleted)
     }
 
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
         let mut threads = self.lock();
-        let claim = match threads.owners.get(thread) {
+        let claimed = &mut threads.threads.entry(thread.into()).or_default().owner;
+        Ok(match claimed {
             Some(other) if other != owner => Claim::Busy {
                 owner: other.clone(),
             },
             Some(_) => Claim::Granted,
             None => {
-                threads.owners.insert(thread.into(), owner.into());
+                *claimed = Some(owner.into());
                 Claim::Granted
             }
-        };
-        Ok(claim)
+        })
+    }
+
+    async fn confirm(&self, thread: &str, owner: &str) -> Result<bool, StoreError> {
+        Ok(self.lock().check_claim(thread, Some(owner)).is_ok())
     }
 
     fn release(&self, thread: &str, owner: &str) {
         let mut threads = self.lock();
-        if threads
-            .owners
-            .get(thread)
-            .is_some_and(|other| other == owner)
+        if threads.check_claim(thread, Some(owner)).is_ok()
+            && let Some(histories) = threads.threads.get_mut(thread)
         {
-            threads.owners.remove(thread);
+            histories.owner = None;
+            threads.remove_unused(thread);
         }
     }
 

@@ -76,7 +76,7 @@ pub async fn a_conflict_changes_nothing(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     append_all(store, address, &[1, 2]).await?;
     store
-        .write(address, 2, &[write(1, "result", "kept")])
+        .write(address, 2, &[write(1, "result", "kept")], None)
         .await?;
     let before = (
         store.read(address, None).await?,
@@ -84,13 +84,17 @@ pub async fn a_conflict_changes_nothing(stores: &Stores) -> CaseResult {
         store.writes(address, 0..u64::MAX).await?,
         store.threads(ThreadQuery::default()).await?,
     );
-    let refused = store.append(address, &checkpoint(3), Some(1), 0..3).await;
+    let refused = store
+        .append(address, &checkpoint(3), Some(1), 0..3, None)
+        .await;
     assert!(
         matches!(refused, Err(StoreError::Conflict { .. })),
         "an append after 1, where the newest number is 2, must be a `Conflict`, and was {refused:?}"
     );
     let unknown = Address::root("unknown");
-    let refused = store.append(unknown, &checkpoint(3), Some(1), 0..3).await;
+    let refused = store
+        .append(unknown, &checkpoint(3), Some(1), 0..3, None)
+        .await;
     assert!(
         matches!(refused, Err(StoreError::Conflict { found: None, .. })),
         "an append after 1, where there is no checkpoint, must be a `Conflict`, and was {refused:?}"
@@ -118,8 +122,8 @@ pub async fn c90_settled_writes_go_with_the_append(stores: &Stores) -> CaseResul
     append_all(store, address, &[1, 2, 3]).await?;
     for seq in 1..=5 {
         let beside = [write(1, "result", "a"), write(2, "result", "b")];
-        store.write(address, seq, &beside).await?;
-        store.write(elsewhere, seq, &beside).await?;
+        store.write(address, seq, &beside, None).await?;
+        store.write(elsewhere, seq, &beside, None).await?;
     }
     let left = async |address| -> Result<Vec<u64>, StoreError> {
         let writes = store.writes(address, 0..u64::MAX).await?;
@@ -136,7 +140,7 @@ pub async fn c90_settled_writes_go_with_the_append(stores: &Stores) -> CaseResul
     ] {
         let given = checkpoint(seq);
         store
-            .append(address, &given, Some(seq - 1), settled.clone())
+            .append(address, &given, Some(seq - 1), settled.clone(), None)
             .await?;
         assert_eq!(
             left(address).await?,
@@ -160,11 +164,11 @@ pub async fn a_dropped_append_is_whole_or_nothing(stores: &Stores) -> CaseResult
     for _ in 0..30 {
         let seq = newest_seen + 1;
         store
-            .write(address, newest_seen, &[write(1, "result", "open")])
+            .write(address, newest_seen, &[write(1, "result", "open")], None)
             .await?;
         {
             let given = checkpoint(seq);
-            let dropped = store.append(address, &given, Some(newest_seen), 0..seq);
+            let dropped = store.append(address, &given, Some(newest_seen), 0..seq, None);
             let mut dropped = pin!(dropped);
             let _ = dropped
                 .as_mut()

@@ -52,7 +52,9 @@ fn review() -> Address<'static> {
 pub async fn changes_take_effect_in_their_order(stores: &Stores) -> CaseResult {
     let (store, root) = (&*stores.store, Address::root(THREAD));
     append_all(store, root, &[1]).await?;
-    store.write(root, 1, &[write(1, "result", "old")]).await?;
+    store
+        .write(root, 1, &[write(1, "result", "old")], None)
+        .await?;
     let changes = [
         appended("review", 3, None),
         appended("review", 4, Some(3)),
@@ -61,7 +63,7 @@ pub async fn changes_take_effect_in_their_order(stores: &Stores) -> CaseResult {
         appended("", 2, Some(1)),
         held(Some(700)),
     ];
-    store.apply(THREAD, &changes).await?;
+    store.apply(THREAD, &changes, None).await?;
     let other = &*stores.other;
     assert_eq!(numbers(other, root).await?, [2, 1]);
     assert_eq!(numbers(other, review()).await?, [4, 3]);
@@ -96,7 +98,9 @@ pub async fn changes_take_effect_in_their_order(stores: &Stores) -> CaseResult {
 pub async fn a_batch_with_a_conflict_changes_nothing(stores: &Stores) -> CaseResult {
     let (store, root) = (&*stores.store, Address::root(THREAD));
     append_all(store, root, &[1]).await?;
-    store.write(root, 1, &[write(1, "result", "kept")]).await?;
+    store
+        .write(root, 1, &[write(1, "result", "kept")], None)
+        .await?;
     let before = info(store).await?;
     for (changes, expected, found) in [
         (
@@ -126,7 +130,7 @@ pub async fn a_batch_with_a_conflict_changes_nothing(stores: &Stores) -> CaseRes
             None,
         ),
     ] {
-        let refused = store.apply(THREAD, &changes).await;
+        let refused = store.apply(THREAD, &changes, None).await;
         let Err(StoreError::Conflict {
             thread,
             expected: named,
@@ -162,7 +166,7 @@ pub async fn a_thread_begins_with_a_batch(stores: &Stores) -> CaseResult {
         .chain((1..=150).map(|seq| appended("review", seq, (seq > 1).then(|| seq - 1))))
         .chain([held(None)])
         .collect();
-    store.apply(THREAD, &changes).await?;
+    store.apply(THREAD, &changes, None).await?;
     let listed = info(&*stores.other).await?;
     assert_eq!(
         (listed.checkpoints, listed.status),
@@ -171,7 +175,7 @@ pub async fn a_thread_begins_with_a_batch(stores: &Stores) -> CaseResult {
     );
     let newest_first: Vec<u64> = (1..=150).rev().collect();
     assert_eq!(numbers(store, review()).await?, newest_first);
-    store.apply(THREAD, &[]).await?;
+    store.apply(THREAD, &[], None).await?;
     Ok(())
 }
 
@@ -189,7 +193,7 @@ pub async fn a_dropped_batch_is_whole_or_nothing(stores: &Stores) -> CaseResult 
             held(None),
         ];
         {
-            let mut dropped = pin!(store.apply(THREAD, &changes));
+            let mut dropped = pin!(store.apply(THREAD, &changes, None));
             for _ in 0..polls {
                 let mut cx = Context::from_waker(Waker::noop());
                 if dropped.as_mut().poll(&mut cx).is_ready() {
@@ -199,7 +203,7 @@ pub async fn a_dropped_batch_is_whole_or_nothing(stores: &Stores) -> CaseResult 
             }
         }
         // It may still be in progress. The next call of this handle comes after it.
-        let again = store.apply(THREAD, &changes).await;
+        let again = store.apply(THREAD, &changes, None).await;
         assert!(
             matches!(again, Ok(()) | Err(StoreError::Conflict { .. })),
             "after a dropped batch the store accepts the next, unless the first took effect: {again:?}"

@@ -11,7 +11,11 @@ use super::under_test::report_skip;
 use super::{CaseResult, Stores};
 
 /// Claims until the claim is granted: a release through another handle may take a moment to be visible.
-async fn granted_soon(store: &dyn Store, thread: &str, owner: &str) -> Result<bool, BoxError> {
+pub(super) async fn granted_soon(
+    store: &dyn Store,
+    thread: &str,
+    owner: &str,
+) -> Result<bool, BoxError> {
     for _ in 0..400 {
         if store.claim(thread, owner).await? == Claim::Granted {
             return Ok(true);

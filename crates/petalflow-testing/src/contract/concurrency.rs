@@ -23,7 +23,7 @@ pub async fn one_of_many_appends_wins(stores: &Stores) -> CaseResult {
                 bytes: vec![u8::try_from(index).unwrap_or(u8::MAX)],
                 ..checkpoint(seq)
             };
-            async move { Ok(store.append(address, &mine, after, 0..0).await) }
+            async move { Ok(store.append(address, &mine, after, 0..0, None).await) }
         })
         .await?;
         let mut winners = Vec::new();
@@ -105,11 +105,12 @@ pub async fn many_threads_at_once(stores: &Stores) -> CaseResult {
                             address,
                             seq,
                             &[write(1, "result", [1]), write(2, "result", [2])],
+                            None,
                         )
                         .await?;
                     let next = checkpoint(seq + 1);
                     store
-                        .append(address, &next, Some(seq), seq..seq + 1)
+                        .append(address, &next, Some(seq), seq..seq + 1, None)
                         .await?;
                 }
             }
@@ -137,12 +138,52 @@ pub async fn many_threads_at_once(stores: &Stores) -> CaseResult {
     Ok(())
 }
 
+/// Flows of one thread append to their namespaces at the same time. None conflicts, and all are counted.
+pub async fn namespaces_of_a_thread_at_once(stores: &Stores) -> CaseResult {
+    const LAST: u64 = 25;
+    const NAMESPACES: [&str; 2] = ["", "review"];
+    at_once(NAMESPACES.len(), |index| {
+        let store = stores.for_worker(index);
+        async move {
+            let address = Address {
+                thread: THREAD,
+                namespace: NAMESPACES[index],
+            };
+            for seq in 1..=LAST {
+                let after = seq.checked_sub(1).filter(|after| *after > 0);
+                append(&*store, address, seq, after).await?;
+            }
+            Ok(())
+        }
+    })
+    .await?;
+    for namespace in NAMESPACES {
+        let address = Address {
+            thread: THREAD,
+            namespace,
+        };
+        let found = stores.store.history(address, None, usize::MAX).await?;
+        assert_eq!(
+            found.len() as u64,
+            LAST,
+            "appends to two namespaces of a thread at the same time are all stored"
+        );
+    }
+    let listed = stores.other.threads(ThreadQuery::default()).await?;
+    assert_eq!(
+        listed.first().map(|info| info.checkpoints),
+        Some(2 * LAST),
+        "appends to two namespaces of a thread at the same time are all counted"
+    );
+    Ok(())
+}
+
 /// A read returns a checkpoint and the writes beside it as of one moment.
 pub async fn a_read_is_of_one_moment(stores: &Stores) -> CaseResult {
     const LAST: u64 = 60;
     let address = Address::root(THREAD);
     let beside = |seq: u64| write(1, "result", seq.to_be_bytes());
-    stores.store.write(address, 1, &[beside(1)]).await?;
+    stores.store.write(address, 1, &[beside(1)], None).await?;
     append(&*stores.store, address, 1, None).await?;
     at_once(3, |index| {
         let stores = stores.clone();
@@ -152,11 +193,11 @@ pub async fn a_read_is_of_one_moment(stores: &Stores) -> CaseResult {
                     // Without this, a store in memory would have written everything before the others read.
                     tokio::time::sleep(Duration::from_millis(1)).await;
                     // Written before its checkpoint, and removed by the append of the next one.
-                    stores.store.write(address, seq, &[beside(seq)]).await?;
+                    stores.store.write(address, seq, &[beside(seq)], None).await?;
                     let next = checkpoint(seq);
                     stores
                         .store
-                        .append(address, &next, Some(seq - 1), 0..seq)
+                        .append(address, &next, Some(seq - 1), 0..seq, None)
                         .await?;
                 }
                 return Ok(());
@@ -194,7 +235,7 @@ pub async fn writes_of_one_call_appear_together(stores: &Stores) -> CaseResult {
         async move {
             if index == 0 {
                 for seq in 1..=LAST {
-                    stores.store.write(address, seq, &call).await?;
+                    stores.store.write(address, seq, &call, None).await?;
                 }
                 return Ok(());
             }
@@ -257,9 +298,9 @@ async fn append_prune_and_describe(store: &dyn Store, last: u64) -> CaseResult {
         tokio::time::sleep(Duration::from_millis(1)).await;
         let after = seq.checked_sub(1).filter(|after| *after > 0);
         append(store, address, seq, after).await?;
-        store.describe(THREAD, finished).await?;
+        store.describe(THREAD, finished, None).await?;
         if seq % 10 == 0 {
-            store.prune(address, seq - 5).await?;
+            store.prune(address, seq - 5, seq - 5, None).await?;
         }
     }
     Ok(())

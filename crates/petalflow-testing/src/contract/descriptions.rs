@@ -10,7 +10,7 @@ use petalflow::checkpoint::{
 use super::samples::{THREAD, append, append_all, checkpoint, write};
 use super::{CaseResult, Stores};
 
-const ALL: ThreadQuery<'_> = ThreadQuery {
+pub(super) const ALL: ThreadQuery<'_> = ThreadQuery {
     prefix: "",
     after: None,
     limit: None,
@@ -21,7 +21,7 @@ const ALL: ThreadQuery<'_> = ThreadQuery {
     due_by_ms: None,
 };
 
-fn status(flow: &str, status: ThreadStatus, due_ms: Option<u64>) -> ThreadChange<'_> {
+pub(super) fn status(flow: &str, status: ThreadStatus, due_ms: Option<u64>) -> ThreadChange<'_> {
     ThreadChange::Status {
         flow,
         status,
@@ -29,19 +29,22 @@ fn status(flow: &str, status: ThreadStatus, due_ms: Option<u64>) -> ThreadChange
     }
 }
 
-fn labels<const N: usize>(labels: [(&str, &str); N]) -> BTreeMap<String, String> {
+pub(super) fn labels<const N: usize>(labels: [(&str, &str); N]) -> BTreeMap<String, String> {
     let labels = labels.map(|(name, value)| (name.to_string(), value.to_string()));
     labels.into_iter().collect()
 }
 
 /// What is listed of [`THREAD`].
-async fn info(store: &dyn Store) -> Result<ThreadInfo, BoxError> {
+pub(super) async fn info(store: &dyn Store) -> Result<ThreadInfo, BoxError> {
     let listed = store.threads(ALL).await?;
     let found = listed.into_iter().find(|info| info.id == THREAD);
     found.ok_or_else(|| "a thread with a checkpoint is not listed".into())
 }
 
-async fn ids(store: &dyn Store, query: ThreadQuery<'_>) -> Result<Vec<String>, BoxError> {
+pub(super) async fn ids(
+    store: &dyn Store,
+    query: ThreadQuery<'_>,
+) -> Result<Vec<String>, BoxError> {
     let threads = store.threads(query).await?;
     Ok(threads.into_iter().map(|thread| thread.id).collect())
 }
@@ -65,13 +68,15 @@ pub async fn a_status_holds_until_the_next_checkpoint(stores: &Stores) -> CaseRe
         "a thread is running until a status is set"
     );
     let waits = status("Talk's \"flow\"", ThreadStatus::Waiting, Some(500));
-    store.describe(THREAD, waits).await?;
+    store.describe(THREAD, waits, None).await?;
     let nested = Address {
         namespace: "review",
         ..address
     };
     append(store, nested, 7, None).await?;
-    store.write(address, 1, &[write(1, "ask", "a")]).await?;
+    store
+        .write(address, 1, &[write(1, "ask", "a")], None)
+        .await?;
     let flow = "Talk's \"flow\"".to_string();
     assert_eq!(
         listed().await?,
@@ -92,7 +97,9 @@ pub async fn a_status_holds_until_the_next_checkpoint(stores: &Stores) -> CaseRe
         ThreadStatus::Finished,
         ThreadStatus::Held,
     ] {
-        store.describe(THREAD, status("Talk", ended, None)).await?;
+        store
+            .describe(THREAD, status("Talk", ended, None), None)
+            .await?;
         assert_eq!(
             listed().await?,
             ("Talk".into(), ended, None),
@@ -109,8 +116,10 @@ pub async fn a_description_makes_no_thread(stores: &Stores) -> CaseResult {
         status("Talk", ThreadStatus::Finished, None),
         labels([("user", "ann")]),
     );
-    store.describe(THREAD, finished).await?;
-    store.describe(THREAD, ThreadChange::Labels(&ann)).await?;
+    store.describe(THREAD, finished, None).await?;
+    store
+        .describe(THREAD, ThreadChange::Labels(&ann), None)
+        .await?;
     assert_eq!(
         (store.threads(ALL).await?, store.namespaces(THREAD).await?),
         (vec![], vec![]),
@@ -141,9 +150,11 @@ pub async fn labels_are_any_text(stores: &Stores) -> CaseResult {
         ("🌸", &long),
         ("a,b", "[\"a\", null]"),
     ]);
-    store.describe(THREAD, ThreadChange::Labels(&odd)).await?;
+    store
+        .describe(THREAD, ThreadChange::Labels(&odd), None)
+        .await?;
     let finished = status("Talk", ThreadStatus::Finished, None);
-    store.describe(THREAD, finished).await?;
+    store.describe(THREAD, finished, None).await?;
     append(store, address, 2, Some(1)).await?;
     assert_eq!(
         info(&*stores.other).await?.labels,
@@ -174,7 +185,9 @@ pub async fn labels_are_any_text(stores: &Stores) -> CaseResult {
         );
     }
     for fewer in [labels([("a", "c")]), labels([])] {
-        store.describe(THREAD, ThreadChange::Labels(&fewer)).await?;
+        store
+            .describe(THREAD, ThreadChange::Labels(&fewer), None)
+            .await?;
         assert_eq!(
             info(store).await?.labels,
             fewer,
@@ -215,7 +228,9 @@ async fn append_described_threads(store: &dyn Store) -> CaseResult {
             created_ms: 1_000 + index,
             ..checkpoint(1)
         };
-        store.append(Address::root(&id), &first, None, 0..0).await?;
+        store
+            .append(Address::root(&id), &first, None, 0..0, None)
+            .await?;
         let (ended, due_ms) = match index % 4 {
             0 => (ThreadStatus::Waiting, Some(5_000 + index)),
             1 => (ThreadStatus::Finished, None),
@@ -224,11 +239,15 @@ async fn append_described_threads(store: &dyn Store) -> CaseResult {
         };
         let flow = if index < 30 { "Talk" } else { "Write" };
         if ended != ThreadStatus::Running {
-            store.describe(&id, status(flow, ended, due_ms)).await?;
+            store
+                .describe(&id, status(flow, ended, due_ms), None)
+                .await?;
         }
         let user = if index % 3 == 0 { "ann" } else { "bob" };
         let set = labels([("user", user), ("kind", "essay")]);
-        store.describe(&id, ThreadChange::Labels(&set)).await?;
+        store
+            .describe(&id, ThreadChange::Labels(&set), None)
+            .await?;
     }
     Ok(())
 }
@@ -321,23 +340,27 @@ async fn ids_by_page(store: &dyn Store, query: ThreadQuery<'_>) -> Result<Vec<St
     Ok(found)
 }
 
-/// The time of the first checkpoint remains when that checkpoint is pruned.
-pub async fn pruning_leaves_the_time_of_creation(stores: &Stores) -> CaseResult {
+/// A due time is that of the last status: it can be later, sooner, and none.
+pub async fn a_due_time_changes_and_goes(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
-    for seq in 1..=4 {
-        let next = StoredCheckpoint {
-            created_ms: 100 * seq,
-            ..checkpoint(seq)
-        };
-        let after = (seq > 1).then(|| seq - 1);
-        store.append(address, &next, after, 0..0).await?;
-        store.prune(address, seq).await?;
-        let found = info(&*stores.other).await?;
+    append_all(store, address, &[1]).await?;
+    for due_ms in [Some(500), Some(900), Some(100), None, Some(700), None] {
+        let waits = status("Talk", ThreadStatus::Waiting, due_ms);
+        store.describe(THREAD, waits, None).await?;
         assert_eq!(
-            (found.created_ms, found.updated_ms, found.checkpoints),
-            (100, 100 * seq, 1),
-            "a thread was created with its first checkpoint, also after that was pruned"
+            info(&*stores.other).await?.due_ms,
+            due_ms,
+            "a due time takes the place of the one before, and none does so too"
         );
+        for time in [99, 100, 499, 500, 699, 700, 899, 900, u64::MAX] {
+            let query = ThreadQuery {
+                due_by_ms: Some(time),
+                ..ALL
+            };
+            let found = ids(store, query).await?.len();
+            let expected = usize::from(due_ms.is_some_and(|due| due <= time));
+            assert_eq!(found, expected, "due at {due_ms:?}, asked for {time}");
+        }
     }
     Ok(())
 }
@@ -348,14 +371,16 @@ pub async fn deletion_forgets_what_was_listed(stores: &Stores) -> CaseResult {
     let ann = labels([("user", "ann")]);
     for several in [false, true] {
         append_all(store, address, &[1, 2]).await?;
-        store.prune(address, 2).await?;
+        store.prune(address, 2, 2, None).await?;
         let waits = status("Talk", ThreadStatus::Waiting, Some(500));
-        store.describe(THREAD, waits).await?;
-        store.describe(THREAD, ThreadChange::Labels(&ann)).await?;
+        store.describe(THREAD, waits, None).await?;
+        store
+            .describe(THREAD, ThreadChange::Labels(&ann), None)
+            .await?;
         if several {
-            store.delete_many(&[THREAD]).await?;
+            store.delete_many(&[THREAD], None).await?;
         } else {
-            store.delete(THREAD).await?;
+            store.delete(THREAD, None).await?;
         }
         append(store, address, 2, None).await?;
         let new = ThreadInfo {
@@ -371,7 +396,7 @@ pub async fn deletion_forgets_what_was_listed(stores: &Stores) -> CaseResult {
             new,
             "nothing is listed of a new thread that was set for a deleted one"
         );
-        store.delete(THREAD).await?;
+        store.delete(THREAD, None).await?;
     }
     Ok(())
 }
@@ -388,13 +413,15 @@ pub async fn many_threads_are_deleted(stores: &Stores) -> CaseResult {
                 namespace,
             };
             append_all(store, address, &[1, 2]).await?;
-            store.write(address, 2, &[write(1, "result", "a")]).await?;
+            store
+                .write(address, 2, &[write(1, "result", "a")], None)
+                .await?;
         }
     }
     let deleted: Vec<String> = (0..30).map(id).chain(["unknown".into(), id(3)]).collect();
     let deleted: Vec<&str> = deleted.iter().map(String::as_str).collect();
-    store.delete_many(&deleted).await?;
-    store.delete_many(&[]).await?;
+    store.delete_many(&deleted, None).await?;
+    store.delete_many(&[], None).await?;
     let mut left: Vec<String> = (30..40).map(id).collect();
     left.sort_unstable();
     assert_eq!(
@@ -432,15 +459,15 @@ pub async fn reclaiming_space_changes_nothing(stores: &Stores) -> CaseResult {
                 ..checkpoint(seq)
             };
             let address = Address::root(thread);
-            store.append(address, &large, after, 0..0).await?;
+            store.append(address, &large, after, 0..0, None).await?;
             after = Some(seq);
         }
         store
-            .write(Address::root(thread), 40, &[write(1, "result", "a")])
+            .write(Address::root(thread), 40, &[write(1, "result", "a")], None)
             .await?;
     }
-    store.delete("other").await?;
-    store.prune(kept, 20).await?;
+    store.delete("other", None).await?;
+    store.prune(kept, 20, 20, None).await?;
     let (history, stored) = (
         store.history(kept, None, usize::MAX).await?,
         store.read(kept, None).await?,

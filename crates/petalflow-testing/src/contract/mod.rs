@@ -20,23 +20,27 @@
     reason = "each case panics where the contract is broken, and gives an error where the store fails"
 )]
 
+pub mod amounts;
 pub mod appends;
 pub mod batches;
-#[cfg(test)]
-mod broken;
 pub mod claims;
 pub mod concurrency;
 pub mod descriptions;
+pub mod dropped;
 pub mod events;
+pub mod fences;
 pub mod names;
+pub mod prefixes;
+pub mod pruned;
 pub mod reads;
 pub mod removal;
 mod samples;
 mod store_contract;
+pub mod takeover;
 pub mod threads;
 mod threads_at_once;
 mod under_test;
 pub mod writes;
 
 pub use threads_at_once::at_once;
-pub use under_test::{CaseResult, Handles, StoreUnderTest, Stores, UnderTest, run};
+pub use under_test::{CaseResult, Handles, StoreUnderTest, Stores, UnderTest, run, run_within};

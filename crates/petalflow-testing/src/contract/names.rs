@@ -62,7 +62,9 @@ async fn apart(store: &dyn Store, other: &dyn Store, addresses: &[Address<'_>]) 
         ..checkpoint(1)
     };
     for address in addresses {
-        store.append(*address, &own(address), None, 0..0).await?;
+        store
+            .append(*address, &own(address), None, 0..0, None)
+            .await?;
     }
     for address in addresses {
         let stored = other.read(*address, None).await?.unwrap_or_default();
@@ -89,7 +91,7 @@ pub async fn thread_ids_are_any_text(stores: &Stores) -> CaseResult {
         "threads are listed by their ids, unchanged, in the order of their bytes"
     );
     for id in &odd {
-        stores.store.delete(id).await?;
+        stores.store.delete(id, None).await?;
     }
     assert_eq!(
         stores.store.threads(ThreadQuery::default()).await?,
@@ -130,7 +132,7 @@ pub async fn names_of_writes_are_any_text(stores: &Stores) -> CaseResult {
         .iter()
         .map(|name| write(1, name, name.as_bytes()))
         .collect();
-    store.write(address, 1, &writes).await?;
+    store.write(address, 1, &writes, None).await?;
     let found = stores.other.writes(address, 1..2).await?;
     let found: Vec<_> = found.into_iter().map(|(_, write)| write).collect();
     assert_eq!(
@@ -159,7 +161,7 @@ pub async fn threads_and_namespaces_do_not_run_together(stores: &Stores) -> Case
     ];
     let addresses = pairs.map(|(thread, namespace)| Address { thread, namespace });
     apart(&*stores.store, &*stores.other, &addresses).await?;
-    stores.store.delete("a").await?;
+    stores.store.delete("a", None).await?;
     for address in addresses {
         let expected = usize::from(address.thread != "a");
         assert_eq!(

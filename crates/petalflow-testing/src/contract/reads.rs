@@ -37,8 +37,11 @@ pub async fn c88_bytes_are_opaque(stores: &Stores) -> CaseResult {
             ..checkpoint(seq)
         };
         let beside = write(1, "result", bytes.clone());
-        stores.store.write(address, seq, &[beside]).await?;
-        stores.store.append(address, &given, after, 0..0).await?;
+        stores.store.write(address, seq, &[beside], None).await?;
+        stores
+            .store
+            .append(address, &given, after, 0..0, None)
+            .await?;
         after = Some(seq);
         let stored = stores.other.read(address, Some(seq)).await?;
         let stored = stored
@@ -69,7 +72,7 @@ pub async fn c88_numbers_go_up_to_the_largest(stores: &Stores) -> CaseResult {
     append_all(&*stores.store, address, &[0, largest - 1]).await?;
     stores
         .store
-        .append(address, &last, Some(largest - 1), 0..0)
+        .append(address, &last, Some(largest - 1), 0..0, None)
         .await?;
     let stored = stores.store.read(address, None).await?;
     let expected = Stored {
@@ -101,7 +104,10 @@ pub async fn c89_a_chain_begins_at_its_base(stores: &Stores) -> CaseResult {
     ];
     let mut after = None;
     for given in &all {
-        stores.store.append(address, given, after, 0..0).await?;
+        stores
+            .store
+            .append(address, given, after, 0..0, None)
+            .await?;
         after = Some(given.seq);
     }
     for (seq, chain) in [
@@ -195,16 +201,16 @@ pub async fn reading_gives_the_writes_beside_a_checkpoint(stores: &Stores) -> Ca
     };
     let (first, second) = (write(2, "result", "b"), write(1, "result", "a"));
     store
-        .write(address, 1, &[write(9, "result", "old")])
+        .write(address, 1, &[write(9, "result", "old")], None)
         .await?;
     store
-        .write(address, 2, &[first.clone(), second.clone()])
+        .write(address, 2, &[first.clone(), second.clone()], None)
         .await?;
     store
-        .write(address, 3, &[write(9, "result", "new")])
+        .write(address, 3, &[write(9, "result", "new")], None)
         .await?;
     store
-        .write(elsewhere, 2, &[write(9, "result", "elsewhere")])
+        .write(elsewhere, 2, &[write(9, "result", "elsewhere")], None)
         .await?;
     let stored = store.read(address, None).await?.unwrap_or_default();
     assert_eq!(
@@ -212,6 +218,25 @@ pub async fn reading_gives_the_writes_beside_a_checkpoint(stores: &Stores) -> Ca
         [second, first],
         "`read` returns the writes beside the checkpoint itself and no others, in the order of task and name"
     );
+    Ok(())
+}
+
+/// Writes stay beside the checkpoint that they were written for, and are read with it also when it is an old one.
+pub async fn an_older_checkpoint_is_read_with_its_writes(stores: &Stores) -> CaseResult {
+    let (store, address) = (&*stores.store, Address::root(THREAD));
+    append_all(store, address, &[1, 2, 5, 6]).await?;
+    for seq in [1, 2, 5, 6] {
+        let beside = write(1, "result", [seq]);
+        store.write(address, seq.into(), &[beside], None).await?;
+    }
+    for seq in [5_u8, 1, 6, 2] {
+        let stored = stores.other.read(address, Some(seq.into())).await?;
+        assert_eq!(
+            stored.map(|stored| stored.writes),
+            Some(vec![write(1, "result", [seq])]),
+            "`read` of {seq} returns the writes beside it, whether or not it is the newest"
+        );
+    }
     Ok(())
 }
 

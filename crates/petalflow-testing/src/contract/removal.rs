@@ -16,7 +16,7 @@ pub async fn c94_pruning_forgets_what_is_older(stores: &Stores) -> CaseResult {
         append_all(store, address, &[1, 2, 5, 6]).await?;
         for seq in [1, 2, 5, 6, 7] {
             store
-                .write(address, seq, &[write(1, "result", "a")])
+                .write(address, seq, &[write(1, "result", "a")], None)
                 .await?;
         }
     }
@@ -27,7 +27,7 @@ pub async fn c94_pruning_forgets_what_is_older(stores: &Stores) -> CaseResult {
         (4, &[5, 6]),
         (6, &[6]),
     ] {
-        store.prune(address, below).await?;
+        store.prune(address, below, below, None).await?;
         let mut found = numbers(store, address).await?;
         found.reverse();
         assert_eq!(
@@ -57,10 +57,12 @@ pub async fn c94_pruning_forgets_what_is_older(stores: &Stores) -> CaseResult {
 /// A number above all others prunes everything, and the address can be used like a new one.
 pub async fn pruning_everything_leaves_nothing(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
-    store.prune(address, 5).await?;
+    store.prune(address, 5, 5, None).await?;
     append_all(store, address, &[1, 2]).await?;
-    store.write(address, 2, &[write(1, "result", "a")]).await?;
-    store.prune(address, u64::MAX).await?;
+    store
+        .write(address, 2, &[write(1, "result", "a")], None)
+        .await?;
+    store.prune(address, u64::MAX, u64::MAX, None).await?;
     assert_eq!(
         store.read(address, None).await?,
         None,
@@ -80,6 +82,33 @@ pub async fn pruning_everything_leaves_nothing(stores: &Stores) -> CaseResult {
     Ok(())
 }
 
+/// `prune` removes writes below another number than checkpoints: those of a frontier may be older than its checkpoint.
+pub async fn writes_are_pruned_by_their_own_number(stores: &Stores) -> CaseResult {
+    let (store, address) = (&*stores.store, Address::root(THREAD));
+    append_all(store, address, &[1, 2, 3, 4]).await?;
+    for seq in 1..=5 {
+        let beside = [write(1, "result", "a")];
+        store.write(address, seq, &beside, None).await?;
+    }
+    for (below, writes, left, left_writes) in [
+        (3, 0, &[4, 3][..], &[1, 2, 3, 4, 5][..]),
+        (3, 2, &[4, 3], &[2, 3, 4, 5]),
+        (0, 3, &[4, 3], &[3, 4, 5]),
+        (4, 3, &[4], &[3, 4, 5]),
+        (4, 5, &[4], &[5]),
+    ] {
+        store.prune(address, below, writes, None).await?;
+        let found = stores.other.writes(address, 0..u64::MAX).await?;
+        let found: Vec<u64> = found.iter().map(|(seq, _)| *seq).collect();
+        assert_eq!(
+            (numbers(&*stores.other, address).await?, found),
+            (left.to_vec(), left_writes.to_vec()),
+            "`prune` removes checkpoints below {below} and writes beside numbers below {writes}"
+        );
+    }
+    Ok(())
+}
+
 /// `delete` removes one thread with all its namespaces and writes, and no other thread.
 pub async fn c93_deleting_takes_one_thread_and_all_of_it(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
@@ -96,12 +125,14 @@ pub async fn c93_deleting_takes_one_thread_and_all_of_it(stores: &Stores) -> Cas
         |thread| ["", "review", "review/dig[3]"].map(|namespace| Address { thread, namespace });
     for address in threads.into_iter().flat_map(addresses) {
         append_all(store, address, &[1, 2]).await?;
-        store.write(address, 2, &[write(1, "result", "a")]).await?;
+        store
+            .write(address, 2, &[write(1, "result", "a")], None)
+            .await?;
     }
     // Deleting an unknown thread does nothing, and `%` is not a pattern.
-    store.delete("essay%").await?;
-    store.delete(THREAD).await?;
-    store.delete("%").await?;
+    store.delete("essay%", None).await?;
+    store.delete(THREAD, None).await?;
+    store.delete("%", None).await?;
     for address in threads.into_iter().flat_map(addresses) {
         let gone = [THREAD, "%"].contains(&address.thread);
         let found = (
@@ -134,16 +165,16 @@ pub async fn a_deleted_thread_can_begin_anew(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     append_all(store, address, &[1, 2, 3]).await?;
     store
-        .write(address, 3, &[write(1, "result", "old")])
+        .write(address, 3, &[write(1, "result", "old")], None)
         .await?;
-    store.delete(THREAD).await?;
-    store.delete(THREAD).await?;
+    store.delete(THREAD, None).await?;
+    store.delete(THREAD, None).await?;
     let fresh = StoredCheckpoint {
         bytes: b"new".to_vec(),
         base: 1,
         ..checkpoint(3)
     };
-    store.append(address, &fresh, None, 0..0).await?;
+    store.append(address, &fresh, None, 0..0, None).await?;
     let stored = store.read(address, None).await?.unwrap_or_default();
     assert_eq!(
         (stored.chain, stored.writes),
@@ -162,7 +193,7 @@ pub async fn a_claim_survives_deletion(stores: &Stores) -> CaseResult {
         Claim::Granted,
         "the thread is free"
     );
-    store.delete(THREAD).await?;
+    store.delete(THREAD, None).await?;
     assert_eq!(
         stores.other.claim(THREAD, "two").await?,
         super::claims::busy("one"),

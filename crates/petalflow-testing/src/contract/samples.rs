@@ -36,7 +36,9 @@ pub(super) async fn append(
     seq: u64,
     after: Option<u64>,
 ) -> Result<(), StoreError> {
-    store.append(address, &checkpoint(seq), after, 0..0).await
+    store
+        .append(address, &checkpoint(seq), after, 0..0, None)
+        .await
 }
 
 /// Appends checkpoints with these numbers to an address that has none.

@@ -49,6 +49,7 @@ macro_rules! store_contract {
                 c92_an_unknown_thread_has_no_checkpoint,
                 c92_without_a_number_the_newest_is_read,
                 reading_gives_the_writes_beside_a_checkpoint,
+                an_older_checkpoint_is_read_with_its_writes,
                 history_is_paged_newest_first,
                 handles_see_each_others_writes,
             ]
@@ -86,19 +87,47 @@ macro_rules! store_contract {
                 a_description_makes_no_thread,
                 labels_are_any_text,
                 threads_are_listed_by_what_is_known_of_them,
-                pruning_leaves_the_time_of_creation,
+                a_due_time_changes_and_goes,
                 deletion_forgets_what_was_listed,
                 many_threads_are_deleted,
                 reclaiming_space_changes_nothing,
+            ]
+            amounts: [
+                many_checkpoints_are_read,
+                many_writes_are_settled_and_pruned,
+                every_kind_of_write_is_settled,
+                many_namespaces_are_listed_and_deleted,
+                many_labels_are_listed,
+                many_threads_are_listed_and_deleted,
+                large_values_are_stored,
+            ]
+            dropped: [
+                a_dropped_claim_is_not_granted_late,
+                a_dropped_prune_is_whole_or_nothing,
+                a_dropped_deletion_is_whole_or_nothing,
+                a_dropped_call_does_not_come_late,
+            ]
+            prefixes: [
+                namespaces_are_not_prefixes,
+                threads_are_not_prefixes,
+                owners_are_not_prefixes,
+                names_of_writes_are_not_prefixes,
             ]
             events: [
                 logged_events_are_read_from_any_number,
                 old_events_are_removed,
                 events_are_deleted_with_their_thread,
             ]
+            pruned: [
+                pruning_leaves_the_time_of_creation,
+                a_thread_is_as_old_as_its_first_checkpoint,
+                sizes_follow_what_is_pruned,
+                a_status_outlives_a_prune,
+            ]
             removal: [
                 c94_pruning_forgets_what_is_older,
                 pruning_everything_leaves_nothing,
+                writes_are_pruned_by_their_own_number,
                 c93_deleting_takes_one_thread_and_all_of_it,
                 a_deleted_thread_can_begin_anew,
                 a_claim_survives_deletion,
@@ -118,10 +147,24 @@ macro_rules! store_contract {
                 one_of_many_is_granted,
                 a_claim_that_is_not_renewed_ends,
             ]
+            fences: [
+                a_write_without_the_claim_changes_nothing,
+                the_owner_of_the_claim_writes,
+                the_owner_writes_after_a_deletion,
+                only_claimed_threads_are_deleted,
+                a_claim_is_confirmed,
+                an_expired_claim_is_lost,
+                nothing_is_written_after_another_owner_has_the_claim,
+                deletions_change_the_incarnation,
+            ]
+            takeover: [
+                a_run_that_has_lost_its_thread_changes_nothing,
+            ]
             concurrency: [
                 one_of_many_appends_wins,
                 appends_that_retry_all_get_through,
                 many_threads_at_once,
+                namespaces_of_a_thread_at_once,
                 a_read_is_of_one_moment,
                 writes_of_one_call_appear_together,
                 what_is_read_fits_together,
@@ -149,15 +192,21 @@ mod tests {
     fn every_case_is_in_the_list() {
         let listed = include_str!("store_contract.rs");
         for topic in [
+            include_str!("amounts.rs"),
             include_str!("appends.rs"),
             include_str!("batches.rs"),
             include_str!("claims.rs"),
             include_str!("concurrency.rs"),
             include_str!("descriptions.rs"),
+            include_str!("dropped.rs"),
             include_str!("events.rs"),
+            include_str!("fences.rs"),
             include_str!("names.rs"),
+            include_str!("prefixes.rs"),
+            include_str!("pruned.rs"),
             include_str!("reads.rs"),
             include_str!("removal.rs"),
+            include_str!("takeover.rs"),
             include_str!("threads.rs"),
             include_str!("writes.rs"),
         ] {

@@ -31,13 +31,17 @@ pub async fn threads_are_listed_with_what_they_hold(stores: &Stores) -> CaseResu
         namespace: "review",
         ..root
     };
-    store.append(root, &sized(1, 50, 10), None, 0..0).await?;
-    store.append(review, &sized(1, 90, 100), None, 0..0).await?;
     store
-        .append(root, &sized(2, 70, 1_000), Some(1), 0..0)
+        .append(root, &sized(1, 50, 10), None, 0..0, None)
         .await?;
     store
-        .append(Address::root("a"), &sized(1, 1, 0), None, 0..0)
+        .append(review, &sized(1, 90, 100), None, 0..0, None)
+        .await?;
+    store
+        .append(root, &sized(2, 70, 1_000), Some(1), 0..0, None)
+        .await?;
+    store
+        .append(Address::root("a"), &sized(1, 1, 0), None, 0..0, None)
         .await?;
     let info = |id: &str, checkpoints, bytes, created_ms, updated_ms| ThreadInfo {
         id: id.into(),

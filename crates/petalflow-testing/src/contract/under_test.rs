@@ -145,7 +145,11 @@ pub fn run<T: ?Sized>(
 }
 
 /// [`run`] with another time limit.
-pub(super) fn run_within<T: ?Sized>(
+///
+/// # Panics
+///
+/// As [`run`].
+pub fn run_within<T: ?Sized>(
     limit: Duration,
     setup: impl AsyncFnOnce() -> Result<UnderTest<T>, BoxError>,
     case: impl AsyncFnOnce(&Handles<T>) -> CaseResult,

@@ -13,10 +13,10 @@ pub async fn c90_a_write_takes_the_place_of_the_one_before(stores: &Stores) -> C
     let (store, address) = (&*stores.store, Address::root(THREAD));
     let first = write(1, "result", "first");
     store
-        .write(address, 1, std::slice::from_ref(&first))
+        .write(address, 1, std::slice::from_ref(&first), None)
         .await?;
     store
-        .write(address, 1, std::slice::from_ref(&first))
+        .write(address, 1, std::slice::from_ref(&first), None)
         .await?;
     assert_eq!(
         store.writes(address, 1..2).await?,
@@ -25,7 +25,7 @@ pub async fn c90_a_write_takes_the_place_of_the_one_before(stores: &Stores) -> C
     );
     let second = write(1, "result", "second, and longer");
     store
-        .write(address, 1, std::slice::from_ref(&second))
+        .write(address, 1, std::slice::from_ref(&second), None)
         .await?;
     assert_eq!(
         stores.other.writes(address, 1..2).await?,
@@ -35,7 +35,7 @@ pub async fn c90_a_write_takes_the_place_of_the_one_before(stores: &Stores) -> C
     // In one call the last one counts, as in several calls.
     let last = write(1, "result", "");
     let call = [write(1, "result", "lost"), last.clone()];
-    store.write(address, 1, &call).await?;
+    store.write(address, 1, &call, None).await?;
     assert_eq!(
         store.writes(address, 1..2).await?,
         [(1, last)],
@@ -64,11 +64,11 @@ pub async fn c90_writes_are_kept_apart_and_in_order(stores: &Stores) -> CaseResu
     ];
     for (seq, given) in expected.iter().rev() {
         store
-            .write(address, *seq, std::slice::from_ref(given))
+            .write(address, *seq, std::slice::from_ref(given), None)
             .await?;
     }
     store
-        .write(elsewhere, 2, &[write(1, "a", "elsewhere")])
+        .write(elsewhere, 2, &[write(1, "a", "elsewhere")], None)
         .await?;
     assert_eq!(
         store.writes(address, 0..u64::MAX).await?,
@@ -88,7 +88,7 @@ pub async fn writes_may_come_before_their_checkpoint(stores: &Stores) -> CaseRes
     let (store, address) = (&*stores.store, Address::root(THREAD));
     let early = write(1, "answer", "yes");
     store
-        .write(address, 1, std::slice::from_ref(&early))
+        .write(address, 1, std::slice::from_ref(&early), None)
         .await?;
     assert_eq!(
         store.read(address, None).await?,
@@ -118,7 +118,7 @@ pub async fn writes_may_come_before_their_checkpoint(stores: &Stores) -> CaseRes
 /// A call without writes changes nothing.
 pub async fn writing_nothing_changes_nothing(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
-    store.write(address, 1, &[]).await?;
+    store.write(address, 1, &[], None).await?;
     assert_eq!(
         store.writes(address, 0..u64::MAX).await?,
         [],
@@ -138,7 +138,7 @@ pub async fn writes_are_read_by_ranges(stores: &Stores) -> CaseResult {
     let largest = i64::MAX.unsigned_abs();
     for seq in [0, 1, 5, largest] {
         store
-            .write(address, seq, &[write(1, "result", "a")])
+            .write(address, seq, &[write(1, "result", "a")], None)
             .await?;
     }
     #[allow(clippy::reversed_empty_ranges, reason = "that is what is tested")]
@@ -173,7 +173,7 @@ pub async fn many_writes_in_one_call(stores: &Stores) -> CaseResult {
     let many: Vec<_> = (0..=u8::MAX)
         .flat_map(|task| ["answer", "effect", "result"].map(|name| write(task, name, [task])))
         .collect();
-    store.write(address, 3, &many).await?;
+    store.write(address, 3, &many, None).await?;
     let found = stores.other.writes(address, 3..4).await?;
     assert!(
         found.iter().map(|(_, write)| write).eq(&many),
@@ -190,7 +190,7 @@ pub async fn a_dropped_write_is_whole_or_nothing(stores: &Stores) -> CaseResult 
     let call: Vec<_> = (0..20).map(|task| write(task, "result", [task])).collect();
     for seq in 1..=20 {
         {
-            let mut dropped = pin!(store.write(address, seq, &call));
+            let mut dropped = pin!(store.write(address, seq, &call, None));
             let _ = dropped
                 .as_mut()
                 .poll(&mut Context::from_waker(Waker::noop()));

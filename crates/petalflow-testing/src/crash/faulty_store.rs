@@ -111,7 +111,7 @@ impl FaultyStore {
         Self::over(Arc::new(store.clone()))
     }
 
-    pub(super) fn over(store: Arc<dyn Store>) -> Self {
+    pub(crate) fn over(store: Arc<dyn Store>) -> Self {
         FaultyStore {
             store,
             process: Arc::default(),
@@ -231,10 +231,15 @@ impl Store for FaultyStore {
         checkpoint: &StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
+        owner: Option<&str>,
     ) -> Result<(), StoreError> {
         let what = move || format!("checkpoint {}{}", checkpoint.seq, namespace_suffix(address));
         // Within the future: a store may start its work when the method is called rather than when the future is polled.
-        let call = async move { self.store.append(address, checkpoint, after, settled).await };
+        let call = async move {
+            self.store
+                .append(address, checkpoint, after, settled, owner)
+                .await
+        };
         self.write_through(what, call).await
     }
 
@@ -243,6 +248,7 @@ impl Store for FaultyStore {
         address: Address<'_>,
         seq: u64,
         writes: &[StoredWrite],
+        owner: Option<&str>,
     ) -> Result<(), StoreError> {
         let what = move || {
             let names: Vec<&str> = writes.iter().map(|write| &*write.name).collect();
@@ -252,13 +258,18 @@ impl Store for FaultyStore {
                 namespace_suffix(address)
             )
         };
-        let call = async move { self.store.write(address, seq, writes).await };
+        let call = async move { self.store.write(address, seq, writes, owner).await };
         self.write_through(what, call).await
     }
 
-    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError> {
+    async fn apply(
+        &self,
+        thread: &str,
+        changes: &[StoreChange],
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
         let what = || format!("{} changes of the thread", changes.len());
-        let call = async move { self.store.apply(thread, changes).await };
+        let call = async move { self.store.apply(thread, changes, owner).await };
         self.write_through(what, call).await
     }
 
@@ -300,25 +311,36 @@ impl Store for FaultyStore {
         self.read_through(call).await
     }
 
-    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
+    async fn describe(
+        &self,
+        thread: &str,
+        change: ThreadChange<'_>,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
         let what = || "what is listed of the thread".into();
-        let call = async move { self.store.describe(thread, change).await };
+        let call = async move { self.store.describe(thread, change, owner).await };
         self.write_through(what, call).await
     }
 
-    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
+    async fn prune(
+        &self,
+        address: Address<'_>,
+        seq: u64,
+        writes: u64,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
         let what = move || format!("pruning below {seq}{}", namespace_suffix(address));
-        let call = async move { self.store.prune(address, seq).await };
+        let call = async move { self.store.prune(address, seq, writes, owner).await };
         self.write_through(what, call).await
     }
 
-    async fn delete(&self, thread: &str) -> Result<(), StoreError> {
-        let call = async move { self.store.delete(thread).await };
+    async fn delete(&self, thread: &str, owner: Option<&str>) -> Result<(), StoreError> {
+        let call = async move { self.store.delete(thread, owner).await };
         self.write_through(|| "deletion".into(), call).await
     }
 
-    async fn delete_many(&self, threads: &[&str]) -> Result<(), StoreError> {
-        let call = async move { self.store.delete_many(threads).await };
+    async fn delete_many(&self, threads: &[&str], owner: Option<&str>) -> Result<(), StoreError> {
+        let call = async move { self.store.delete_many(threads, owner).await };
         self.write_through(|| "deletions".into(), call).await
     }
 
@@ -326,6 +348,16 @@ impl Store for FaultyStore {
         let call = async move { self.store.reclaim().await };
         self.write_through(|| "giving space back".into(), call)
             .await
+    }
+
+    async fn incarnation(&self, thread: &str) -> Result<u64, StoreError> {
+        let call = async move { self.store.incarnation(thread).await };
+        self.read_through(call).await
+    }
+
+    async fn confirm(&self, thread: &str, owner: &str) -> Result<bool, StoreError> {
+        let call = async move { self.store.confirm(thread, owner).await };
+        self.read_through(call).await
     }
 
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {

@@ -59,6 +59,7 @@ async fn waits_for_approval(
     if record.header.origin != newest.seq {
         writes = storage.writes("", record.header.origin).await?;
     }
+    storage.set_incarnation(record.header.incarnation);
     let waiting = waiting(storage, "", plan, &record, &writes)?;
     let is_approval = |interrupt: &Interrupt| !matches!(interrupt.kind, InterruptKind::Ask { .. });
     Ok(waiting.iter().any(|(_, interrupt)| is_approval(interrupt)))

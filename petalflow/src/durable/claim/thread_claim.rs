@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::answered::check_unanswered;
 use super::live_runs::LiveRun;
 use crate::cancel_token::RunToken;
-use crate::checkpoint::{Claim, Lease, Moment, OnBusy, Store, ThreadStorage};
+use crate::checkpoint::{Claim, Moment, OnBusy, RunClaim, Store, ThreadStorage};
 use crate::future::BoxFuture;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
@@ -30,8 +30,8 @@ pub(crate) struct ThreadClaim {
     store: Arc<dyn Store>,
     thread: Arc<str>,
     owner: String,
-    /// `None` if the claim does not expire.
-    lease: Option<Arc<Lease>>,
+    /// `None` before it is granted.
+    granted: Option<Arc<RunClaim>>,
 }
 
 /// The runs of this process, by thread and owner.
@@ -78,19 +78,20 @@ fn runs() -> MutexGuard<'static, Runs> {
 }
 
 /// A name for the owner of a claim, which no other run has.
-fn new_owner() -> String {
+pub(crate) fn new_owner() -> String {
     let [first, second] = [0, 1].map(|number| RandomState::new().hash_one(number));
     format!("{first:016x}{second:016x}")
 }
 
 impl ThreadClaim {
-    /// Claims the thread. `on_busy` decides what happens if another run has it. From now on, another run can cancel this one.
+    /// Claims the thread for an owner. `on_busy` decides what happens if another run has it. From now on, another run can cancel this one.
     ///
     /// If the run answers what the thread waits for, the run that has the thread may be that of another caller with an answer.
     /// Then this waits until that answer is stored, so that the error can state it.
     ///
     /// Boxed, so that no program compiles it again.
     pub(crate) fn acquire<'a>(
+        owner: String,
         storage: &'a ThreadStorage,
         on_busy: OnBusy,
         cancel: &'a mut Option<RunToken>,
@@ -106,8 +107,8 @@ impl ThreadClaim {
             let mut claimed = ThreadClaim {
                 store: Arc::clone(store),
                 thread: Arc::clone(thread),
-                owner: new_owner(),
-                lease: None,
+                owner,
+                granted: None,
             };
             let granted = loop {
                 let begun = Moment::now();
@@ -153,7 +154,8 @@ impl ThreadClaim {
                     wait = longest.min(wait * 2);
                 }
             };
-            claimed.lease = Lease::new(store, thread, &claimed.owner, granted).map(Arc::new);
+            let granted = RunClaim::new(store, thread, &claimed.owner, granted);
+            claimed.granted = Some(Arc::new(granted));
             // Of this run alone: the caller may stop other runs with its own token.
             let token = match cancel {
                 Some(token) => token.for_run(),
@@ -175,9 +177,9 @@ impl ThreadClaim {
         runs().get(&self.key()).cloned()
     }
 
-    /// The claim, if it can expire.
-    pub(crate) fn lease(&self) -> Option<Arc<Lease>> {
-        self.lease.clone()
+    /// The claim, under which the run writes.
+    pub(crate) fn granted(&self) -> Option<Arc<RunClaim>> {
+        self.granted.clone()
     }
 
     fn key(&self) -> (Arc<str>, String) {
@@ -186,13 +188,17 @@ impl ThreadClaim {
 
     /// Awaits the run, and renews the claim if it would expire.
     pub(crate) async fn hold<T>(&self, run: impl Future<Output = T>) -> T {
-        let Some(lease) = &self.lease else {
+        let Some((claim, interval)) = self
+            .granted
+            .as_ref()
+            .and_then(|claim| Some((claim, claim.renewal_interval()?)))
+        else {
             return run.await;
         };
         let renew = async {
             loop {
-                tokio::time::sleep(lease.renewal_interval()).await;
-                lease.renew().await;
+                tokio::time::sleep(interval).await;
+                claim.renew().await;
             }
         };
         let (mut run, mut renew) = (std::pin::pin!(run), std::pin::pin!(renew));

@@ -8,7 +8,7 @@ use crate::checkpoint::{
 };
 use crate::durable::record::fingerprint::Fingerprint;
 use crate::durable::record::seq::{ChainSize, CheckpointSeq, Position};
-use crate::ids::{TaskId, task_id};
+use crate::ids::TaskId;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::question::{Interrupt, InterruptId, InterruptKind};
@@ -31,7 +31,7 @@ pub(crate) struct LoadedCheckpoint<S: State> {
     pub(crate) writes: Vec<StoredWrite>,
 }
 
-/// Loads a checkpoint: the newest, or the one with this number.
+/// Loads a checkpoint: the newest, or the one with this number. From then on the storage knows the incarnation of the thread.
 pub(crate) async fn load_checkpoint<S: State>(
     storage: &ThreadStorage,
     namespace: &str,
@@ -52,6 +52,7 @@ pub(crate) async fn load_checkpoint<S: State>(
         seq: CheckpointSeq::new(seq),
         base: CheckpointSeq::new(newest.base),
         size: ChainSize {
+            checkpoints: chain.len() as u64,
             bytes: chain.iter().map(size).sum(),
             limit: 0,
         },
@@ -65,6 +66,7 @@ pub(crate) async fn load_checkpoint<S: State>(
     let Some(record) = records.into_iter().next_back() else {
         return Err(damaged(storage, "a chain of checkpoints is empty".into()));
     };
+    storage.set_incarnation(record.header.incarnation);
     if record.header.origin != seq {
         writes = storage.writes(namespace, record.header.origin).await?;
     }
@@ -147,13 +149,7 @@ pub(crate) fn waiting(
     let mut askers = HashMap::new();
     if asks().next().is_some() {
         askers.extend(header.frontier.iter().map(|task| {
-            let id = task_id(
-                &storage.thread,
-                namespace,
-                header.origin,
-                &task.node,
-                task.send,
-            );
+            let id = storage.task_id(namespace, header.origin, &task.node, task.send);
             (id, &*task.node)
         }));
     }
@@ -194,7 +190,7 @@ pub(crate) fn interrupt_at(
     node: &str,
     kind: InterruptKind,
 ) -> (TaskId, Interrupt) {
-    let task = task_id(&storage.thread, namespace, origin, node, None);
+    let task = storage.task_id(namespace, origin, node, None);
     let key = match kind {
         InterruptKind::After => "after",
         _ => "before",

@@ -1,4 +1,5 @@
 //! Reads checkpoints: the newest one, and the state by replaying changes on a snapshot.
 
 pub(super) mod checkpoint;
+pub(super) mod merged;
 pub(super) mod replay;

@@ -9,13 +9,10 @@ use std::collections::{HashMap, HashSet};
 
 use super::held::status_at;
 use crate::checkpoint::{
-    Cause, Header, KeyEntry, KeyKind, OwnedKey, Record, StoreChange, StoredCheckpoint, TaskEntry,
-    ThreadStorage,
+    Cause, Header, Record, StoreChange, StoredCheckpoint, TaskEntry, ThreadStorage,
 };
 use crate::clock::now_ms;
-use crate::durable::load::checkpoint::records;
-use crate::durable::load::replay::logs;
-use crate::ids::task_id;
+use crate::durable::load::merged::{encode, merged};
 use crate::outcome::ThreadError;
 
 /// The number of checkpoints that are read at once.
@@ -42,7 +39,7 @@ pub(in crate::durable) async fn restore_subflows(
     let mut past = ForkHistory::of(from, checkpoint).await?;
     for namespace in namespaces {
         let history = headers(from, &namespace).await?;
-        let newest_of_past = past.newest(&from.thread, &namespace, &history);
+        let newest_of_past = past.newest(from, &namespace, &history);
         let Some((newest, _)) = history.first() else {
             continue;
         };
@@ -58,7 +55,8 @@ pub(in crate::durable) async fn restore_subflows(
         let after = same_thread.then_some(*newest);
         let seq_of_copy = after.map_or(0, |newest| newest + 1);
         let mut copy = self_contained(from, &namespace, seq).await?;
-        copy.header.owner = Some(fork_of(&to.thread, fork));
+        copy.header.owner = Some(fork_of(to, fork));
+        copy.header.incarnation = to.incarnation();
         copy.header.origin = seq_of_copy;
         copy.header.parent = same_thread.then_some(seq);
         if begins_empty {
@@ -86,6 +84,7 @@ pub(crate) async fn copy(from: &ThreadStorage, to: &ThreadStorage) -> Result<(),
     let mut namespaces = from.flows().await?;
     namespaces.sort_unstable();
     let mut newest = None;
+    to.begin().await?;
     // The tasks of the copy, by the tasks of the thread.
     let mut tasks = HashMap::new();
     let mut changes = Vec::new();
@@ -97,16 +96,15 @@ pub(crate) async fn copy(from: &ThreadStorage, to: &ThreadStorage) -> Result<(),
         for (mut checkpoint, mut record) in checkpoints.into_iter().zip(records) {
             let seq = checkpoint.seq;
             if namespace.is_empty() {
-                tasks.insert(fork_of(&from.thread, seq), fork_of(&to.thread, seq));
+                tasks.insert(fork_of(from, seq), fork_of(to, seq));
             }
-            let old = tasks_of(&from.thread, &namespace, &record.header);
-            tasks.extend(old.zip(tasks_of(&to.thread, &namespace, &record.header)));
-            if let Some(owner) = record
-                .header
-                .owner
-                .and_then(|owner| tasks.get(&owner).copied())
-            {
-                record.header.owner = Some(owner);
+            let old = tasks_of(from, &namespace, &record.header);
+            tasks.extend(old.zip(tasks_of(to, &namespace, &record.header)));
+            let header = &mut record.header;
+            let owner = header.owner.and_then(|owner| tasks.get(&owner).copied());
+            if owner.is_some() || header.incarnation != to.incarnation() {
+                header.owner = owner.or(header.owner);
+                header.incarnation = to.incarnation();
                 checkpoint.bytes = encode(seq, &record);
             }
             changes.push(StoreChange::Append {
@@ -143,7 +141,6 @@ struct ForkHistory {
 
 impl ForkHistory {
     async fn of(storage: &ThreadStorage, checkpoint: u64) -> Result<Self, ThreadError> {
-        let thread = &storage.thread;
         let history = headers(storage, "").await?;
         let mut past = ForkHistory {
             owners: HashSet::new(),
@@ -152,8 +149,8 @@ impl ForkHistory {
             complete: true,
         };
         for (seq, header) in &history {
-            past.known.insert(fork_of(thread, *seq));
-            past.known.extend(tasks_of(thread, "", header));
+            past.known.insert(fork_of(storage, *seq));
+            past.known.extend(tasks_of(storage, "", header));
         }
         let headers: HashMap<u64, &Header> =
             history.iter().map(|(seq, header)| (*seq, header)).collect();
@@ -165,9 +162,9 @@ impl ForkHistory {
                 past.complete = false;
                 break;
             };
-            past.owners.insert(fork_of(thread, seq));
+            past.owners.insert(fork_of(storage, seq));
             if Some(header.origin) != origin {
-                past.owners.extend(tasks_of(thread, "", header));
+                past.owners.extend(tasks_of(storage, "", header));
             }
             before = header.parent;
         }
@@ -175,10 +172,15 @@ impl ForkHistory {
     }
 
     /// The newest checkpoint of a sub-flow in the past. Adds the tasks of all its checkpoints in the past.
-    fn newest(&mut self, thread: &str, namespace: &str, history: &[(u64, Header)]) -> Option<u64> {
+    fn newest(
+        &mut self,
+        storage: &ThreadStorage,
+        namespace: &str,
+        history: &[(u64, Header)],
+    ) -> Option<u64> {
         let mut newest = None;
         for (seq, header) in history {
-            let tasks = || tasks_of(thread, namespace, header);
+            let tasks = || tasks_of(storage, namespace, header);
             self.known.extend(tasks());
             if header
                 .owner
@@ -221,16 +223,21 @@ impl ForkHistory {
 }
 
 /// The tasks of a checkpoint.
-fn tasks_of(thread: &str, namespace: &str, header: &Header) -> impl Iterator<Item = [u8; 16]> {
+fn tasks_of(
+    storage: &ThreadStorage,
+    namespace: &str,
+    header: &Header,
+) -> impl Iterator<Item = [u8; 16]> {
     let task = |task: &TaskEntry| {
-        task_id(thread, namespace, header.origin, &task.node, task.send).to_bytes()
+        let id = storage.task_id(namespace, header.origin, &task.node, task.send);
+        id.to_bytes()
     };
     header.frontier.iter().map(task)
 }
 
 /// The owner of the checkpoints that a fork restores, in the form of a task: one of a node without a name.
-fn fork_of(thread: &str, checkpoint: u64) -> [u8; 16] {
-    task_id(thread, "", checkpoint, "", None).to_bytes()
+fn fork_of(storage: &ThreadStorage, checkpoint: u64) -> [u8; 16] {
+    storage.task_id("", checkpoint, "", None).to_bytes()
 }
 
 /// The headers of the checkpoints of a flow, newest first.
@@ -252,63 +259,20 @@ async fn headers(
     }
 }
 
-fn encode(seq: u64, record: &Record) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let keys = record.keys.iter().map(|key| KeyEntry {
-        id: &key.id,
-        kind: key.kind,
-        bytes: &key.bytes,
-    });
-    record.header.encode(seq, None, keys, &mut bytes);
-    bytes
-}
-
 /// A checkpoint combined with those that it builds on, so that it builds on no other. It has no tasks.
 async fn self_contained(
     storage: &ThreadStorage,
     namespace: &str,
     seq: u64,
 ) -> Result<Record, ThreadError> {
-    let stored = storage.read(namespace, Some(seq)).await?;
-    let chain = stored.map(|stored| stored.chain).unwrap_or_default();
-    let mut records = records(storage, &chain)?;
-    let outline = records
-        .first()
-        .and_then(|first| first.header.outline.clone());
-    let mut keys = Vec::new();
-    for (id, log) in logs(&mut records) {
-        let mut entry = |kind, bytes| {
-            keys.push(OwnedKey {
-                id: id.clone(),
-                kind,
-                bytes,
-            });
-        };
-        match log.value {
-            Some(value) => entry(KeyKind::Value, value),
-            None if log.lost => entry(KeyKind::Lost, Vec::new()),
-            None if log.unset => entry(KeyKind::Unset, Vec::new()),
-            None => {}
-        }
-        for writes in log.writes {
-            entry(KeyKind::Delta, writes);
-        }
-    }
-    let Some(mut record) = records.pop() else {
-        return Err(ThreadError::UnknownCheckpoint {
-            thread: storage.thread.to_string(),
-            checkpoint: seq,
-        });
-    };
+    let mut record = merged(storage, namespace, seq).await?;
     let header = &mut record.header;
     header.cause = Cause::Fork;
-    header.outline = outline;
     header.frontier.clear();
     header.deferred.clear();
     header.joins.clear();
     header.interrupt_points.clear();
     header.answers.clear();
     header.notes.clear();
-    record.keys = keys;
     Ok(record)
 }

@@ -16,7 +16,6 @@ use crate::durable::write::checkpoint_writer::{CheckpointWriter, PlannedFrontier
 use crate::error::NodeError;
 use crate::exec::Committed;
 use crate::flow::Flow;
-use crate::ids::task_id;
 use crate::node::Effects;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
@@ -42,7 +41,7 @@ pub(crate) async fn snapshot<F: Flow>(
     let header = &head.record.header;
     let (mut states, mut pending) = (Vec::new(), Vec::new());
     for task in &header.frontier {
-        let id = task_id(&storage.thread, "", header.origin, &task.node, task.send);
+        let id = storage.task_id("", header.origin, &task.node, task.send);
         let written = |contents| head.writes.iter().find(|write| write.is(id, contents));
         let error = written(WriteName::Error).map(|write| {
             unpack(&write.bytes, NodeError::unpack).map_err(ThreadError::value("a stored failure"))
@@ -91,7 +90,7 @@ pub(crate) async fn results_beside(
 ) -> Result<Vec<bool>, ThreadError> {
     let writes = storage.writes("", header.origin).await?;
     let is_finished = |task: &TaskEntry| {
-        let id = task_id(&storage.thread, "", header.origin, &task.node, task.send);
+        let id = storage.task_id("", header.origin, &task.node, task.send);
         writes.iter().any(|write| write.is(id, WriteName::Done))
     };
     Ok(header.frontier.iter().map(is_finished).collect())
@@ -134,13 +133,20 @@ pub(crate) async fn fork<F: Flow>(
         });
     };
     let newest = to.history("", None, 1).await?;
-    let newest = newest.first().map(|newest| CheckpointSeq::new(newest.seq));
+    let newest = newest.first().map(|newest| newest.seq);
+    to.set_newest(newest);
+    let same_thread = from.thread == to.thread;
+    if same_thread {
+        to.set_incarnation(from.incarnation());
+    } else {
+        to.begin().await?;
+    }
+    let newest = newest.map(CheckpointSeq::new);
     let mut writer = sync_writer(to, fingerprint, codec, newest);
     writer.set_lost(head.lost);
     let seq = writer.seq().get();
     let mut changes = restore_subflows(from, checkpoint, to, seq).await?;
     let status = status_at(flow.stored_name(), &head.record.header);
-    let same_thread = from.thread == to.thread;
     let parent = same_thread.then_some(CheckpointSeq::new(checkpoint));
     writer.begin_fork(head.record.header, parent);
     let committed = Committed {
@@ -181,6 +187,7 @@ pub(crate) async fn edit<F: Flow>(
         lost,
         ..
     } = head;
+    storage.set_newest(Some(position.seq.get()));
     let mut writer = sync_writer(storage, fingerprint, codec, Some(position.seq));
     writer.set_previous_outline(outline);
     writer.set_lost(lost);

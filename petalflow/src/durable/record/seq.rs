@@ -48,6 +48,8 @@ impl Origin {
 /// A chain of checkpoints, from the one that builds on no other.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ChainSize {
+    /// How many they are.
+    pub(crate) checkpoints: u64,
     /// The bytes of all of them.
     pub(crate) bytes: u64,
     /// With this many bytes the chain may be worth a new base. Zero if that is not known.

@@ -10,7 +10,7 @@ use crate::durable::record::seq::Origin;
 use crate::durable::results::task_results::load_writes_of;
 use crate::durable::write::checkpoint_writer::CheckpointWriter;
 use crate::flow::Flow;
-use crate::ids::{TaskId, task_id};
+use crate::ids::TaskId;
 use crate::interrupt::Resume;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
@@ -39,6 +39,13 @@ pub(in crate::durable) async fn open<F: Flow>(
     let codec = codec_of::<F::State>()?;
     let fingerprint = Fingerprint::of::<F::State>(flow.stored_name(), plan);
     let head = load_checkpoint(&storage, namespace.as_str(), None, &codec, &fingerprint).await?;
+    if nested.is_none() {
+        if head.is_none() {
+            storage.begin().await?;
+        }
+        let newest = head.as_ref().map(|head| head.position.seq.get());
+        storage.set_newest(newest);
+    }
     let (address, newest) = (
         namespace.to_string(),
         head.as_ref().map(|head| head.position.seq),
@@ -167,9 +174,9 @@ impl<S: State> ThreadOpener<'_, S> {
         if keys.is_empty() {
             return Ok(recovered);
         }
-        let (thread, namespace) = (&self.writer.storage().thread, self.namespace.as_str());
+        let (storage, namespace) = (self.writer.storage(), self.namespace.as_str());
         for task in &header.frontier {
-            let id = task_id(thread, namespace, header.origin, &task.node, task.send);
+            let id = storage.task_id(namespace, header.origin, &task.node, task.send);
             let done = writes.iter().find(|write| write.is(id, WriteName::Done));
             let Some(write) = done else {
                 recovered.push(self.unfinished(id, keys, writes));

@@ -7,7 +7,7 @@ use crate::checkpoint::{DecisionRecord, StoredWrite, WriteName};
 use crate::durable::results::task_results::load_finished;
 use crate::durable::write::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use crate::exec::{Committed, FinishedTask, LostKeys};
-use crate::ids::{Namespace, TaskId, task_id};
+use crate::ids::{Namespace, TaskId};
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::question::{Interrupt, InterruptId};
@@ -136,7 +136,7 @@ impl<S: State> ThreadOpener<'_, S> {
             .collect();
         let mut services = TaskServices::new(
             writer.storage().clone(),
-            writer.durability(),
+            (writer.durability(), writer.retention()),
             namespace,
             writer.origin().get().wrapping_sub(superstep),
             Arc::new(answers),
@@ -172,8 +172,7 @@ fn load_results<S: State>(
 ) -> Result<HashMap<TaskId, FinishedTask<S>>, ThreadError> {
     let mut finished = HashMap::new();
     for task in frontier {
-        let id = task_id(
-            &writer.storage().thread,
+        let id = writer.storage().task_id(
             writer.namespace(),
             writer.origin().get(),
             plan.stored_name(task.node),

@@ -87,8 +87,7 @@ impl EventLog {
             // As many again are retained, so that not every write removes some.
             if seq - position.pruned >= self.limit.saturating_mul(2) {
                 let oldest = seq.saturating_sub(self.limit) + 1;
-                let address = self.storage.address(EVENT_LOG);
-                self.storage.store.prune(address, oldest).await?;
+                self.storage.prune(EVENT_LOG, oldest, oldest).await?;
                 position.pruned = oldest - 1;
             }
             *self.position() = Some(position);

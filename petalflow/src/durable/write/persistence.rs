@@ -15,7 +15,7 @@ use crate::exec::{
     TaskDisposition, TaskResult,
 };
 use crate::future::BoxFuture;
-use crate::ids::{TaskId, task_id};
+use crate::ids::TaskId;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::question::{Interrupt, InterruptKind};
@@ -56,8 +56,7 @@ impl<S: State> ThreadPersistence<S> {
     }
 
     fn task_id(&self, node: &str, send: Option<u32>) -> TaskId {
-        task_id(
-            &self.writer.storage().thread,
+        self.writer.storage().task_id(
             self.writer.namespace(),
             self.writer.origin().get(),
             node,

@@ -175,7 +175,7 @@ async fn bytes_stored_by_earlier_versions_can_be_read() {
         };
         let after = (seq > 0).then_some(0);
         store
-            .append(ADDRESS, &checkpoint, after, 0..0)
+            .append(ADDRESS, &checkpoint, after, 0..0, None)
             .await
             .unwrap();
     }
@@ -194,7 +194,7 @@ async fn bytes_stored_by_earlier_versions_can_be_read() {
         name: name.into(),
         bytes: bytes(golden),
     });
-    store.write(ADDRESS, 1, &left).await.unwrap();
+    store.write(ADDRESS, 1, &left, None).await.unwrap();
     let snapshot = thread.snapshot().await.unwrap().unwrap();
     assert!(snapshot.tasks[0].finished && !snapshot.tasks[1].finished);
     thread
@@ -239,7 +239,7 @@ async fn a_checkpoint_of_an_older_layout_is_refused() {
             bytes: bytes(golden),
         };
         store
-            .append(ADDRESS, &checkpoint, None, 0..0)
+            .append(ADDRESS, &checkpoint, None, 0..0, None)
             .await
             .unwrap();
         let thread = WriteEssay::new().store(&store).thread("golden");

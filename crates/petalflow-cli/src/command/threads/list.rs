@@ -80,6 +80,11 @@ pub(crate) async fn run(args: Args) -> Result {
             terminal::json_line(&as_json(info))?;
         } else {
             let (id, status, flow) = (&info.id, info.status.as_str(), &info.flow);
+            if let Some(problem) = &info.damage {
+                let line = format_args!("{STRONG}{id:width$}{STRONG:#}  damaged: {problem}");
+                terminal::line(line)?;
+                continue;
+            }
             let updated = time(info.updated_ms);
             terminal::line(format_args!(
                 "{STRONG}{id:width$}{STRONG:#}  {status:8}  {updated}  {flow}"
@@ -94,6 +99,9 @@ pub(crate) async fn run(args: Args) -> Result {
 
 /// The properties of a thread as JSON.
 pub(super) fn as_json(info: &ThreadInfo) -> Value {
+    if let Some(problem) = &info.damage {
+        return json!({ "id": info.id, "damage": problem });
+    }
     json!({
         "id": info.id,
         "status": info.status.as_str(),

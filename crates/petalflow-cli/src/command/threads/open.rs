@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use petalflow::checkpoint::{Store, ThreadInfo, ThreadQuery};
+use petalflow::checkpoint::{Store, StoreError, ThreadInfo, ThreadQuery};
 use petalflow_conversations::ConversationFlow;
 use petalflow_documents::builder::EnvelopeFlow;
 use petalflow_documents::document::GraphDefinition;
@@ -43,10 +43,15 @@ impl ThreadArgs {
             .await
             .map_err(|error| Failure::new(Exit::Thread, error))?;
         // A thread that has this prefix and a longer name comes after it.
-        match found
-            .into_iter()
-            .find(|info| info.id == self.id && info.checkpoints > 0)
-        {
+        let found = found.into_iter().find(|info| info.id == self.id);
+        if let Some(problem) = found.as_ref().and_then(|info| info.damage.clone()) {
+            let thread = self.id.clone();
+            return Err(Failure::new(
+                Exit::Thread,
+                StoreError::Damaged { thread, problem },
+            ));
+        }
+        match found.filter(|info| info.checkpoints > 0) {
             Some(info) => Ok((store, info)),
             None => Err(unknown_thread(&self.id, &self.store)),
         }

@@ -81,6 +81,7 @@ impl<S: State> CheckpointWriter<S> {
     ) -> Result<(), ThreadError> {
         let next = &mut self.next;
         let mut is_base = self.builds_on.is_none() || self.builds_on != self.newest;
+        is_base |= self.pruning.needs_base(self.size.checkpoints);
         if !is_base && self.size.bytes >= self.size.limit.max(SMALLEST_CHAIN) {
             next.keys.save_all(&self.codec, state, written)?;
             self.size.limit = next.keys.size().saturating_mul(WORTH_A_BASE);
@@ -113,11 +114,13 @@ impl<S: State> CheckpointWriter<S> {
         self.pruning.add(size);
         next.size = if is_base {
             ChainSize {
+                checkpoints: 1,
                 bytes: size,
                 limit: size.saturating_mul(WORTH_A_BASE),
             }
         } else {
             ChainSize {
+                checkpoints: self.size.checkpoints + 1,
                 bytes: self.size.bytes + size,
                 ..self.size
             }

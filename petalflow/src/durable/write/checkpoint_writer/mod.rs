@@ -112,10 +112,10 @@ impl<S: State> CheckpointWriter<S> {
         newest: Option<CheckpointSeq>,
     ) -> Self {
         CheckpointWriter {
+            header: empty_header(&fingerprint, storage.incarnation()),
             storage,
             namespace,
             codec,
-            header: empty_header(&fingerprint),
             fingerprint,
             durability,
             newest,
@@ -347,6 +347,11 @@ impl<S: State> CheckpointWriter<S> {
         self.durability
     }
 
+    /// Which checkpoints remain while the run continues.
+    pub(in crate::durable) fn retention(&self) -> Retention {
+        self.pruning.retention
+    }
+
     pub(in crate::durable) fn stored_mark(&self) -> StoredMark {
         self.stored.clone()
     }
@@ -395,8 +400,9 @@ impl<S: State> Drop for CheckpointWriter<S> {
 }
 
 /// The header of a checkpoint of this program. All checkpoints share the name of the flow.
-fn empty_header(fingerprint: &Fingerprint) -> Header {
+fn empty_header(fingerprint: &Fingerprint, incarnation: u64) -> Header {
     Header {
+        incarnation,
         flow: Arc::clone(&fingerprint.flow),
         graph: fingerprint.graph,
         version: fingerprint.version,

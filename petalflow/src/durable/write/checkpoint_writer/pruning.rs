@@ -1,11 +1,11 @@
 //! Removes old checkpoints while the run continues, so that a run that never ends has a bounded history.
 
 use crate::checkpoint::{Retention, StoreError, ThreadStorage};
-use crate::durable::write::prune::prune;
+use crate::durable::write::prune::{FEWEST_BETWEEN_BASES, NewBase, prune};
 use crate::outcome::ThreadError;
 
 /// The fewest supersteps, and the fewest bytes of checkpoints, between two prunings.
-const FEWEST: (u64, u64) = (64, 1024 * 1024);
+const FEWEST: (u64, u64) = (FEWEST_BETWEEN_BASES, 1024 * 1024);
 
 /// When the thread is pruned again.
 ///
@@ -30,6 +30,12 @@ impl Pruning {
                 || max_bytes.is_some_and(|most| self.bytes >= most.max(bytes)))
     }
 
+    /// Whether a chain of this many checkpoints gets a new base, so that those before can be removed.
+    pub(super) fn needs_base(&self, chain: u64) -> bool {
+        let (_, retained) = self.last;
+        self.retention != Retention::ALL && chain >= retained.max(FEWEST_BETWEEN_BASES)
+    }
+
     pub(super) fn add(&mut self, bytes: u64) {
         self.bytes += bytes;
     }
@@ -40,12 +46,12 @@ impl Pruning {
         storage: &ThreadStorage,
         superstep: u64,
     ) -> Result<(), StoreError> {
-        let retained = prune(storage, self.retention).await;
-        let retained = retained.map_err(|error| match error {
+        let pruned = prune(storage, self.retention, NewBase::No).await;
+        let pruned = pruned.map_err(|error| match error {
             ThreadError::Store(error) => error,
             error => StoreError::Other(error.into()),
         })?;
-        self.last = (superstep, retained);
+        self.last = (superstep, pruned.retained);
         self.bytes = 0;
         Ok(())
     }

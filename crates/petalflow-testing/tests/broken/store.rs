@@ -74,6 +74,16 @@ impl BrokenStore {
         }
     }
 
+    fn fence(&self, thread: &str, owner: Option<&str>) -> Result<(), StoreError> {
+        let found = self.owner(&self.lock_claims(), &self.key(thread));
+        if owner.is_none() || found.as_deref() == owner {
+            return Ok(());
+        }
+        Err(StoreError::ClaimLost {
+            thread: thread.into(),
+        })
+    }
+
     async fn info(&self, thread: &str) -> Result<Option<ThreadInfo>, StoreError> {
         let all = self.store.threads(ThreadQuery::default()).await?;
         Ok(all.into_iter().find(|info| info.id == thread))
@@ -91,31 +101,12 @@ impl BrokenStore {
             status,
             due_ms,
         };
-        self.store.describe(&info.id, change).await
+        self.store.describe(&info.id, change, None).await
     }
 
     async fn newest(&self, address: Address<'_>) -> Result<Option<u64>, StoreError> {
         let history = self.store.history(address, None, 1).await?;
         Ok(history.first().map(|checkpoint| checkpoint.seq))
-    }
-
-    fn damage_checkpoint(&self, checkpoint: &StoredCheckpoint) -> StoredCheckpoint {
-        let mut checkpoint = checkpoint.clone();
-        if self.is(BytesEndAtNul) {
-            let end = checkpoint.bytes.iter().position(|byte| *byte == 0);
-            checkpoint.bytes.truncate(end.unwrap_or(usize::MAX));
-        }
-        if self.is(TimesAreFloats) {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_precision_loss,
-                clippy::cast_sign_loss,
-                reason = "this is the defect"
-            )]
-            let time = checkpoint.created_ms as f64 as u64;
-            checkpoint.created_ms = time;
-        }
-        checkpoint
     }
 
     /// Sets a wrong status after a checkpoint was appended. `before` is the thread as it was.
@@ -168,9 +159,11 @@ impl Store for BrokenStore {
         checkpoint: &StoredCheckpoint,
         after: Option<u64>,
         settled: Range<u64>,
+        owner: Option<&str>,
     ) -> Result<(), StoreError> {
         let address = self.address(address);
-        let checkpoint = self.damage_checkpoint(checkpoint);
+        self.fence(address.thread, owner)?;
+        let checkpoint = self.defect.damage_checkpoint(checkpoint);
         match self.defect {
             AppendChecksThenActs => {
                 let newest = self.newest(address).await?;
@@ -179,7 +172,7 @@ impl Store for BrokenStore {
                     let newest = self.newest(address).await?;
                     return self
                         .store
-                        .append(address, &checkpoint, newest, settled)
+                        .append(address, &checkpoint, newest, settled, None)
                         .await;
                 }
             }
@@ -187,22 +180,24 @@ impl Store for BrokenStore {
                 let newest = self.newest(address).await?;
                 return self
                     .store
-                    .append(address, &checkpoint, newest, settled)
+                    .append(address, &checkpoint, newest, settled, None)
                     .await;
             }
             SettlesInSecondStep => {
-                self.store.append(address, &checkpoint, after, 0..0).await?;
+                self.store
+                    .append(address, &checkpoint, after, 0..0, None)
+                    .await?;
                 pause().await;
                 return self
                     .writes
-                    .append(address, &checkpoint, after, settled)
+                    .append(address, &checkpoint, after, settled, None)
                     .await;
             }
             SettlesOneMore if !settled.is_empty() => {
                 let settled = settled.start..settled.end.saturating_add(1);
                 return self
                     .store
-                    .append(address, &checkpoint, after, settled)
+                    .append(address, &checkpoint, after, settled, None)
                     .await;
             }
             _ => {}
@@ -210,7 +205,7 @@ impl Store for BrokenStore {
         let listed = self.info(address.thread).await?;
         let result = self
             .store
-            .append(address, &checkpoint, after, settled)
+            .append(address, &checkpoint, after, settled, None)
             .await;
         if let (Ok(()), Some(info)) = (&result, listed) {
             self.damage_status(address, &info).await?;
@@ -232,8 +227,10 @@ impl Store for BrokenStore {
         address: Address<'_>,
         seq: u64,
         writes: &[StoredWrite],
+        owner: Option<&str>,
     ) -> Result<(), StoreError> {
         let address = self.address(address);
+        self.fence(address.thread, owner)?;
         match self.defect {
             WriteKeepsFirst => {
                 let mut found = self.writes.writes(address, seq..seq + 1).await?;
@@ -246,7 +243,7 @@ impl Store for BrokenStore {
                     }
                 }
                 let all: Vec<_> = found.into_iter().map(|(_, write)| write).collect();
-                self.writes.write(address, seq, &all).await
+                self.writes.write(address, seq, &all, None).await
             }
             WriteTornByDrop | WritesSeparately => {
                 for (index, write) in writes.iter().enumerate() {
@@ -258,17 +255,23 @@ impl Store for BrokenStore {
                         std::thread::sleep(Duration::from_millis(1));
                     }
                     let one = std::slice::from_ref(write);
-                    self.writes.write(address, seq, one).await?;
+                    self.writes.write(address, seq, one, None).await?;
                 }
                 Ok(())
             }
             _ if writes.is_empty() => Ok(()),
-            _ => self.writes.write(address, seq, writes).await,
+            _ => self.writes.write(address, seq, writes, None).await,
         }
     }
 
-    async fn apply(&self, thread: &str, changes: &[StoreChange]) -> Result<(), StoreError> {
-        self.store.apply(self.id(thread), changes).await
+    async fn apply(
+        &self,
+        thread: &str,
+        changes: &[StoreChange],
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
+        self.fence(self.id(thread), owner)?;
+        self.store.apply(self.id(thread), changes, None).await
     }
 
     async fn read(
@@ -421,46 +424,60 @@ impl Store for BrokenStore {
         }
     }
 
-    async fn describe(&self, thread: &str, change: ThreadChange<'_>) -> Result<(), StoreError> {
+    async fn describe(
+        &self,
+        thread: &str,
+        change: ThreadChange<'_>,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
+        self.fence(thread, owner)?;
         match change {
             ThreadChange::Labels(labels) if self.is(LabelsMerged) => {
                 let known = self.info(thread).await?.unwrap_or_default();
                 let mut merged = known.labels;
                 merged.extend(labels.clone());
                 self.store
-                    .describe(thread, ThreadChange::Labels(&merged))
+                    .describe(thread, ThreadChange::Labels(&merged), None)
                     .await
             }
             _ if self.is(DescriptionMakesThread) => {
                 let empty = StoredCheckpoint::default();
                 let address = Address::root(thread);
                 // There may be one already.
-                let _ = self.store.append(address, &empty, None, 0..0).await;
-                self.store.describe(thread, change).await
+                let _ = self.store.append(address, &empty, None, 0..0, None).await;
+                self.store.describe(thread, change, None).await
             }
-            _ => self.store.describe(thread, change).await,
+            _ => self.store.describe(thread, change, None).await,
         }
     }
 
-    async fn prune(&self, address: Address<'_>, seq: u64) -> Result<(), StoreError> {
+    async fn prune(
+        &self,
+        address: Address<'_>,
+        seq: u64,
+        writes: u64,
+        owner: Option<&str>,
+    ) -> Result<(), StoreError> {
         let address = self.address(address);
-        let writes = self.writes.writes(address, 0..seq).await?;
+        self.fence(address.thread, owner)?;
+        let removed = self.writes.writes(address, 0..writes).await?;
         let seq = if self.is(PruneIncludesNumber) && seq > 0 {
             seq.saturating_add(1)
         } else {
             seq
         };
-        self.store.prune(address, seq).await?;
+        self.store.prune(address, seq, writes, None).await?;
         if self.is(PruneLeavesWrites) {
-            for (seq, write) in writes {
-                self.writes.write(address, seq, &[write]).await?;
+            for (seq, write) in removed {
+                self.writes.write(address, seq, &[write], None).await?;
             }
         }
         Ok(())
     }
 
-    async fn delete(&self, thread: &str) -> Result<(), StoreError> {
+    async fn delete(&self, thread: &str, owner: Option<&str>) -> Result<(), StoreError> {
         let thread = self.id(thread);
+        self.fence(thread, owner)?;
         match self.defect {
             DeleteByPrefix => {
                 let query = ThreadQuery {
@@ -468,7 +485,7 @@ impl Store for BrokenStore {
                     ..ThreadQuery::default()
                 };
                 for info in self.store.threads(query).await? {
-                    self.store.delete(&info.id).await?;
+                    self.store.delete(&info.id, None).await?;
                 }
                 return Ok(());
             }
@@ -478,28 +495,35 @@ impl Store for BrokenStore {
             }
             DeleteLeavesLabels => {
                 let known = self.info(thread).await?.unwrap_or_default();
-                self.store.delete(thread).await?;
+                self.store.delete(thread, None).await?;
                 let labels = ThreadChange::Labels(&known.labels);
-                return self.store.describe(thread, labels).await;
+                return self.store.describe(thread, labels, None).await;
             }
             DeleteLeavesNamespaces => {
-                return self.store.prune(Address::root(thread), u64::MAX).await;
+                return self
+                    .store
+                    .prune(Address::root(thread), u64::MAX, u64::MAX, None)
+                    .await;
             }
             _ => {}
         }
-        self.store.delete(thread).await
+        self.store.delete(thread, None).await
     }
 
-    async fn delete_many(&self, threads: &[&str]) -> Result<(), StoreError> {
+    async fn delete_many(&self, threads: &[&str], owner: Option<&str>) -> Result<(), StoreError> {
         let most = if self.is(DeletesFirstOnly) {
             1
         } else {
             usize::MAX
         };
+        let mut lost = Ok(());
         for thread in threads.iter().take(most) {
-            self.delete(thread).await?;
+            match self.delete(thread, owner).await {
+                Err(error @ StoreError::ClaimLost { .. }) => lost = Err(error),
+                deleted => deleted?,
+            }
         }
-        Ok(())
+        lost
     }
 
     async fn reclaim(&self) -> Result<(), StoreError> {
@@ -507,10 +531,21 @@ impl Store for BrokenStore {
             for info in self.store.threads(ThreadQuery::default()).await? {
                 let address = Address::root(&info.id);
                 let newest = self.newest(address).await?.unwrap_or_default();
-                self.store.prune(address, newest).await?;
+                self.store.prune(address, newest, newest, None).await?;
             }
         }
         self.store.reclaim().await
+    }
+
+    async fn incarnation(&self, thread: &str) -> Result<u64, StoreError> {
+        self.store.incarnation(thread).await
+    }
+
+    async fn confirm(&self, thread: &str, owner: &str) -> Result<bool, StoreError> {
+        if self.fence(thread, Some(owner)).is_err() {
+            return Ok(false);
+        }
+        Ok(self.claim(thread, owner).await? == Claim::Granted)
     }
 
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
