@@ -40,16 +40,16 @@ mod by_hand {
     use petalflow::prelude::*;
 
     #[state]
-    pub struct Text {
+    pub(crate) struct Text {
         #[key(input)]
-        pub a: String,
+        pub(crate) a: String,
         #[key(input)]
-        pub b: String,
-        pub c: String,
+        pub(crate) b: String,
+        pub(crate) c: String,
     }
 
     #[derive(Clone, Copy, Debug)]
-    pub struct Fill;
+    pub(crate) struct Fill;
 
     #[node(Text)]
     impl Fill {
@@ -66,7 +66,7 @@ mod by_hand {
     macro_rules! ten_nodes {
         ($($node:ident)*) => {
             flow! {
-                pub Chain(Text) {
+                pub(crate) Chain(Text) {
                     START -> n0 -> n1 -> n2 -> n3 -> n4 -> n5 -> n6 -> n7 -> n8 -> n9 -> again;
                     again -> match { true => n0, false => END };
                     $(node $node: Fill = Fill;)*

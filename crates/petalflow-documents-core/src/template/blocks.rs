@@ -357,18 +357,12 @@ fn without_first(mut action: Action) -> Action {
 
 /// The name of a template, which is the first token.
 fn name(action: &mut Action) -> Result<String, TemplateError> {
-    match action.tokens.first() {
-        Some((Token::Text(name), _)) => {
-            let name = name.clone();
-            action.tokens.remove(0);
-            Ok(name)
-        }
-        _ => {
-            let word = action.keyword.as_deref().unwrap_or_default();
-            Err(error(
-                format!("`{word}` needs the name of a template, in quotes"),
-                action.position,
-            ))
-        }
+    if let Some((Token::Text(name), _)) = action.tokens.first() {
+        let name = name.clone();
+        action.tokens.remove(0);
+        return Ok(name);
     }
+    let word = action.keyword.as_deref().unwrap_or_default();
+    let problem = format!("`{word}` needs the name of a template, in quotes");
+    Err(error(problem, action.position))
 }

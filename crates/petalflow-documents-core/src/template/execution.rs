@@ -129,16 +129,11 @@ impl<'a> Execution<'a> {
             (Item::Missing(_) | Item::Null, _) => 0,
             (Item::Int(count), _) => usize::try_from(*count).unwrap_or(0),
             (_, Some(names)) => names.len(),
-            _ => match value.list_len() {
-                Some(length) => length,
-                None => {
-                    let problem = format!(
-                        "`range` takes a list or an object, and not {}",
-                        value.kind()
-                    );
-                    return Err(failed(problem, range.list.position));
-                }
-            },
+            _ => value.list_len().ok_or_else(|| {
+                let kind = value.kind();
+                let problem = format!("`range` takes a list or an object, and not {kind}");
+                failed(problem, range.list.position)
+            })?,
         };
         for index in 0..length {
             self.step(range.list.position)?;

@@ -188,7 +188,7 @@ impl<'n> Parser<'n> {
         while let Some((token, at)) = self.tokens.next_if(|(token, _)| is_operand(token)) {
             arguments.push(self.operand(token, at)?);
         }
-        arguments::check(function, &mut arguments, piped)
+        arguments::check(function, &arguments, piped)
             .map_err(|problem| error(problem, at))
             .map(|last_first| FunctionCall {
                 function,

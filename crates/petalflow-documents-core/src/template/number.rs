@@ -43,9 +43,12 @@ pub(super) fn general(value: f64, precision: Option<usize>) -> String {
     let text = format!("{value:.*e}", precision - 1);
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    let trim = |text: &str| match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text.to_owned(),
+    let trim = |text: &str| {
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text.to_owned()
+        }
     };
     let limit = i32::try_from(precision).unwrap_or(i32::MAX);
     if (-4..limit).contains(&exponent) {

@@ -28,7 +28,7 @@ pub(super) fn pieces(text: &str) -> Result<Vec<Piece<'_>>, TemplateError> {
         };
         push_text(&mut pieces, &text[at..start], trim_next, trim_before);
         let trimmed = body.trim_start_matches(SPACE);
-        let before_body = if trim_before { 1 } else { 0 } + body.len() - trimmed.len();
+        let before_body = usize::from(trim_before) + body.len() - trimmed.len();
         let position = start + 2 + before_body;
         if trimmed.starts_with("/*") {
             // A comment is the whole action, and has no space around it but that of the trim marks.

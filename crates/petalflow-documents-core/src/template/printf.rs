@@ -12,6 +12,7 @@ enum Part {
 }
 
 #[derive(Default)]
+#[allow(clippy::struct_excessive_bools, reason = "the flags of a format")]
 struct Verb {
     minus: bool,
     plus: bool,
@@ -20,7 +21,7 @@ struct Verb {
     zero: bool,
     width: usize,
     precision: Option<usize>,
-    verb: char,
+    letter: char,
 }
 
 /// The largest width and precision.
@@ -105,7 +106,7 @@ fn verb(mut rest: &str) -> Result<(Verb, &str), String> {
     }
     match rest.chars().next() {
         Some(letter) if VERBS.contains(letter) => {
-            verb.verb = letter;
+            verb.letter = letter;
             Ok((verb, &rest[letter.len_utf8()..]))
         }
         Some(other) => Err(format!(
@@ -136,11 +137,11 @@ impl Verb {
         let wrong = |takes: &str| {
             format!(
                 "`%{}` of `printf` takes {takes}, and not {}",
-                self.verb,
+                self.letter,
                 value.kind()
             )
         };
-        let written = match self.verb {
+        let written = match self.letter {
             's' | 'v' => self.cut(&value.printed()),
             'q' => quote(&self.cut(value.as_str().ok_or_else(|| wrong("a text"))?)),
             't' => match value {
@@ -154,7 +155,7 @@ impl Verb {
             }
             _ => self.float(float(value).ok_or_else(|| wrong("a number"))?),
         };
-        self.pad(&written, is_number(value, self.verb), text);
+        self.pad(&written, is_number(value, self.letter), text);
         Ok(())
     }
 
@@ -174,9 +175,9 @@ impl Verb {
                 hex.push(' ');
             }
             if self.sharp && (self.space || index == 0) {
-                hex.push_str(if self.verb == 'x' { "0x" } else { "0X" });
+                hex.push_str(if self.letter == 'x' { "0x" } else { "0X" });
             }
-            let _ = if self.verb == 'x' {
+            let _ = if self.letter == 'x' {
                 write!(hex, "{byte:02x}")
             } else {
                 write!(hex, "{byte:02X}")
@@ -187,7 +188,7 @@ impl Verb {
 
     fn whole(&self, value: i128) -> Result<String, String> {
         let digits = value.unsigned_abs();
-        let mut written = match self.verb {
+        let mut written = match self.letter {
             'x' => format!("{digits:x}"),
             'X' => format!("{digits:X}"),
             'b' => format!("{digits:b}"),
@@ -211,7 +212,7 @@ impl Verb {
         let zeros = least.saturating_sub(written.len());
         written.insert_str(0, &"0".repeat(zeros));
         if self.sharp {
-            let prefix = match self.verb {
+            let prefix = match self.letter {
                 'x' => "0x",
                 'X' => "0X",
                 'b' => "0b",
@@ -236,12 +237,12 @@ impl Verb {
     fn float(&self, value: f64) -> String {
         let size = value.abs();
         let precision = self.precision.unwrap_or(6);
-        let digits = match self.verb {
+        let digits = match self.letter {
             'f' | 'F' => format!("{size:.precision$}"),
             'e' | 'E' => scientific(size, precision),
             _ => general(size, self.precision),
         };
-        let digits = if matches!(self.verb, 'E' | 'G') {
+        let digits = if matches!(self.letter, 'E' | 'G') {
             digits.to_uppercase()
         } else {
             digits

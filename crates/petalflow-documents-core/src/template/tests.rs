@@ -19,7 +19,7 @@ fn a_variable_of_a_block_ends_with_it_and_an_assignment_changes_the_outer_one() 
     for (text, expected) in [
         (r#"{{$x := "a"}}{{if .n}}{{$x := "b"}}{{end}}{{$x}}"#, "a"),
         (r#"{{$x := "a"}}{{if .n}}{{$x = "b"}}{{end}}{{$x}}"#, "b"),
-        (r#"{{$x := 0}}{{range .list}}{{$x = .}}{{end}}{{$x}}"#, "2"),
+        (r"{{$x := 0}}{{range .list}}{{$x = .}}{{end}}{{$x}}", "2"),
         (r"{{with $y := .n}}{{$y}}{{.}}{{end}}", "11"),
         (
             r"{{range $i, $x := .list}}{{$i}}:{{$x}} {{end}}",

@@ -160,6 +160,7 @@ impl<'a> Item<'a> {
     }
 
     /// A value of an object. The outer `None`: it is no object.
+    #[allow(clippy::option_option, reason = "no object, and no value of this name")]
     pub(super) fn field(&self, name: &str) -> Option<Option<Item<'a>>> {
         match self {
             Item::Object(object) => Some(object.get(name).map(Item::of)),

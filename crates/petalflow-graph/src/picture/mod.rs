@@ -472,11 +472,14 @@ mod tests {
         let mut points = curves.flat_map(|curve| {
             // Finer than the placement looks, in floating point.
             (0..=1_000_u32).map(move |at| {
-                let t = f64::from(at) / 1_000.0;
-                let u = 1.0 - t;
+                let after = f64::from(at) / 1_000.0;
+                let before = 1.0 - after;
                 let of = |value: fn(&(i32, i32)) -> i32| {
-                    let [a, b, c, d] = curve.map(|point| f64::from(value(&point)));
-                    a * u * u * u + 3.0 * b * u * u * t + 3.0 * c * u * t * t + d * t * t * t
+                    let [from, first, second, to] = curve.map(|point| f64::from(value(&point)));
+                    from * before.powi(3)
+                        + 3.0 * first * before.powi(2) * after
+                        + 3.0 * second * before * after.powi(2)
+                        + to * after.powi(3)
                 };
                 (of(|point| point.0), of(|point| point.1))
             })
