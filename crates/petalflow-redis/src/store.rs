@@ -278,14 +278,14 @@ impl Store for RedisStore {
         let index = std::str::from_utf8(index)
             .ok()
             .and_then(|index| index.parse().ok());
-        let expected = changes.iter().filter_map(|change| match change {
+        let mut expected = changes.iter().filter_map(|change| match change {
             StoreChange::Append { after, .. } => Some(*after),
             _ => None,
         });
         Err(StoreError::Conflict {
             thread: thread.into(),
             expected: index
-                .and_then(|index: usize| expected.skip(index - 1).next())
+                .and_then(|index: usize| expected.nth(index.checked_sub(1)?))
                 .flatten(),
             found: values::newest(thread, newest)?,
         })
