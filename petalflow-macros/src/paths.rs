@@ -136,6 +136,26 @@ fn named(tokens: TokenStream, missing: &mut bool) -> TokenStream {
     named_tokens
 }
 
+/// The keyword of a generated item, at the name of the user. With the hygiene of the user, too: if an error shows the item, rustc
+/// would otherwise add that the error originates in the macro.
+pub(crate) fn keyword(keyword: &str, at: &Ident) -> Ident {
+    Ident::new(keyword, at.span())
+}
+
+/// A generated implementation, whose keyword and braces are those of the user in the same way.
+pub(crate) fn impl_at(at: Span, tokens: TokenStream) -> TokenStream {
+    let mut tokens: Vec<_> = tokens.into_iter().collect();
+    let is_impl =
+        |token: &&mut TokenTree| matches!(token, TokenTree::Ident(word) if word == "impl");
+    if let Some(keyword) = tokens.iter_mut().find(is_impl) {
+        keyword.set_span(at);
+    }
+    if let Some(braces) = tokens.last_mut() {
+        braces.set_span(at);
+    }
+    tokens.into_iter().collect()
+}
+
 /// The name of a generated item, at the name that it is made from. An editor finds the item there, but does not rename it,
 /// because the two names differ.
 pub(crate) fn derived(text: &str, from: &Ident) -> Ident {

@@ -64,18 +64,42 @@ pub(crate) fn written(ty: &Type) -> String {
 /// The owned form of the type, for a type behind `&`: `<str as ToOwned>::Owned` for `str`.
 pub(crate) fn owned(ty: &Type) -> TokenStream {
     let ty = ungroup(ty);
-    let is_unsized = match ty {
+    if is_part(ty) {
+        quote_spanned!(ty.span()=> <#ty as ::std::borrow::ToOwned>::Owned)
+    } else {
+        quote!(#ty)
+    }
+}
+
+/// Whether the type is a part of an owned type, such as `str` of `String`.
+fn is_part(ty: &Type) -> bool {
+    match ty {
         Type::Slice(_) => true,
         ty => last_segment(ty).is_some_and(|segment| {
             let unsized_types = ["str", "Path", "OsStr", "CStr"];
             segment.arguments.is_none() && unsized_types.iter().any(|name| segment.ident == name)
         }),
-    };
-    if is_unsized {
-        quote_spanned!(ty.span()=> <#ty as ::std::borrow::ToOwned>::Owned)
-    } else {
-        quote!(#ty)
     }
+}
+
+/// Whether the type has no size, judged by its tokens.
+pub(crate) fn is_unsized(ty: &Type) -> bool {
+    let ty = ungroup(ty);
+    matches!(ty, Type::TraitObject(_)) || is_part(ty)
+}
+
+/// Whether the tokens have a lifetime other than `'static`.
+pub(crate) fn borrows(tokens: &impl ToTokens) -> bool {
+    fn any(tokens: TokenStream) -> bool {
+        let mut after_quote = false;
+        tokens.into_iter().any(|token| {
+            let is_lifetime =
+                after_quote && !matches!(&token, TokenTree::Ident(name) if name == "static");
+            after_quote = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '\'');
+            is_lifetime || matches!(token, TokenTree::Group(group) if any(group.stream()))
+        })
+    }
+    any(tokens.to_token_stream())
 }
 
 /// The message for a flow or a node with the name of its state.

@@ -36,6 +36,8 @@ pub mod flow_near_typing;
 pub mod flow_near_values;
 #[path = "interrupt/pass/near.rs"]
 pub mod interrupt_near;
+#[path = "node/pass/generic_values.rs"]
+pub mod node_generic_values;
 #[path = "node/pass/named_like_a_crate.rs"]
 pub mod node_named_like_a_crate;
 #[path = "node/pass/named_like_things.rs"]

@@ -1,7 +1,7 @@
 //! The syntax tree of `#[node]`: options, and a function or an `impl` block.
 
 use petalflow_graph::similar;
-use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt as _, quote};
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
@@ -34,7 +34,8 @@ const OPTIONS: &[&str] = &[
 ];
 
 impl NodeArgs {
-    pub(crate) fn parse(args: TokenStream, errors: &mut Errors) -> Self {
+    /// `hygiene`: a span of the user.
+    pub(crate) fn parse(args: TokenStream, hygiene: Span, errors: &mut Errors) -> Self {
         let mut parsed = NodeArgs::default();
         let mut options = Vec::new();
         let before = errors.count();
@@ -67,7 +68,9 @@ impl NodeArgs {
         } else if parsed.state.is_none() {
             let message = "`#[node]` needs the state as its first argument: `#[node(Essay)]`";
             if args.is_empty() {
-                errors.push(syn::Error::new(proc_macro2::Span::call_site(), message));
+                // The place of the attribute with the hygiene of the user: the error does not originate in the macro.
+                let attribute = Span::call_site().resolved_at(hygiene);
+                errors.push(syn::Error::new(attribute, message));
             } else {
                 errors.at(&args, message);
             }
@@ -133,6 +136,8 @@ pub(crate) struct NodeFn {
     pub(crate) vis: Visibility,
     pub(crate) sig: Signature,
     pub(crate) body: TokenStream,
+    /// Whether parameters are incomplete, which rustc reports.
+    pub(crate) incomplete: bool,
 }
 
 /// An `impl` block with its contents.
@@ -160,16 +165,17 @@ impl NodeItem {
             Ok(item) => return Ok(item),
             Err(error) => error,
         };
-        match complete_params(item) {
-            Some(item) => syn::parse2(item),
-            None => Err(error),
+        let mut item = syn::parse2(complete_params(item).ok_or(error)?)?;
+        if let NodeItem::Fn(function) = &mut item {
+            function.incomplete = true;
         }
+        Ok(item)
     }
 }
 
 /// The function without its incomplete parameters. rustc has parsed the function before and reports them; flows that name the node
 /// still find it.
-fn complete_params(item: TokenStream) -> Option<TokenStream> {
+pub(crate) fn complete_params(item: TokenStream) -> Option<TokenStream> {
     let mut tokens = TokenStream::new();
     let mut after_fn = false;
     let mut found = false;
@@ -189,16 +195,17 @@ fn complete_params(item: TokenStream) -> Option<TokenStream> {
     found.then_some(tokens)
 }
 
-/// The list without its incomplete parameters.
+/// The list without its incomplete parameters, and without defaults of parameters.
 fn complete_list(params: &Group) -> Option<Group> {
     let read = |input: ParseStream| {
         let mut complete = Vec::new();
         while !input.is_empty() {
             let fork = input.fork();
             match fork.parse::<FnArg>() {
-                Ok(param) if fork.is_empty() || fork.peek(Token![,]) => {
+                Ok(param) if fork.is_empty() || fork.peek(Token![,]) || fork.peek(Token![=]) => {
                     input.advance_to(&fork);
                     complete.push(param);
+                    options::skip_to_comma(input);
                 }
                 _ => options::skip_to_comma(input),
             }
@@ -256,12 +263,34 @@ impl NodeFn {
             vis,
             sig,
             body,
+            incomplete: false,
         })
     }
 
     /// The function without the parameter attributes of a node.
     pub(crate) fn to_tokens(&self) -> TokenStream {
         self.to_tokens_without(is_ours)
+    }
+
+    /// The function without its parameters and its body, for one with a parameter that was reported.
+    pub(crate) fn to_tokens_without_parameters(&self) -> TokenStream {
+        let NodeFn {
+            attrs, vis, sig, ..
+        } = self;
+        let Signature {
+            asyncness,
+            fn_token,
+            ident,
+            output,
+            ..
+        } = sig;
+        quote! {
+            #(#attrs)*
+            #[allow(dead_code, clippy::unused_async)]
+            #vis #asyncness #fn_token #ident() #output {
+                ::core::unreachable!()
+            }
+        }
     }
 
     /// The function without the parameter attributes that `ours` selects.
@@ -271,6 +300,7 @@ impl NodeFn {
             vis,
             sig,
             body,
+            ..
         } = self;
         let mut sig = sig.clone();
         for input in &mut sig.inputs {

@@ -123,6 +123,24 @@ fn block_has_one_method(block: &NodeImpl, errors: &mut Errors) {
     }
 }
 
+/// Whether the type has no lifetimes. It reports those that it has.
+pub(crate) fn value_is_owned(block: &NodeImpl, errors: &mut Errors) -> bool {
+    let lifetime = block
+        .generics
+        .params
+        .iter()
+        .find(|param| matches!(param, GenericParam::Lifetime(_)));
+    let message = "a node value lasts as long as its flow, so it owns what it has: remove the lifetime, and write `String` for `&str`, `Vec<T>` for `&[T]`, `Arc<T>` for `&T`";
+    if let Some(lifetime) = lifetime {
+        errors.at(lifetime, message);
+    } else if types::borrows(&block.ty) {
+        errors.at(&block.ty, message);
+    } else {
+        return true;
+    }
+    false
+}
+
 fn method_takes_a_shared_reference(cx: &Cx<'_>, errors: &mut Errors) {
     match cx.sig.receiver() {
         Some(receiver) if matches!(receiver.kind, ReceiverKind::Reference(_, None, None)) => {}
@@ -170,12 +188,30 @@ pub(crate) fn report_parameters(misuses: &[Misuse], errors: &mut Errors) {
                 "the item is shared with other tasks: take it by `&`: `#[item] topic: &str`"
             }
             Problem::KeyByValue => "a key is read by `&`: `#[key(EssayNotes)] old: &[String]`",
+            Problem::Extractor => NO_EXTRACTORS,
+            Problem::ManagedUnsized(ty) => &managed_unsized(ty),
+            Problem::RunValueWithLifetime => {
+                "a value from the run is owned, so its type has no lifetime; to read the key of this name, take a reference, such as `&str` or `Option<&T>`"
+            }
             Problem::RunValueByReference { name } => &format!(
-                "a reference reads a key, but `{name}` comes from the run: take it by value, without `&`"
+                "a reference reads a key, but `{name}` comes from the run: take it by value, `{}`",
+                match *name {
+                    "Context" => "cx: Context",
+                    _ => "db: Managed<Db>",
+                }
             ),
         };
         errors.at(at, text);
     }
+}
+
+const NO_EXTRACTORS: &str = "a node has no extractors: a parameter such as `topic: &str` reads a key of the state, and `db: Managed<Db>` takes a value that the run gets with `.manage(db)`";
+
+/// The message for `Managed<dyn Db>`.
+pub(crate) fn managed_unsized(ty: &str) -> String {
+    format!(
+        "a managed value has a size, and a `{ty}` has none: write `Managed<Arc<{ty}>>`, and give the run an `Arc<{ty}>` with `.manage(..)`"
+    )
 }
 
 fn function_is_not_generic(cx: &Cx<'_>, errors: &mut Errors) {

@@ -8,6 +8,7 @@ pub(crate) mod model;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
+use syn::spanned::Spanned as _;
 
 use self::ast::{NodeArgs, NodeFn, NodeImpl, NodeItem};
 use self::check::Form;
@@ -32,7 +33,7 @@ type Finish = fn(&editor::Cx<'_>, TokenStream) -> TokenStream;
 
 fn read(args: TokenStream, item: TokenStream, code: Finish) -> TokenStream {
     let mut errors = Errors::default();
-    let args = NodeArgs::parse(args, &mut errors);
+    let args = NodeArgs::parse(args, item.span(), &mut errors);
     let all = match NodeItem::read(item.clone()) {
         Ok(NodeItem::Fn(mut item)) => {
             let others = attributes::take_from_node(&mut item.attrs, &mut errors);
@@ -80,14 +81,19 @@ fn function(args: &NodeArgs, item: &NodeFn, finish: Finish, errors: &mut Errors)
         Form::NamedLikeTheState => Some(expand::broken(item, &runtime)),
         Form::Method => None,
     };
-    let item = item.to_tokens();
+    let item = if node.has_foreign_parameter() {
+        item.to_tokens_without_parameters()
+    } else {
+        item.to_tokens()
+    };
     quote!(#item #code)
 }
 
 fn block(args: &NodeArgs, item: &NodeImpl, finish: Finish, errors: &mut Errors) -> TokenStream {
     let runtime = Runtime::new(args.krate.as_ref());
     let code = check::block(item, errors).map(|method| {
-        let (node, ()) = checked(args, method, errors, check::method);
+        let (mut node, ()) = checked(args, method, errors, check::method);
+        node.usable &= check::value_is_owned(item, errors);
         let cx = editor::Cx {
             args,
             node: &node,
@@ -116,6 +122,6 @@ fn checked<T>(
         node: &node,
     };
     let checked = check(&cx, errors);
-    node.usable &= errors.count() == before;
+    node.usable &= errors.count() == before && !item.incomplete;
     (node, checked)
 }

@@ -60,6 +60,12 @@ pub(crate) enum Problem {
     RunValueByReference {
         name: &'static str,
     },
+    /// `State(db): State<Db>` or `db: State<Db>`, as handlers of axum take values.
+    Extractor,
+    /// `Managed<dyn Db>`, of this type.
+    ManagedUnsized(String),
+    /// A value with a lifetime, such as `Cow<'_, str>`.
+    RunValueWithLifetime,
 }
 
 /// The source of the value of a parameter.
@@ -195,6 +201,17 @@ impl Node {
         node
     }
 
+    /// Whether a parameter has a type that rustc may report, too: a trait instead of a type.
+    pub(crate) fn has_foreign_parameter(&self) -> bool {
+        let is_foreign = |misuse: &Misuse| {
+            matches!(
+                misuse.problem,
+                Problem::Extractor | Problem::RunValueByReference { .. }
+            )
+        };
+        self.misuses.iter().any(is_foreign)
+    }
+
     /// The return type and all of its members.
     pub(crate) fn returned(&self) -> Vec<&Returned> {
         let mut all = Vec::from_iter(&self.output);
@@ -244,6 +261,10 @@ impl Param {
         let ident = match &*input.pat {
             Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
             pat => {
+                if item.is_none() && is_extractor(pat, &input.ty) {
+                    misuse(pat, Problem::Extractor);
+                    return None;
+                }
                 misuse(pat, Problem::NoPlainName);
                 item?;
                 Ident::new("item", pat.span())
@@ -333,17 +354,32 @@ fn plain_source(
             return None;
         }
         ty if reads_option(ty) => return Some(Source::Key(Shape::Option)),
-        _ => return Some(Source::Run),
+        ty => {
+            if is_generic_state(ty) {
+                misuse(ty, Problem::Extractor);
+                return None;
+            }
+            if let Some(managed) = unsized_managed(ty) {
+                let written = types::written(managed);
+                misuse(managed, Problem::ManagedUnsized(written));
+                return None;
+            }
+            if types::borrows(ty) {
+                misuse(ty, Problem::RunValueWithLifetime);
+                return None;
+            }
+            return Some(Source::Run);
+        }
     };
+    if let Some(name) = run_value(ident, &reference.elem) {
+        misuse(ty, Problem::RunValueByReference { name });
+        return None;
+    }
     if !shared(reference, misuse) {
         return None;
     }
     if state.is_some_and(|state| is_state(&reference.elem, state)) {
         return Some(Source::State);
-    }
-    if let Some(name) = run_value(ident, &reference.elem) {
-        misuse(ty, Problem::RunValueByReference { name });
-        return None;
     }
     Some(Source::Key(Shape::Ref))
 }
@@ -369,6 +405,30 @@ fn is_impl_trait(reference: &TypeReference, misuse: &mut Record<'_>) -> bool {
         misuse(&reference.elem, Problem::ImplTrait);
     }
     is_impl_trait
+}
+
+/// Whether the parameter takes a value apart as an extractor of axum: `Json(body): Json<Body>`.
+pub(crate) fn is_extractor(pat: &Pat, ty: &Type) -> bool {
+    let Pat::TupleStruct(pat) = pat else {
+        return false;
+    };
+    let name = pat.path.segments.last().map(|segment| &segment.ident);
+    types::last_segment(ty).is_some_and(|segment| Some(&segment.ident) == name)
+}
+
+/// Whether the type is `State<Db>`, which the trait `State` is not.
+pub(crate) fn is_generic_state(ty: &Type) -> bool {
+    types::last_segment(ty)
+        .is_some_and(|segment| segment.ident == "State" && !segment.arguments.is_none())
+}
+
+/// The type without a size in `Managed<dyn Db>`, judged by its tokens.
+pub(crate) fn unsized_managed(ty: &Type) -> Option<&Type> {
+    let segment = types::last_segment(ty).filter(|segment| segment.ident == "Managed")?;
+    let [managed] = types::arguments(segment)[..] else {
+        return None;
+    };
+    types::is_unsized(managed).then_some(managed)
 }
 
 /// `Option<&T>`.

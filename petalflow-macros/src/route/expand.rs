@@ -6,7 +6,7 @@ use syn::Type;
 
 use super::ast::RouteAst;
 use crate::editor::elsewhere;
-use crate::paths::{Runtime, local, name, route_hash};
+use crate::paths::{Runtime, impl_at, local, name, route_hash};
 
 /// The implementations for the enum.
 pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
@@ -151,7 +151,7 @@ fn output_impl(route: &RouteAst, runtime: &Runtime) -> TokenStream {
             }
         }
     });
-    quote! {
+    let output = quote! {
         #[automatically_derived]
         #[doc(hidden)]
         impl #impl_generics #runtime::node::Output<__S> for #ident #type_generics #bounds {
@@ -169,7 +169,8 @@ fn output_impl(route: &RouteAst, runtime: &Runtime) -> TokenStream {
                 ::core::result::Result::Ok(())
             }
         }
-    }
+    };
+    impl_at(ident.span(), output)
 }
 
 /// For each payload, its type by the hash of the route, and a check that it can be sent.

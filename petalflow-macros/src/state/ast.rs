@@ -5,7 +5,9 @@ use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{ParseStream, Parser as _};
-use syn::{Attribute, Data, DeriveInput, Field, LitInt, Meta, Path, Token, Type};
+use syn::{
+    Attribute, Data, DeriveInput, Field, GenericParam, Lifetime, LitInt, Meta, Path, Token, Type,
+};
 
 use crate::attributes;
 use crate::errors::Errors;
@@ -79,6 +81,11 @@ impl StateAst {
     pub(crate) fn is_generic(&self) -> bool {
         !self.item.generics.params.is_empty()
     }
+
+    pub(crate) fn has_only_type_parameters(&self) -> bool {
+        let mut params = self.item.generics.params.iter();
+        params.all(|param| matches!(param, GenericParam::Type(_)))
+    }
 }
 
 /// Parses the item. If that fails, it parses the item without the fields that are incomplete.
@@ -134,23 +141,63 @@ fn fields_of(data: &mut Data) -> Vec<&mut Field> {
     }
 }
 
-/// Reports a type without a size, and replaces it by the owned type.
+/// Reports a type without a size, or with a lifetime that is left out, and replaces it by the owned type.
 fn own(ty: &mut Type, errors: &mut Errors) {
-    let owner = match &*ty {
-        Type::Path(path) if path.path.is_ident("str") => quote!(String),
-        Type::Slice(slice) => {
-            let element = &slice.elem;
-            quote!(Vec<#element>)
+    let part = types::written(ty);
+    let (owner, problem) = match &*ty {
+        Type::Reference(reference) if is_left_out(reference.lifetime.as_ref()) => {
+            let owner = whole(&reference.elem).unwrap_or_else(|| reference.elem.to_token_stream());
+            (owner, "borrows one")
         }
-        _ => return,
+        ty => match whole(ty) {
+            Some(owner) => (owner, "is a part of one"),
+            None if part.contains("'_") => (without_left_out(ty.to_token_stream()), "borrows one"),
+            None => return,
+        },
     };
     let owner = syn::parse2(owner).expect("the tokens are a type");
-    let part = types::written(ty);
-    let whole = types::written(&owner);
-    let message =
-        format_args!("a key owns its value, and a `{part}` is a part of one: write `{whole}`");
+    let whole = types::written(&owner).replace(',', ", ");
+    let part = part.replace(',', ", ");
+    let message = format_args!("a key owns its value, and a `{part}` {problem}: write `{whole}`");
     errors.at(&*ty, message);
     *ty = owner;
+}
+
+/// The owned type of which the type is a part.
+fn whole(ty: &Type) -> Option<TokenStream> {
+    match ty {
+        Type::Path(path) if path.path.is_ident("str") => Some(quote!(String)),
+        Type::Slice(slice) => {
+            let element = &slice.elem;
+            Some(quote!(Vec<#element>))
+        }
+        _ => None,
+    }
+}
+
+fn is_left_out(lifetime: Option<&Lifetime>) -> bool {
+    lifetime.is_none_or(|lifetime| lifetime.ident == "_")
+}
+
+/// The tokens with `'static` in place of each `'_`.
+fn without_left_out(tokens: TokenStream) -> TokenStream {
+    let mut after_quote = false;
+    let tokens = tokens.into_iter().map(|token| {
+        let is_name = std::mem::replace(
+            &mut after_quote,
+            matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '\''),
+        );
+        match token {
+            TokenTree::Ident(name) if is_name && name == "_" => {
+                Ident::new("static", name.span()).into()
+            }
+            TokenTree::Group(group) => {
+                Group::new(group.delimiter(), without_left_out(group.stream())).into()
+            }
+            token => token,
+        }
+    });
+    tokens.collect()
 }
 
 /// Options that are reported if they are attributes of a field. The others may be attributes of a derive.

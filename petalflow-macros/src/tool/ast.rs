@@ -6,7 +6,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Expr, Lit, LitStr, Path};
 
 use crate::errors::Errors;
-use crate::node::ast::{NodeFn, starts_other_item};
+use crate::node::ast::{NodeFn, complete_params, starts_other_item};
 use crate::options::{self, Opt, Seen};
 use crate::paths::{Runtime, name};
 use crate::types;
@@ -108,6 +108,20 @@ impl Confirm {
 
 /// The item: a function.
 pub(crate) struct ToolItem(pub(crate) NodeFn);
+
+impl ToolItem {
+    /// Parses the item. If that fails, it parses the item without the parameters that are incomplete, which rustc reports.
+    pub(crate) fn read(item: TokenStream) -> syn::Result<Self> {
+        let error = match syn::parse2(item.clone()) {
+            Ok(item) => return Ok(item),
+            Err(error) => error,
+        };
+        match complete_params(item) {
+            Some(item) => syn::parse2(item),
+            None => Err(error),
+        }
+    }
+}
 
 impl Parse for ToolItem {
     fn parse(input: ParseStream) -> syn::Result<Self> {

@@ -7,7 +7,7 @@ use super::ast::ToolArgs;
 use super::model::{Misuse, Problem, Tool};
 use crate::errors::Errors;
 use crate::node::ast::NodeFn;
-use crate::node::check::{not_generic, plain_function};
+use crate::node::check::{managed_unsized, not_generic, plain_function};
 use crate::paths::name;
 
 /// All providers accept names of this length.
@@ -81,6 +81,8 @@ fn parameters_can_be_supplied(cx: &Cx<'_>, errors: &mut Errors) {
             Problem::NoPlainName => errors.at(at, "a parameter of a tool needs a plain name, because a model names its arguments: destructure the value in the body"),
             Problem::RunOptions => errors.at(at, "`#[run]` takes no options: `#[run] clock: Clock`"),
             Problem::Borrowed { name, owned } => errors.at(at, format_args!("a tool takes owned values, because it cannot borrow from the call: write `{name}: {owned}`")),
+            Problem::Extractor => errors.at(at, "a tool has no extractors: a parameter is an argument that the model gives, and `db: Managed<Db>` takes a value that the run gets with `.manage(db)`"),
+            Problem::ManagedUnsized(ty) => errors.at(at, managed_unsized(ty)),
             Problem::ImplTrait => errors.at(at, "a tool cannot take `impl Trait`, because its schema describes its arguments: name a type"),
         }
     }
@@ -88,7 +90,14 @@ fn parameters_can_be_supplied(cx: &Cx<'_>, errors: &mut Errors) {
 
 fn serde_options_exist(cx: &Cx<'_>, errors: &mut Errors) {
     for (_, _, attrs) in cx.tool.arguments() {
-        each_serde_option(attrs, |option, _| {
+        each_serde_option(attrs, |option, value| {
+            if let Some(value) = value
+                && option.is_ident("default")
+                && !names_a_function(value)
+            {
+                let text = "the default of an argument is a function, which a text names: write `fn ten() -> u32 { 10 }`, and `#[serde(default = \"ten\")]`";
+                errors.at(value, text);
+            }
             let known = option
                 .get_ident()
                 .is_some_and(|word| SERDE_OPTIONS.iter().any(|option| word == option));
@@ -97,6 +106,11 @@ fn serde_options_exist(cx: &Cx<'_>, errors: &mut Errors) {
             }
         });
     }
+}
+
+/// Whether the expression is a text with a path.
+fn names_a_function(value: &Expr) -> bool {
+    matches!(value, Expr::Lit(literal) if matches!(&literal.lit, Lit::Str(text) if text.parse::<syn::Path>().is_ok()))
 }
 
 /// No two arguments have one name in a call. rustc reports two parameters of one name.

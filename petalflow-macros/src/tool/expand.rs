@@ -5,14 +5,15 @@ use std::iter;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{Attribute, LitStr, Meta, Type};
+use syn::{Attribute, LitStr, Meta, Type, parse_quote};
 
 use super::ast::{Confirm, ToolArgs};
 use super::model::{Param, Returned, Source, Tool};
 use crate::attributes;
 use crate::node::ast::NodeFn;
 use crate::node::expand::marker;
-use crate::paths::{Runtime, local, local_at};
+use crate::node::expand::params::is_context;
+use crate::paths::{Runtime, impl_at, local, local_at};
 use crate::placeholder;
 
 /// The tool of a function: `struct search {}` and its implementations.
@@ -39,6 +40,7 @@ pub(crate) fn tool(
     let usable = tool.usable;
     let marker = marker(function);
     let arguments = usable.then(|| cx.arguments());
+    let handles = usable.then(|| cx.handles());
     let implementation = if usable {
         cx.implementation(&attributes::named(attrs, "doc"))
     } else {
@@ -58,6 +60,7 @@ pub(crate) fn tool(
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
             #arguments
+            #handles
             #implementation
             #[automatically_derived]
             impl #runtime::tool::FnTool for #ident {
@@ -109,6 +112,13 @@ impl Cx<'_> {
             .iter()
             .map(|param| format!("{param}: {path}::tool::ToolArgument,"));
         let bound = text(bound.collect());
+        // At the name of the tool, where rustc shows the bounds.
+        let function = Ident::new("__arguments", tool.call.span());
+        let bounds = params.iter().map(|param| {
+            let bound = runtime.respan(&tool.call, quote!(#runtime::tool::ToolArgument));
+            let param = Ident::new(&param.to_string(), tool.call.span());
+            quote!(#param: #bound)
+        });
         let deny = (!self.flattens()).then(|| quote!(#[serde(deny_unknown_fields)]));
         quote! {
             // The derive of schemars calls `into`, which is not in scope with `no_implicit_prelude`.
@@ -121,10 +131,13 @@ impl Cx<'_> {
             struct __Arguments<#(#params),*> {
                 #(#fields,)*
             }
-            const fn __arguments<#(#params: #runtime::tool::ToolArgument),*>() -> #runtime::__private::tool::Arguments<__Arguments<#(#params),*>> {
-                #runtime::__private::tool::Arguments::new()
+            const fn #function<#(#bounds),*>() -> #runtime::__private::tool::Arguments<__Arguments<#(#params),*>> {
+                // If a derive has failed, it has reported why.
+                #[allow(unused_imports)]
+                use #runtime::__private::tool::NoArguments as _;
+                #runtime::__private::tool::Arguments::<__Arguments<#(#params),*>>::NEW
             }
-            const __ARGUMENTS: #runtime::__private::tool::Arguments<__Arguments<#(#types),*>> = __arguments::<#(#types),*>();
+            const __ARGUMENTS: #runtime::__private::tool::Arguments<__Arguments<#(#types),*>> = #function::<#(#types),*>();
         }
     }
 
@@ -176,9 +189,8 @@ impl Cx<'_> {
             }
         };
         // The call's type has the span of the tool's name: rustc reports there that it is not `Send`.
-        let at = Span::call_site().located_at(ident.span());
-        let boxed = quote_spanned!(at=> ::std::boxed::Box::pin(#call));
-        quote! {
+        let boxed = quote_spanned!(ident.span()=> ::std::boxed::Box::pin(#call));
+        let tool = quote! {
             #[automatically_derived]
             impl #runtime::tool::Tool for #ident {
                 fn spec(&self) -> &::std::sync::Arc<#runtime::tool::ToolSpec> {
@@ -204,20 +216,49 @@ impl Cx<'_> {
                 #confirm
                 #require
             }
-        }
+        };
+        impl_at(ident.span(), tool)
+    }
+
+    /// Constants that fail for a parameter that does not come from the run. What else takes it depends on them, so that this is one
+    /// error.
+    fn handles(&self) -> TokenStream {
+        let Cx { runtime, tool, .. } = self;
+        let params = tool.params.iter().enumerate();
+        let taken = params
+            .filter(|(_, param)| matches!(param.source, Source::Run) && !is_context(&param.ty));
+        let handles = taken.map(|(index, Param { ty, cfgs, .. })| {
+            let handle = quote!(#runtime::__private::tool::ToolHandle);
+            let checked = runtime.item_of(ty, &handle, "from_context");
+            let constant = handle_constant(index);
+            quote! {
+                #cfgs
+                const #constant: ::core::primitive::usize = {
+                    let _ = #checked;
+                    0
+                };
+            }
+        });
+        handles.collect()
+    }
+
+    /// A function of `ToolHandle` for the parameter of this index.
+    fn handle(&self, index: usize, ty: &Type, function: &str) -> TokenStream {
+        let runtime = self.runtime;
+        let constant = handle_constant(index);
+        let function = Ident::new(function, Span::call_site());
+        quote!(<<#ty as #runtime::__private::Checked<#constant>>::Type as #runtime::__private::tool::ToolHandle>::#function)
     }
 
     /// `Tool::require`, if a parameter comes from the run.
     fn require(&self) -> Option<TokenStream> {
         let Cx { runtime, tool, .. } = self;
         let requirements = local("requirements");
-        let taken = tool
-            .params
-            .iter()
-            .filter(|param| matches!(param.source, Source::Run));
-        let handle = quote!(#runtime::__private::tool::ToolHandle);
-        let mut required = taken.map(|Param { ty, cfgs, .. }| {
-            let require = runtime.item_of(ty, &handle, "require");
+        let params = tool.params.iter().enumerate();
+        let taken = params
+            .filter(|(_, param)| matches!(param.source, Source::Run) && !is_context(&param.ty));
+        let mut required = taken.map(|(index, Param { ty, cfgs, .. })| {
+            let require = self.handle(index, ty, "require");
             quote!(#cfgs #require(#requirements);)
         });
         let required = iter::once(required.next()?).chain(required);
@@ -243,10 +284,18 @@ impl Cx<'_> {
             let taken = match param.source {
                 Source::Argument(_) => return None,
                 Source::ToolContext => quote!(::core::clone::Clone::clone(#cx)),
-                Source::Run => {
-                    // Not through a function with a bound, which rustc would show.
+                // The function has the type. rustc reports there that `Context` is something else, such as the trait of `anyhow`.
+                Source::Run if is_context(ty) => {
                     let handle = quote!(#runtime::__private::tool::ToolHandle);
-                    let from_context = runtime.item_of(ty, &handle, "from_context");
+                    let inferred = parse_quote!(_);
+                    let from_context =
+                        runtime.respan(ty, runtime.item_of(&inferred, &handle, "from_context"));
+                    let extracted =
+                        quote!(#runtime::__private::tool::extracted(#text, #from_context(#cx))?);
+                    return Some(quote!(#cfgs let #value = #extracted;));
+                }
+                Source::Run => {
+                    let from_context = self.handle(index, ty, "from_context");
                     quote!(#runtime::__private::tool::extracted(#text, #from_context(#cx))?)
                 }
             };
@@ -377,6 +426,11 @@ fn line(doc: &Attribute) -> Option<TokenStream> {
         Meta::NameValue(meta) => Some(meta.value.to_token_stream()),
         _ => None,
     }
+}
+
+/// The constant that checks the parameter of this index, if it comes from the run.
+fn handle_constant(index: usize) -> Ident {
+    format_ident!("__RUN_{index}")
 }
 
 /// The variable with the value of the parameter of this index.

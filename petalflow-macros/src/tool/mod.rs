@@ -21,7 +21,7 @@ use crate::paths::Runtime;
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let args = ToolArgs::parse(args, &mut errors);
-    let code = match syn::parse2(item.clone()) {
+    let code = match ToolItem::read(item.clone()) {
         Ok(ToolItem(mut item)) => {
             let runtime = Runtime::new(args.krate.as_ref());
             let others = attributes::take_from_tool(&mut item.attrs, &mut errors);
@@ -42,7 +42,11 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
                 Form::Tool => Some(expand::tool(&args, &item, &tool, &runtime)),
                 Form::Method => None,
             };
-            let item = item.to_tokens_without(attributes::is_of_a_tool);
+            let item = if tool.has_extractor() {
+                item.to_tokens_without_parameters()
+            } else {
+                item.to_tokens_without(attributes::is_of_a_tool)
+            };
             quote!(#item #code)
         }
         Err(error) => {

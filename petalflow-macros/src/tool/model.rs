@@ -52,6 +52,10 @@ pub(crate) enum Problem {
         owned: String,
     },
     ImplTrait,
+    /// `State(db): State<Db>`, as handlers of axum take values.
+    Extractor,
+    /// `Managed<dyn Db>`, of this type.
+    ManagedUnsized(String),
 }
 
 /// The return type.
@@ -95,6 +99,12 @@ impl Tool {
         })
     }
 
+    /// Whether a parameter is an extractor of axum, whose type can be a trait here.
+    pub(crate) fn has_extractor(&self) -> bool {
+        let is_extractor = |misuse: &Misuse| matches!(misuse.problem, Problem::Extractor);
+        self.misuses.iter().any(is_extractor)
+    }
+
     /// Whether two arguments have one name in the function.
     pub(crate) fn repeats_parameter(&self) -> bool {
         let names: Vec<&Ident> = self.arguments().map(|(_, param, _)| &param.ident).collect();
@@ -133,11 +143,20 @@ fn param(input: &PatType, misuses: &mut Vec<Misuse>) -> Option<Param> {
     let ident = match &*input.pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
         pat => {
-            misuse(pat, Problem::NoPlainName);
+            let problem = if node::model::is_extractor(pat, &input.ty) {
+                Problem::Extractor
+            } else {
+                Problem::NoPlainName
+            };
+            misuse(pat, problem);
             return None;
         }
     };
     let ty = types::ungroup(&input.ty);
+    if node::model::is_generic_state(ty) {
+        misuse(ty, Problem::Extractor);
+        return None;
+    }
     let run = input.attrs.iter().find(|attr| attr.path().is_ident("run"));
     if let Some(run) = run
         && run.meta.require_path_only().is_err()
@@ -151,6 +170,11 @@ fn param(input: &PatType, misuses: &mut Vec<Misuse>) -> Option<Param> {
     }
     if let Type::ImplTrait(_) = ty {
         misuse(ty, Problem::ImplTrait);
+        return None;
+    }
+    if let Some(managed) = node::model::unsized_managed(ty) {
+        let written = types::written(managed);
+        misuse(managed, Problem::ManagedUnsized(written));
         return None;
     }
     let source = match types::last_segment(ty) {

@@ -3,11 +3,13 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned as _;
 use syn::{Token, Type, bracketed, token};
 
 use crate::errors::Errors;
 use crate::options::skip_to_comma;
 use crate::paths::Runtime;
+use crate::spans::with_spans;
 
 /// The input from the `macro_rules!` wrapper: `[$crate]` and the tokens of the user.
 struct Input {
@@ -65,15 +67,15 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         .map(|tool| runtime.item_of(tool, &quote!(#runtime::tool::FnTool), "ENTRY"));
     // One check per tool, at its name.
     let checks = tools.iter().enumerate().skip(1).map(|(index, tool)| {
-        let check = runtime.respan(
-            tool,
-            quote!(#runtime::__private::tool::told_apart(&__TOOLS, #index)),
-        );
-        quote!(const _: () = #check;)
+        let span = tool.span();
+        let check = quote!(const _: () = __petalflow_tool::told_apart(&__TOOLS, #index););
+        with_spans(check, &|_| span)
     });
     let errors = errors.into_tokens();
     quote! {{
         const __TOOLS: [#runtime::__private::tool::Entry; #count] = [#(#entries),*];
+        #[allow(unused_imports)]
+        use #runtime::__private::tool as __petalflow_tool;
         #(#checks)*
         #errors
         #runtime::__private::tool::set(&__TOOLS)

@@ -33,8 +33,8 @@ pub use crate::state::{
 };
 pub use data::{DataFor, Deserialize, Deserializer, MapAccess, Question, Slots, read_input};
 pub use node::{
-    Broken, IsState, Itself, KeyOf, Lazy, Names, NoNames, Optional, blocking, checked_by_state,
-    spawn, written_once,
+    Broken, IfShared, IsState, Itself, KeyOf, Lazy, Names, NoNames, Optional, blocking,
+    boxed_error, boxed_error_of, checked_by_state, if_shared, spawn, written_once,
 };
 pub use petalflow_codec::CodecError;
 pub use petalflow_graph::messages::KeyTraits;

@@ -1,15 +1,17 @@
 //! For the code of `#[node]`.
 
-use std::future::Future;
+use std::future::{Future, Pending, pending};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use futures_util::FutureExt as _;
+use futures_util::future::Map;
 use petalflow_graph::{Rule, messages};
 
 use crate::error::BoxError;
 use crate::middleware::{carried, carried_call};
-use crate::node::{Effects, Key, Node, Output};
+use crate::node::{Effects, IntoBoxError, Key, Node, Output};
 use crate::state::{Durable, KeyMeta, KeySet, State, Volatile};
 
 /// Any type. Generated code names a type through this trait, so that an error points at the span of its choice.
@@ -142,6 +144,51 @@ pub const fn written_once<S: State, N: Node<S>>() {
     if let Some(key) = twice.first() {
         let text = messages::written_twice(N::NAME, S::KEYS[key].name);
         panic!("{}", messages::coded(Rule::WrittenTwice, &text).as_str());
+    }
+}
+
+/// The result of a node whose return type is an alias of `Result`, of which the macro does not know the error type.
+///
+/// # Errors
+///
+/// The same error.
+pub fn boxed_error<T, E: IntoBoxError>(result: Result<T, E>) -> Result<T, BoxError> {
+    result.map_err(Into::into)
+}
+
+/// The future of such a node. `convert` is [`boxed_error`]: with it as a value, only one bound can fail.
+pub fn boxed_error_of<R, O, F: Future<Output = R>>(
+    future: F,
+    convert: fn(R) -> O,
+) -> Map<F, fn(R) -> O> {
+    future.map(convert)
+}
+
+/// The future of the method of a node value. If threads cannot share the value, the implementation of `Node` reports that, and not
+/// the future that has the value.
+pub fn if_shared<const SHARED: bool, F: IfShared<SHARED>>(future: F) -> F::Future {
+    future.choose()
+}
+
+/// See [`if_shared`].
+pub trait IfShared<const SHARED: bool> {
+    type Future;
+    fn choose(self) -> Self::Future;
+}
+
+impl<F: Future> IfShared<true> for F {
+    type Future = F;
+
+    fn choose(self) -> F {
+        self
+    }
+}
+
+impl<F: Future> IfShared<false> for F {
+    type Future = Pending<F::Output>;
+
+    fn choose(self) -> Self::Future {
+        pending()
     }
 }
 

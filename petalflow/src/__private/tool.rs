@@ -24,14 +24,24 @@ pub struct Arguments<T> {
     read: fn(&ToolSpec, Value) -> Result<T, ToolError>,
 }
 
+/// This constant has precedence over that of [`NoArguments`].
 impl<T: DeserializeOwned + JsonSchema> Arguments<T> {
-    #[expect(clippy::new_without_default, reason = "a constant")]
-    pub const fn new() -> Self {
-        Arguments {
-            schema: schema::of::<T>,
-            read: crate::tool::read::<T>,
-        }
-    }
+    pub const NEW: Self = Arguments {
+        schema: schema::of::<T>,
+        read: crate::tool::read::<T>,
+    };
+}
+
+/// The arguments of a tool whose derives have failed.
+pub trait NoArguments: Sized {
+    const NEW: Self;
+}
+
+impl<T> NoArguments for Arguments<T> {
+    const NEW: Self = Arguments {
+        schema: || unreachable!("such a program does not compile"),
+        read: |_, _| unreachable!("such a program does not compile"),
+    };
 }
 
 impl<T> Arguments<T> {

@@ -98,7 +98,7 @@ impl Extract for Context {
 /// # Ok(())
 /// # }
 /// ```
-pub struct Managed<T>(Arc<T>);
+pub struct Managed<T: ?Sized>(Arc<T>);
 
 impl<T> Managed<T> {
     /// The shared value, for a task that outlives the node.
@@ -137,19 +137,19 @@ impl<T> Managed<T> {
     }
 }
 
-impl<T> Clone for Managed<T> {
+impl<T: ?Sized> Clone for Managed<T> {
     fn clone(&self) -> Self {
         Managed(Arc::clone(&self.0))
     }
 }
 
-impl<T: std::fmt::Debug> std::fmt::Debug for Managed<T> {
+impl<T: std::fmt::Debug + ?Sized> std::fmt::Debug for Managed<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Managed").field(&self.0).finish()
     }
 }
 
-impl<T> std::ops::Deref for Managed<T> {
+impl<T: ?Sized> std::ops::Deref for Managed<T> {
     type Target = T;
 
     fn deref(&self) -> &T {

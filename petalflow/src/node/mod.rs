@@ -45,7 +45,7 @@ pub(crate) use spec::node_spec;
 pub use test_context::TestContext;
 
 use crate::policy::Policy;
-use crate::state::KeySet;
+use crate::state::{KeySet, ThreadSafe};
 
 /// A node of a flow over the state `S`. Implemented by [`#[node]`](macro@crate::node).
 ///
@@ -77,7 +77,7 @@ use crate::state::KeySet;
     note = "annotate its `impl` block with `#[node({S})]`; a flow is a node with `{{ in: .., out: .. }}` behind its name",
     note = "a type with a key as its parameter, such as `Llm<{S}Messages>`, is a node only for a key whose value is of the type that its documentation names"
 )]
-pub trait Node<S>: Send + Sync + 'static {
+pub trait Node<S>: ThreadSafe {
     /// The result of the node: writes and a routing decision.
     type Output: Output<S>;
     /// The type that an edge must deliver: the type of the `#[item]` parameter, or `()` without one.

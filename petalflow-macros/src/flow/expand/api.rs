@@ -1,10 +1,11 @@
 //! The public interface of a flow: the type, its functions, and the implementation of `Flow`.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
+use super::tokens::head;
 use super::{builder, docs, interrupt_points};
 use crate::paths::local;
 
@@ -40,22 +41,26 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
     let (Cx { krate, state, .. }, name) = (cx, cx.own());
     let exists = cx.exists();
     let input = local("input");
-    let [run, new, topology, mermaid, dot] = signatures(krate, &state.to_token_stream(), &input);
+    let [_, new, topology, mermaid, dot] = signatures(krate, &state.to_token_stream(), &input);
+    let run = run(cx, &input);
     let launch = if cx.has_values() {
         builder::code(cx)
     } else {
         quote! {
             #[automatically_derived]
+            #[diagnostic::do_not_recommend]
             impl __petalflow::Subflow for #name #exists {
                 fn fresh() -> Self {
                     Self
                 }
             }
+            #[allow(dead_code, unreachable_pub)]
             impl #name #exists {
                 #run {
                     Self::new().run(#input)
                 }
-
+            }
+            impl #name #exists {
                 #new {
                     static __FLOW: ::std::sync::OnceLock<::std::sync::Arc<#name>> = ::std::sync::OnceLock::new();
                     __petalflow::launch(&__FLOW, Self)
@@ -79,6 +84,17 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
             }
         }
     }
+}
+
+/// `run` without its body, at the name of the flow, where rustc shows the function if the input does not fit.
+pub(super) fn run(cx: &Cx<'_>, input: &Ident) -> TokenStream {
+    let state = cx.state;
+    let run = quote! {
+        /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
+        #[allow(clippy::self_named_constructors)]
+        pub fn run(#input: impl __petalflow::InputOf<#state>) -> __petalflow::Run<Self>
+    };
+    head(run, cx.name.span())
 }
 
 /// `run`, `new`, `topology`, `mermaid` and `dot`, without their bodies.
@@ -128,10 +144,10 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
     let guard = interrupt_points::method(cx);
     let exists = cx.exists();
     // rustc reports a private state of a public flow here.
-    let at = Span::call_site().located_at(state.span());
-    let over = quote_spanned!(at=> type State = #state;);
+    let over = quote_spanned!(state.span()=> type State = #state;);
     quote! {
         #[automatically_derived]
+        #[diagnostic::do_not_recommend]
         impl #krate::Flow for #name #exists {
             #over
 

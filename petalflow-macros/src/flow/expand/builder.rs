@@ -1,13 +1,15 @@
 //! The builder of a flow with node values.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 
+use super::api;
 use super::cx::{Cx, Value};
-use super::tokens::numbered;
+use super::tokens::{head, numbered, respan};
 use crate::flow::check::is_method;
+use crate::paths::{keyword, local};
 
 /// The field of the flow's type. The types of the user are in one struct, which `__private::Holds` names here.
 pub(super) fn fields(cx: &Cx<'_>) -> TokenStream {
@@ -25,15 +27,18 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
     let builder = builder(cx);
     let values = cx.values();
     let Generics { params, .. } = Generics::of(&required(&values));
+    let vis = respan(vis.to_token_stream(), name.span());
+    let keyword = keyword("struct", name);
+    let end = quote_spanned!(name.span()=> ;);
     let doc = builder_doc(name);
     quote! {
         #cfgs
         #[doc = #doc]
         #lints
         #[must_use = "nothing runs before `run`"]
-        #vis struct #builder<#params>(<#name as #krate::__private::flow::Launches<'static>>::Launch)
+        #vis #keyword #builder<#params>(<#name as #krate::__private::flow::Launches<'static>>::Launch)
         where
-            for<'a> #name: #krate::__private::flow::Launches<'a>;
+            for<'a> #name: #krate::__private::flow::Launches<'a> #end
     }
 }
 
@@ -213,7 +218,7 @@ impl FlowCode<'_> {
             let marker = marker(value);
             let params = params(&others.copied().collect::<Vec<_>>());
             let arguments = Generics::with(value, self.required);
-            quote!(impl<#params> __petalflow::HasValue<__values::#marker> for #builder<#arguments> #exists {})
+            quote!(#[diagnostic::do_not_recommend] impl<#params> __petalflow::HasValue<__values::#marker> for #builder<#arguments> #exists {})
         });
         quote! {
             #[allow(non_camel_case_types)]
@@ -310,15 +315,27 @@ impl FlowCode<'_> {
             exists,
             ..
         } = self;
-        let Cx { krate, state, .. } = cx;
+        let state = cx.state;
         // `check` reports a name that is also another method of the builder.
         let settable = self.values.iter().filter(|value| !is_method(value.name));
         let setters = settable.map(|value| setter(cx, value, self.required));
         let markers = self.required.iter().map(|value| marker(value));
         let bounds = quote!(#(Self: __petalflow::HasValue<__values::#markers>,)*);
         let fill = self.fill();
+        let at = cx.name.span();
+        let head = |tokens| head(tokens, at);
+        let run = head(
+            quote!(pub fn run(self, __input: impl __petalflow::InputOf<#state>) -> __petalflow::Run<#name> where #bounds),
+        );
+        let store = head(quote! {
+            pub fn store<ThreadStore>(self, __store: &ThreadStore) -> __petalflow::Threads<#name>
+            where
+                #name: __petalflow::KeptBy<ThreadStore>,
+                #bounds
+        });
+        let launch = head(quote!(pub fn launch(self) -> __petalflow::Launch<#name> where #bounds));
         quote! {
-            #[allow(private_interfaces, private_bounds)]
+            #[allow(private_interfaces, private_bounds, dead_code, unreachable_pub)]
             impl<#params> #builder<#arguments> #exists {
                 #(#setters)*
 
@@ -327,21 +344,17 @@ impl FlowCode<'_> {
                 }
 
                 /// Runs the flow from this input: the keys marked `input`, or the value alone if there is one such key.
-                pub fn run(self, __input: impl #krate::state::InputOf<#state>) -> #krate::Run<#name> where #bounds {
+                #run {
                     self.0.edit(#fill).run(__input)
                 }
 
                 /// The threads of the flow in a store: `Launch::store` with all node values.
-                pub fn store<ThreadStore>(self, __store: &ThreadStore) -> #krate::thread::Threads<#name>
-                where
-                    #name: __petalflow::KeptBy<ThreadStore>,
-                    #bounds
-                {
+                #store {
                     __petalflow::KeptBy::threads(self.0.edit(#fill), __store)
                 }
 
                 /// The launch with all node values, for several runs.
-                pub fn launch(self) -> #krate::Launch<#name> where #bounds {
+                #launch {
                     self.0.edit(#fill)
                 }
             }
@@ -371,7 +384,9 @@ fn marker(value: &Value<'_>) -> Ident {
 
 /// A flow without required node values runs without a builder, and can be a sub-flow.
 fn without_builder(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
-    let (Cx { krate, state, .. }, name) = (cx, cx.own());
+    let name = cx.own();
+    let input = local("input");
+    let run = api::run(cx, &input);
     let fields = values.iter().map(|value| value.name);
     let makes = values.iter().map(Value::make);
     let exists = cx.exists();
@@ -383,16 +398,16 @@ fn without_builder(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
             }
         }
         #[automatically_derived]
+        #[diagnostic::do_not_recommend]
         impl __petalflow::Subflow for #name #exists {
             fn fresh() -> Self {
                 ::core::default::Default::default()
             }
         }
+        #[allow(dead_code, unreachable_pub)]
         impl #name #exists {
-            /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
-            #[allow(clippy::self_named_constructors)]
-            pub fn run(__input: impl #krate::state::InputOf<#state>) -> #krate::Run<Self> {
-                Self::new().run(__input)
+            #run {
+                Self::new().run(#input)
             }
         }
     }
@@ -400,14 +415,15 @@ fn without_builder(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
 
 /// `run` of a flow with required node values. A bound that never holds rejects every call with a message.
 fn run_is_rejected(cx: &Cx<'_>) -> TokenStream {
-    let krate = cx.krate;
     let name = cx.own();
     let exists = cx.exists();
+    let run = quote!(pub fn run<I>(_: I) -> __petalflow::Run<Self> where Self: __petalflow::RunsAtOnce<I>);
+    let run = head(run, cx.name.span());
     quote! {
-        #[allow(private_interfaces, private_bounds)]
+        #[allow(private_interfaces, private_bounds, dead_code, unreachable_pub)]
         impl #name #exists {
             #[doc(hidden)]
-            pub fn run<I>(_: I) -> #krate::Run<Self> where Self: __petalflow::RunsAtOnce<I> {
+            #run {
                 ::core::unreachable!()
             }
         }

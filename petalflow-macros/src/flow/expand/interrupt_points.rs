@@ -5,7 +5,7 @@ use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
-use super::reads::{binding, key};
+use super::reads::{self, binding, key};
 use super::tokens::{check_at, int, number, numbered};
 use crate::flow::ast::Guard;
 use crate::flow::model::InterruptPoint;
@@ -64,13 +64,17 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             let after = point.after;
             let cfgs = &param.cfgs;
             let name = key_name(index, at);
-            let key = key(cx, param);
+            let index_name = index_name(index, at);
+            let index = reads::index(cx, param, &index_name);
+            let index = index.map(|index| quote!(#cfgs #index));
+            let key = key(param, &index_name);
             let check = check_at(
                 &param.ident.to_token_stream(),
                 quote!(__petalflow::guard_read(__CHECKED, #node, #name, #after)),
             );
             let check = (!cx.lost).then(|| quote!(#cfgs #check));
             code.extend(quote! {
+                #index
                 #cfgs
                 const #name: __petalflow::KeySet = #key;
                 #check
@@ -87,7 +91,12 @@ fn read(guard: &Guard) -> Vec<(usize, &Param)> {
     params.filter(|(_, param)| is_key(param)).collect()
 }
 
-/// The constant with the key of a parameter. With one constant, a type that is not a key is one error.
+/// The constant with the index of the key of a parameter, if its type is named.
+fn index_name(index: usize, param: usize) -> Ident {
+    format_ident!("__INDEX_{index}_{param}")
+}
+
+/// The constant with the key of a parameter.
 fn key_name(index: usize, param: usize) -> Ident {
     format_ident!("__READ_{index}_{param}")
 }
@@ -99,7 +108,11 @@ fn function(cx: &Cx<'_>, number: usize, guard: &Guard) -> TokenStream {
         body,
     } = guard;
     let (name, state, snapshot) = (name(number), cx.state, local("state"));
-    let bindings = params.iter().map(|param| binding(cx, param));
+    let bindings = params.iter().enumerate().map(|(at, param)| {
+        let index = index_name(number, at);
+        let is_named = matches!(param.source, Source::KeyOf(..));
+        binding(cx, param, is_named.then_some(&index))
+    });
     // The body stays in a closure, because it can contain `return` and `?`.
     let stops = quote_spanned!(body.span()=> __petalflow::Guard::stops((|| #returns #body)()));
     quote! {

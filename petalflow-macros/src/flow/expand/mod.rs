@@ -26,6 +26,12 @@ pub(crate) use self::docs::{code as docs, diagram, drawing};
 pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     let Cx { krate, .. } = cx;
     let item = api::item(cx);
+    // What follows names the state by an alias, so that an error in its type is reported once.
+    let (written, state) = (cx.state, nodes::written_state(cx));
+    let cx = &Cx {
+        state: &state,
+        ..*cx
+    };
     let cfgs = cx.cfgs();
     let lints = cx.lints();
     let inherent = api::inherent(cx);
@@ -49,6 +55,7 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
             // rustc suggests these names for `end` and `start`.
             #[allow(unused_imports)]
             use __petalflow::{END, START};
+            type #state = #written;
             #nodes
             #tables
             #reports

@@ -1,8 +1,11 @@
-//! The constants of the nodes. Each path of the user occurs once, or with equal spans, so that a wrong path is one error.
+//! The constants of the nodes. Two constants check the state and the nodes. All other code names the state by a type that depends on
+//! them: if one fails, there is an error in this type, and rustc reports nothing that follows. An error that two items report is two
+//! errors in an incremental build, even if both are equal.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned as _;
+use syn::{Type, parse_quote};
 
 use super::cx::Cx;
 use super::subflow;
@@ -13,11 +16,12 @@ use crate::flow::model::Kind;
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let Cx { state, model, .. } = cx;
     let span = state.span();
-    let alias = alias(cx);
     let name = cx.own();
-    // The alias has the span of the user's state, so that a type that is not a state is one error.
     let mut code = quote_spanned! {span=>
-        type #alias = <#state as __petalflow::IsState>::State;
+        const __STATE: ::core::primitive::usize = {
+            let _: <#state as __petalflow::IsState>::State;
+            0
+        };
         trait __Over { type State; }
         impl __Over for #name { type State = #state; }
     };
@@ -32,6 +36,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             _ => {}
         }
     }
+    code.extend(checks(cx));
     let specs: Vec<_> = (0..model.nodes.len())
         .map(|index| spec(cx, index))
         .collect();
@@ -43,6 +48,8 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     for (chunk, specs) in chunks().zip(specs.chunks(CHUNK)) {
         let count = number(specs.len());
         code.extend(quote! {
+            // A deprecated node is reported once, where it is checked.
+            #[allow(deprecated)]
             const #chunk: [__petalflow::Spec; #count] = [#(#specs),*];
         });
     }
@@ -57,6 +64,30 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         const __SPECS: &[__petalflow::Spec; #count] = &__petalflow::concat_specs(&[#(&#chunks),*], __NAMES, &[#(#declared),*]);
     });
     code
+}
+
+/// The constant that fails if a node is not one over the state, and the state that depends on it.
+fn checks(cx: &Cx<'_>) -> TokenStream {
+    let state = cx.state;
+    let krate = cx.krate;
+    let nodes = cx.model.nodes.iter().enumerate();
+    let checks = nodes.filter_map(|(index, node)| {
+        let (ty, over): (&dyn ToTokens, _) = match &node.kind {
+            Kind::Function(path) => (path, "NodeOver"),
+            Kind::Value(_, value) => (&value.ty, "ValueOver"),
+            Kind::Subflow(_) | Kind::Broken => return None,
+        };
+        let arm = over_state(cx, index, ty, over, "Arm", "__ValidState");
+        Some(quote_spanned!(arm.span()=> let _: #arm;))
+    });
+    quote! {
+        type __ValidState = <#state as #krate::__private::Checked<__STATE>>::Type;
+        const __NODES_CHECKED: ::core::primitive::usize = {
+            #(#checks)*
+            0
+        };
+        type __State = <__ValidState as #krate::__private::Checked<__NODES_CHECKED>>::Type;
+    }
 }
 
 fn spec(cx: &Cx<'_>, index: usize) -> TokenStream {
@@ -80,19 +111,19 @@ fn one_name(kind: &Kind, index: usize) -> Option<Ident> {
     (several || matches!(kind, Kind::Value(..))).then(|| written(index, span))
 }
 
-/// The state of the user. In contrast to [`alias`], it is valid for a type that is not a state.
+/// The state of the user. In contrast to that of [`node_over`], it is valid for a type that is not a state.
 pub(super) fn over(cx: &Cx<'_>) -> TokenStream {
     let name = cx.own();
     quote!(<#name as __Over>::State)
 }
 
-/// The alias of the state.
-fn alias(cx: &Cx<'_>) -> Ident {
-    Ident::new("__State", cx.state.span())
+/// The alias of the state as the user wrote it.
+pub(super) fn written_state(cx: &Cx<'_>) -> Type {
+    let alias = Ident::new("__WrittenState", cx.state.span());
+    parse_quote!(#alias)
 }
 
-/// `<write as NodeOver<Essay>>::item`. Every token has the span of the node: if it is not a node, all of these errors are equal, and
-/// rustc reports one.
+/// `<write as NodeOver<Essay>>::item`. Every token has the span of the node.
 pub(super) fn node_over(
     cx: &Cx<'_>,
     index: usize,
@@ -100,14 +131,23 @@ pub(super) fn node_over(
     over: &str,
     item: &str,
 ) -> TokenStream {
+    over_state(cx, index, ty, over, item, "__State")
+}
+
+fn over_state(
+    cx: &Cx<'_>,
+    index: usize,
+    ty: &dyn ToTokens,
+    over: &str,
+    item: &str,
+    state: &str,
+) -> TokenStream {
     let name = one_name(&cx.model.nodes[index].kind, index);
     let tokens = match name {
         Some(name) => name.into_token_stream(),
         None => ty.to_token_stream(),
     };
     let span = tokens.span();
-    let over = Ident::new(over, span);
-    let item = Ident::new(item, span);
-    let state = alias(cx);
+    let [over, item, state] = [over, item, state].map(|name| Ident::new(name, span));
     quote_spanned!(span=> <#tokens as __petalflow::#over<#state>>::#item)
 }

@@ -1,7 +1,7 @@
 //! The parameters of closures in a flow.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens as _, quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned as _;
 
@@ -11,30 +11,39 @@ use crate::paths::{local, name};
 
 /// The set of the key that a parameter reads. `None` for the whole state. The set is empty for an unknown key, because rustc
 /// reports it at [`binding`].
-pub(super) fn key(cx: &Cx<'_>, param: &Param) -> Option<TokenStream> {
+///
+/// `index` is the constant that [`index`] declares.
+pub(super) fn key(param: &Param, index: &Ident) -> Option<TokenStream> {
     match &param.source {
         Source::Key(_) => {
             let name = name(&param.ident);
             Some(quote!(__petalflow::key_named(__KEYS, #name)))
         }
-        Source::KeyOf(key, _) => {
-            let index = key_of(cx, key, "INDEX");
-            Some(quote_spanned!(key.span()=> __petalflow::KeySet::of(#index)))
-        }
+        Source::KeyOf(..) => Some(quote!(__petalflow::KeySet::of(#index))),
         Source::State | Source::Item(_) | Source::Run => None,
     }
 }
 
-/// `<EssayNotes as KeyOf<Essay>>::item`. Every token has the span of the key: if it is not a key of the state, all of these errors
-/// are equal, and rustc reports one.
-fn key_of(cx: &Cx<'_>, key: &Type, item: &'static str) -> TokenStream {
-    let state = cx.state;
+/// A constant with the index of a key that is named by its type. What else depends on the key names this constant, so that a type
+/// that is not a key is one error.
+pub(super) fn index(cx: &Cx<'_>, param: &Param, name: &Ident) -> Option<TokenStream> {
+    let Source::KeyOf(key, _) = &param.source else {
+        return None;
+    };
+    let index = key_of(&cx.state.to_token_stream(), key, "INDEX");
+    Some(quote!(const #name: ::core::primitive::usize = #index;))
+}
+
+/// `<EssayNotes as KeyOf<Essay>>::item`. Every token has the span of the key.
+fn key_of(state: &TokenStream, key: &Type, item: &'static str) -> TokenStream {
     let item = Ident::new(item, key.span());
     quote_spanned!(key.span()=> <#key as __petalflow::KeyOf<#state>>::#item)
 }
 
 /// `let draft: &str = &state.draft;`
-pub(super) fn binding(cx: &Cx<'_>, param: &Param) -> TokenStream {
+///
+/// `index` is the constant with the index of a key that is named by its type, if there is one.
+pub(super) fn binding(cx: &Cx<'_>, param: &Param, index: Option<&Ident>) -> TokenStream {
     let Param {
         ident,
         ty,
@@ -50,7 +59,12 @@ pub(super) fn binding(cx: &Cx<'_>, param: &Param) -> TokenStream {
             quote_spanned!(ident.span()=> __petalflow::option(&(*#state).#ident))
         }
         Source::KeyOf(key, shape) => {
-            let get = key_of(cx, key, "get");
+            let (krate, written) = (cx.krate, cx.state);
+            let checked = index.map_or_else(
+                || quote!(#written),
+                |index| quote!(<#written as #krate::__private::Checked<#index>>::Type),
+            );
+            let get = key_of(&checked, key, "get");
             let mut state = state;
             state.set_span(key.span().resolved_at(state.span()));
             match shape {

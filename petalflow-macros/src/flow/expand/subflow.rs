@@ -145,6 +145,6 @@ fn reads(cx: &Cx<'_>, subflow: &Subflow) -> (TokenStream, TokenStream, Option<To
         .as_ref()
         .map(|item| quote!(#taken: &#item))
         .unwrap_or_default();
-    let bindings = subflow.params.iter().map(|param| binding(cx, param));
+    let bindings = subflow.params.iter().map(|param| binding(cx, param, None));
     (param, bindings.collect(), item)
 }

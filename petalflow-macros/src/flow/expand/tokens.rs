@@ -1,7 +1,7 @@
 //! Tokens for several parts of the code: numbers, generated names, and checks at a token of the user.
 
 use petalflow_graph::NodeIdx;
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
@@ -46,6 +46,18 @@ pub(super) fn check_at(at: &TokenStream, call: TokenStream) -> TokenStream {
 /// The tokens, all with this span.
 pub(super) fn respan(tokens: TokenStream, span: Span) -> TokenStream {
     with_spans(tokens, &|_| span)
+}
+
+/// The head of a function, at this place of the user. Its parameters keep their hygiene, because its body names them.
+pub(super) fn head(tokens: TokenStream, span: Span) -> TokenStream {
+    with_spans(tokens, &|token| match token {
+        TokenTree::Ident(name)
+            if name == "self" || name.to_string().starts_with("__") && name != "__petalflow" =>
+        {
+            name.span()
+        }
+        _ => span,
+    })
 }
 
 /// The alias of the path or type of a node.

@@ -101,9 +101,11 @@ impl Lowering<'_> {
         if let Some(other) = self.model.nodes.iter().find(|node| node.name == name) {
             let other = other.at.to_string().replace(' ', "");
             let text = format_args!(
-                "`{key}` and `{other}` would both be called `{name}` in the graph; give one of them another name: `node other_{name} = {key};`"
+                "`{key}` and `{other}` would both be called `{name}` in the graph; write one path for one node, `{other}`, or give another node another name: `node other_{name} = {key};`"
             );
             self.mistakes.errors.rule(Rule::DuplicateNode, &at, text);
+            // If both are one node, its edges are those of two nodes.
+            self.mistakes.lost = true;
             // With a different name, the rules of the graph do not report it again.
             name = if name == key {
                 format!("self::{key}")
@@ -177,7 +179,13 @@ impl Lowering<'_> {
         }
         let names: Vec<_> = self.model.nodes.iter().map(|node| &*node.name).collect();
         let words = mistakes.lost_words.iter().map(|word| &**word);
-        let similar = similar(&key, names.iter().copied().chain(words));
+        // The last segment of the path of a node, or a similar name.
+        let same = self.model.nodes.iter().find(|node| node.name == key);
+        let path = same.map(|node| node.at.to_string().replace(' ', ""));
+        let similar = match &path {
+            Some(path) => Some(&**path),
+            None => similar(&key, names.iter().copied().chain(words)),
+        };
         let text = messages::unknown_node(user, &key, similar, &names);
         mistakes.errors.rule(Rule::UnknownNode, node, text);
         None

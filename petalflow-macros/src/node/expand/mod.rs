@@ -5,13 +5,14 @@ pub(crate) mod params;
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote, quote_spanned};
-use syn::{Attribute, Type, WhereClause};
+use syn::spanned::Spanned as _;
+use syn::{Attribute, Type};
 
 use self::params::{Binder, reads_all};
 use super::ast::{NodeArgs, NodeFn, NodeImpl};
 use super::model::{Node, Source};
 use crate::attributes;
-use crate::paths::{Runtime, local, name, no_generics, option};
+use crate::paths::{Runtime, impl_at, local, name, no_generics, option};
 use crate::types;
 
 /// The node of a function: `struct write {}` and its implementations.
@@ -55,15 +56,17 @@ pub(crate) fn function(
         state,
         ty: quote!(#ident),
         generics: Some(generics),
-        where_clause: None,
+        where_clause: TokenStream::new(),
         text: node_name(args, name(ident)),
         state_name: last_name(written),
         method: false,
+        checks_sharing: false,
         diagnostics: &[],
     };
     let node_impl = cx.node_impl();
     let takes = cx.takes();
     let from_run = cx.binder().takes(&node.params);
+    let key_indices = cx.binder().key_indices(&node.params);
     let item_check = cx.item_check();
     let member_check = cx.member_check();
     let mut once = None;
@@ -82,6 +85,7 @@ pub(crate) fn function(
         const _: () = {
             type #state = #written;
             #from_run
+            #key_indices
             #item_check
             #member_check
             #node_impl
@@ -165,7 +169,7 @@ pub(crate) fn value(
         .generics
         .lt_token
         .map(|_| block.generics.to_token_stream());
-    let where_clause = block.generics.where_clause.as_ref();
+    let where_clause = value_where_clause(block, runtime);
     let cx = Cx {
         args,
         node,
@@ -178,6 +182,7 @@ pub(crate) fn value(
         text: node_name(args, last_name(ty)),
         state_name: last_name(written),
         method: true,
+        checks_sharing: !is_generic(block),
         diagnostics: &block.diagnostics,
     };
     let node_impl = cx.node_impl();
@@ -200,6 +205,22 @@ pub(crate) fn value(
     }
 }
 
+/// The `where` clause of a node value. Values of a generic type are nodes if threads can share them, which a flow requires of them.
+fn value_where_clause(block: &NodeImpl, runtime: &Runtime) -> TokenStream {
+    let clause = block.generics.where_clause.as_ref();
+    if !is_generic(block) {
+        return clause.to_token_stream();
+    }
+    let bounds = clause.map(|clause| clause.predicates.iter());
+    let bounds = bounds.into_iter().flatten();
+    quote!(where #(#bounds,)* Self: #runtime::state::ThreadSafe)
+}
+
+/// Whether the implementation has parameters, or lifetimes without a name.
+fn is_generic(block: &NodeImpl) -> bool {
+    block.generics.lt_token.is_some() || types::borrows(&block.ty)
+}
+
 /// The last segment of a path.
 fn last_name(ty: &Type) -> String {
     types::last_segment(ty).map_or_else(String::new, |segment| name(&segment.ident))
@@ -220,11 +241,13 @@ struct Cx<'a> {
     /// The type that implements `Node`.
     ty: TokenStream,
     generics: Option<TokenStream>,
-    where_clause: Option<&'a WhereClause>,
+    where_clause: TokenStream,
     text: String,
     /// The name of the state.
     state_name: String,
     method: bool,
+    /// Whether it is the method of a type of which a constant can check whether threads can share it.
+    checks_sharing: bool,
     /// The attributes of the implementation.
     diagnostics: &'a [Attribute],
 }
@@ -270,8 +293,7 @@ impl Cx<'_> {
         };
         let of = runtime.respan(self.written, quote!(#runtime::node::Node<#state>));
         // The future's type has the span of the node's name: rustc reports there that it is not `Send`.
-        let name = Span::call_site().located_at(node.call.span());
-        let future = quote_spanned! {name=>
+        let future = quote_spanned! {node.call.span()=>
             impl ::core::future::Future<Output = Self::Output> + ::core::marker::Send + '__a
         };
         quote! {
@@ -331,11 +353,12 @@ impl Cx<'_> {
         if node.item().is_none() {
             return TokenStream::new();
         }
-        quote! {
+        let accepts = quote! {
             #[automatically_derived]
             #[doc(hidden)]
             impl #generics #runtime::node::AcceptsItem<<Self as #runtime::node::Node<#state>>::Item> for #ty #where_clause {}
-        }
+        };
+        impl_at(ty.span(), accepts)
     }
 
     /// A constant that fails if threads cannot share the item.
@@ -412,20 +435,29 @@ impl Cx<'_> {
         } else {
             call
         };
-        let awaited = if node.is_async {
+        let returned = if node.is_async {
             quote!(#call.await)
         } else {
             call.clone()
         };
+        let returned = self.in_result(returned);
         if !self.on_own_thread() {
             // An async block takes time to compile, and memory. Only a call that something fallible precedes needs one.
             return match (self.fallible(), node.is_async) {
-                (true, _) => {
-                    quote!(async move { #(#bindings)* ::core::result::Result::Ok(#awaited) })
+                (true, _) => quote!(async move { #(#bindings)* #returned }),
+                (false, true) => {
+                    let call = match self.result_alias() {
+                        Some((alias, _)) => {
+                            let boxed =
+                                runtime.respan(alias, quote!(#runtime::__private::boxed_error));
+                            quote!(#runtime::__private::boxed_error_of(#call, #boxed))
+                        }
+                        None => call,
+                    };
+                    quote!(#(#bindings)* #call)
                 }
-                (false, true) => quote!(#(#bindings)* #call),
                 (false, false) => {
-                    quote!(#runtime::__private::Lazy::new(move || { #(#bindings)* #call }))
+                    quote!(#runtime::__private::Lazy::new(move || { #(#bindings)* #returned }))
                 }
             };
         }
@@ -443,12 +475,12 @@ impl Cx<'_> {
         let (function, work) = if args.blocking.is_some() {
             (
                 quote!(blocking),
-                quote!(move || { #(#bindings)* ::core::result::Result::Ok(#call) }),
+                quote!(move || { #(#bindings)* #returned }),
             )
         } else {
             (
                 quote!(spawn),
-                quote_spanned!(node.call.span()=> async move { #(#bindings)* ::core::result::Result::Ok(#awaited) }),
+                quote_spanned!(node.call.span()=> async move { #(#bindings)* #returned }),
             )
         };
         let function = runtime.respan(&node.call, quote!(#runtime::__private::#function));
@@ -460,6 +492,19 @@ impl Cx<'_> {
                 #(#clones)*
                 #function(#work).await
             }
+        }
+    }
+
+    /// What the node returned, in a `Result` if binding the parameters can fail.
+    fn in_result(&self, returned: TokenStream) -> TokenStream {
+        let runtime = self.runtime;
+        match self.result_alias() {
+            Some((alias, _)) => {
+                let boxed = runtime.respan(alias, quote!(#runtime::__private::boxed_error));
+                quote!(#boxed(#returned))
+            }
+            None if self.fallible() => quote!(::core::result::Result::Ok(#returned)),
+            None => returned,
         }
     }
 
@@ -475,6 +520,14 @@ impl Cx<'_> {
         let doubtful_key =
             doubtful.any(|param| matches!(param.source, Source::Key(_) | Source::KeyOf(..)));
         let mut future = future;
+        if self.checks_sharing {
+            let ty = &self.ty;
+            future = quote!({
+                #[allow(unused_imports)]
+                use #runtime::__private::Lacks as _;
+                #runtime::__private::if_shared::<{ #runtime::__private::KeyType::<#ty>::SHARED }, _>(#future)
+            });
+        }
         if self.doubtful_item().is_some() {
             future = quote!(#runtime::__private::checked::<__ITEM, _>(#future));
         }

@@ -1,7 +1,8 @@
 //! The return type.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
+use syn::Type;
 use syn::ext::IdentExt as _;
 
 use super::super::model::Returned;
@@ -22,7 +23,10 @@ impl Cx<'_> {
             .output
             .as_ref()
             .map_or_else(|| quote!(()), Returned::tokens);
-        let ty = if self.fallible() {
+        let ty = if let Some((_, value)) = self.result_alias() {
+            let value = value.tokens();
+            quote!(::core::result::Result<#value, #runtime::BoxError>)
+        } else if self.fallible() {
             quote!(::core::result::Result<#written, #runtime::BoxError>)
         } else {
             written
@@ -39,6 +43,23 @@ impl Cx<'_> {
         let begin = runtime.respan(&culprit, quote!(type Output = <));
         let end = runtime.respan(&culprit, as_itself);
         quote!(#begin #ty #end)
+    }
+
+    /// An alias of `Result` that is imported, and its value. The error type is unknown. The output of the node does not repeat the
+    /// alias: for `std::result::Result`, rustc would report the missing argument once more. A path names an alias on purpose.
+    pub(super) fn result_alias(&self) -> Option<(&Ident, &Returned)> {
+        match self.node.output.as_ref().filter(|_| self.node.usable)? {
+            Returned::Wrapped(ty, value, None) => {
+                let Type::Path(path) = ty else {
+                    return None;
+                };
+                let [only] = &Vec::from_iter(&path.path.segments)[..] else {
+                    return None;
+                };
+                (only.ident == "Result").then_some((&only.ident, &**value))
+            }
+            _ => None,
+        }
     }
 
     /// A constant that fails if the doubtful member of a tuple cannot be returned. rustc says of a tuple only that it cannot be

@@ -47,6 +47,7 @@ impl Binder<'_> {
         });
         let named: Vec<_> = named.collect();
         let typed = params.iter().filter_map(|param| match &param.source {
+            Source::KeyOf(..) if self.declares => Some(key_index(param).into_token_stream()),
             Source::KeyOf(key, _) => {
                 Some(runtime.item_of(key, &quote!(#runtime::__private::KeyOf<#state>), "INDEX"))
             }
@@ -75,13 +76,28 @@ impl Binder<'_> {
         let requirements = local("requirements");
         let params = params
             .iter()
-            .filter(|param| matches!(param.source, Source::Run));
+            .filter(|param| matches!(param.source, Source::Run) && !is_context(&param.ty));
         let requires = params.map(|param| {
             let require = self.extractor(param, "require");
             let cfgs = &param.cfgs;
             quote!(#cfgs #require(#requirements);)
         });
         requires.collect()
+    }
+
+    /// Constants with the indices of the keys that are named by their types. What else depends on such a key names this constant,
+    /// so that a type that is not a key is one error.
+    pub(crate) fn key_indices(&self, params: &[Param]) -> TokenStream {
+        let Binder { runtime, state, .. } = self;
+        let indices = params.iter().filter_map(|param| {
+            let Source::KeyOf(key, _) = &param.source else {
+                return None;
+            };
+            let (cfgs, name) = (&param.cfgs, key_index(param));
+            let index = runtime.item_of(key, &quote!(#runtime::__private::KeyOf<#state>), "INDEX");
+            Some(quote!(#cfgs const #name: ::core::primitive::usize = #index;))
+        });
+        indices.filter(|_| self.declares).collect()
     }
 
     /// Constants with the functions of `Extract` for each value from the run. With one item for both functions, a type that
@@ -119,14 +135,21 @@ impl Binder<'_> {
 
     /// Whether [`takes`](Self::takes) declares the parameter.
     fn declared(&self, param: &Param) -> bool {
-        let lifetimes = || param.ty.to_token_stream().to_string().contains('\'');
-        self.declares && matches!(param.source, Source::Run) && !lifetimes()
+        self.declares && matches!(param.source, Source::Run) && !is_context(&param.ty)
     }
 
     /// A function of `Extract` for a parameter: `extract` or `require`.
     fn extractor(&self, param: &Param, function: &str) -> TokenStream {
         if !self.declared(param) {
-            return extract(self.runtime, &param.ty, function);
+            let ty = &param.ty;
+            if is_context(ty) {
+                // The function has the type. rustc reports there that `Context` is something else, such as the trait of `anyhow`.
+                let inferred = syn::parse_quote!(_);
+                return self
+                    .runtime
+                    .respan(ty, extract(self.runtime, &inferred, function));
+            }
+            return extract(self.runtime, ty, function);
         }
         let name = take(param);
         let index = Index::from(usize::from(function == "require"));
@@ -224,6 +247,12 @@ impl Binder<'_> {
         let snapshot = local("state");
         if let Source::KeyOf(key, _) = &param.source {
             let state = self.state;
+            let state = if self.declares {
+                let index = key_index(param);
+                quote!(<#state as #runtime::__private::Checked<#index>>::Type)
+            } else {
+                quote!(#state)
+            };
             let get = runtime.item_of(key, &quote!(#runtime::__private::KeyOf<#state>), "get");
             return quote_spanned!(key.span()=> *#get(#snapshot));
         }
@@ -233,10 +262,21 @@ impl Binder<'_> {
     }
 }
 
+/// Whether the type is `Context`, which needs nothing from the run.
+pub(crate) fn is_context(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.is_ident("Context"))
+}
+
 /// The constant for a value from the run.
 fn take(param: &Param) -> Ident {
     let name = name(&param.ident).to_uppercase();
     Ident::new(&format!("__TAKE_{name}"), Span::call_site())
+}
+
+/// The constant for the index of a key that is named by its type.
+fn key_index(param: &Param) -> Ident {
+    let name = name(&param.ident).to_uppercase();
+    Ident::new(&format!("__KEY_{name}"), Span::call_site())
 }
 
 /// A function of `Extract`.

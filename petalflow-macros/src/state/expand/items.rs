@@ -1,10 +1,11 @@
 //! The generated types: the input, the newtypes of the keys, and the update.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens as _, quote};
+use quote::{ToTokens as _, quote, quote_spanned};
 
 use super::cx::{Cx, marks, shown, where_each};
-use crate::paths::{local, local_at, no_generics};
+use crate::paths::{impl_at, keyword, local, local_at, no_generics};
+use crate::spans::with_spans;
 use crate::state::model::{Initial, Key, State};
 
 /// `EssayInput`.
@@ -50,6 +51,11 @@ pub(super) fn newtype(cx: &Cx, key: &Key) -> TokenStream {
         ..
     } = key;
     let lints = &cx.state.lints;
+    // All of it is at the field, where rustc shows the type.
+    let at = key.field.span();
+    let vis = with_spans(vis.to_token_stream(), &|_| at);
+    let keyword = keyword("struct", &key.field);
+    let end = quote_spanned!(at=> ;);
     let doc = format!("The key `{name}` of [`{}`].", cx.state.ident);
     let blank = (!docs.is_empty()).then(|| quote!(#[doc = ""]));
     let generics = no_generics(&cx.state.ident);
@@ -60,7 +66,7 @@ pub(super) fn newtype(cx: &Cx, key: &Key) -> TokenStream {
         #deprecated
         #lints
         #[allow(non_camel_case_types, dead_code, missing_copy_implementations, missing_debug_implementations, unreachable_pub)]
-        #vis struct #newtype #generics (#vis #ty);
+        #vis #keyword #newtype #generics (#vis #ty) #end
     }
 }
 
@@ -172,14 +178,15 @@ fn from(cx: &Cx, inputs: &[&Key]) -> TokenStream {
             } else {
                 no_generics(&cx.state.ident)
             };
-            quote! {
+            let from = quote! {
                 #[automatically_derived]
                 impl #generics ::core::convert::From<#ty> for #input {
                     fn from(#value: #ty) -> Self {
                         #input { #field: #value }
                     }
                 }
-            }
+            };
+            impl_at(input.span(), from)
         }
         _ => TokenStream::new(),
     }

@@ -1,10 +1,10 @@
 //! The implementations of a newtype, and the default and the reducer of its key.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, format_ident, quote};
 
 use super::cx::{Cx, constant, marks};
-use crate::paths::{local, local_at, no_generics, with_lifetimes};
+use crate::paths::{impl_at, local, local_at, no_generics, with_lifetimes};
 use crate::state::model::{BuiltIn, Initial, Key, Reducer, State};
 use crate::types;
 
@@ -166,7 +166,7 @@ fn output_impl(
     let runtime = cx.runtime;
     let ident = &cx.state.ident;
     let effects = local("effects");
-    quote! {
+    let output = quote! {
         #[automatically_derived]
         #[doc(hidden)]
         impl #runtime::node::Output<#ident> for #ty {
@@ -177,6 +177,10 @@ fn output_impl(
                 #apply
             }
         }
+    };
+    let output = impl_at(ty.span(), output);
+    quote! {
+        #output
         #[automatically_derived]
         #[doc(hidden)]
         impl #runtime::node::WriteOutput<#ident> for #ty {}
@@ -230,20 +234,21 @@ pub(super) fn type_check(cx: &Cx, key: &Key) -> TokenStream {
 /// error.
 fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let ty = cx.ty(key);
+    let trait_check = trait_check(cx, key);
     let default = key.has_default().then(|| {
         let runtime = cx.runtime;
         let default = local_at("default_", index);
         let value = match &key.initial {
             Initial::Expr(value) => value.to_token_stream(),
             // These functions have bounds with their own messages.
-            _ if matches!(key.reducer, Reducer::BuiltIn(BuiltIn::First)) => runtime.respan(
-                &key.ty,
-                quote!(<#ty as #runtime::state::reduce::First>::unset()),
-            ),
-            _ if key.flags.skip_zero.is_some() => runtime.respan(
-                &key.ty,
-                quote!(<#ty as #runtime::__private::SkipsZero>::zero()),
-            ),
+            _ if matches!(key.reducer, Reducer::BuiltIn(BuiltIn::First)) => {
+                let ty = with_trait(cx, key);
+                quote!(<#ty as #runtime::state::reduce::First>::unset())
+            }
+            _ if key.flags.skip_zero.is_some() => {
+                let ty = with_trait(cx, key);
+                quote!(<#ty as #runtime::__private::SkipsZero>::zero())
+            }
             _ => runtime.respan(
                 &key.ty,
                 quote!(<#ty as #runtime::__private::NeedsDefault>::initial()),
@@ -270,7 +275,52 @@ fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
             }
         }
     });
-    quote!(#default #function)
+    quote!(#trait_check #default #function)
+}
+
+/// A trait of the key's type that several functions use: that of its reducer, or that of `skip_zero`.
+fn repeated_trait(cx: &Cx, key: &Key) -> Option<TokenStream> {
+    let runtime = cx.runtime;
+    match key.reducer {
+        Reducer::BuiltIn(BuiltIn::First) => Some(quote!(#runtime::state::reduce::First>::unset)),
+        Reducer::BuiltIn(BuiltIn::Messages) => {
+            Some(quote!(#runtime::state::reduce::Messages>::messages))
+        }
+        _ if key.flags.skip_zero.is_some() => Some(quote!(#runtime::__private::SkipsZero>::zero)),
+        _ => None,
+    }
+}
+
+/// A constant that fails if the type does not have this trait. All other code names the type as [`with_trait`], so that it is one
+/// error.
+fn trait_check(cx: &Cx, key: &Key) -> Option<TokenStream> {
+    let runtime = cx.runtime;
+    let ty = cx.ty(key);
+    let function = repeated_trait(cx, key)?;
+    let check = runtime.respan(&key.ty, quote!(<#ty as #function));
+    let constant = trait_constant(key);
+    Some(quote! {
+        #[allow(non_upper_case_globals)]
+        const #constant: ::core::primitive::usize = {
+            let _ = #check;
+            0
+        };
+    })
+}
+
+/// The type of a key, in a form that depends on [`trait_check`].
+pub(super) fn with_trait(cx: &Cx, key: &Key) -> TokenStream {
+    let runtime = cx.runtime;
+    let ty = cx.ty(key);
+    if repeated_trait(cx, key).is_none() {
+        return ty;
+    }
+    let constant = trait_constant(key);
+    quote!(<#ty as #runtime::__private::Checked<#constant>>::Type)
+}
+
+fn trait_constant(key: &Key) -> Ident {
+    format_ident!("__trait_{}", key.name)
 }
 
 /// The reducer. `None` for `replace`.
@@ -280,11 +330,20 @@ fn fold(cx: &Cx, key: &Key) -> Option<TokenStream> {
         Reducer::Replace => None,
         Reducer::Custom(function) => Some(function.to_token_stream()),
         Reducer::BuiltIn(reducer) => {
-            let ty = cx.ty(key);
+            let is_checked = matches!(reducer, BuiltIn::First | BuiltIn::Messages);
+            let ty = if is_checked {
+                with_trait(cx, key)
+            } else {
+                cx.ty(key)
+            };
             let trait_name = Ident::new(&reducer.trait_name(), Span::call_site());
             let function = Ident::new(&reducer.name(), Span::call_site());
             let fold = quote!(<#ty as #runtime::state::reduce::#trait_name>::#function);
-            Some(runtime.respan(&key.ty, fold))
+            Some(if is_checked {
+                fold
+            } else {
+                runtime.respan(&key.ty, fold)
+            })
         }
     }
 }
@@ -301,9 +360,6 @@ pub(super) fn folding(cx: &Cx, index: usize, key: &Key) -> TokenStream {
 /// The function that compares a value with the zero of a `skip_zero` key.
 pub(super) fn zero(cx: &Cx, key: &Key) -> TokenStream {
     let runtime = cx.runtime;
-    let ty = cx.ty(key);
-    runtime.respan(
-        &key.ty,
-        quote!(<#ty as #runtime::__private::SkipsZero>::is_zero),
-    )
+    let ty = with_trait(cx, key);
+    quote!(<#ty as #runtime::__private::SkipsZero>::is_zero)
 }

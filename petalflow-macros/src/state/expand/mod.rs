@@ -2,6 +2,7 @@
 
 mod cx;
 mod data;
+mod generic;
 mod items;
 mod key;
 mod state;
@@ -11,6 +12,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use self::cx::Cx;
+pub(crate) use self::generic::generic;
 use super::model::State;
 use crate::paths::Runtime;
 

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::cx::{Cx, marks};
-use super::key::{folding, zero};
+use super::key::{folding, with_trait, zero};
 use super::update::per_written;
 use crate::paths::{local, local_at, name, option};
 use crate::state::model::{BuiltIn, Key, Reducer, State};
@@ -193,10 +193,10 @@ fn validate(cx: &Cx) -> TokenStream {
     for (index, key) in cx.state.keys.iter().enumerate() {
         let (ty, field, name) = (cx.ty(key), &key.field, &key.name);
         let validate = match key.reducer {
-            Reducer::BuiltIn(BuiltIn::Messages) => runtime.respan(
-                &key.ty,
-                quote!(<#ty as #runtime::state::reduce::Messages>::validate),
-            ),
+            Reducer::BuiltIn(BuiltIn::Messages) => {
+                let ty = with_trait(cx, key);
+                quote!(<#ty as #runtime::state::reduce::Messages>::validate)
+            }
             Reducer::BuiltIn(BuiltIn::Sum) => {
                 quote!(#runtime::__private::SumProbe::<#ty>::validate)
             }

@@ -27,13 +27,27 @@ const _: () = {
     use petalflow::__private::flow as __petalflow;
     #[allow(unused_imports)]
     use __petalflow::{END, START};
-    type __State = <Essay as __petalflow::IsState>::State;
+    type __WrittenState = Essay;
+    const __STATE: ::core::primitive::usize = {
+        let _: <__WrittenState as __petalflow::IsState>::State;
+        0
+    };
     trait __Over {
         type State;
     }
     impl __Over for WriteEssay {
-        type State = Essay;
+        type State = __WrittenState;
     }
+    type __ValidState = <__WrittenState as petalflow::__private::Checked<__STATE>>::Type;
+    const __NODES_CHECKED: ::core::primitive::usize = {
+        let _: <write as __petalflow::NodeOver<__ValidState>>::Arm;
+        let _: <critique as __petalflow::NodeOver<__ValidState>>::Arm;
+        0
+    };
+    type __State = <__ValidState as petalflow::__private::Checked<
+        __NODES_CHECKED,
+    >>::Type;
+    #[allow(deprecated)]
     const __SPECS_0: [__petalflow::Spec; 2] = [
         <write as __petalflow::NodeOver<__State>>::SPEC,
         <critique as __petalflow::NodeOver<__State>>::SPEC,
@@ -76,7 +90,7 @@ const _: () = {
     #[allow(unused_imports)]
     const __KEYS: &[__petalflow::KeyFacts<'static>] = {
         use __petalflow::NoKeys as _;
-        __petalflow::KeysOf::<Essay>::KEYS
+        __petalflow::KeysOf::<__WrittenState>::KEYS
     };
     const _: () = __petalflow::distinct_names(__SPECS, __NAMES, __GRAPH.ids);
     /// The analysis of the graph.
@@ -195,9 +209,9 @@ const _: () = {
     };
     enum __All {}
     #[allow(deprecated)]
-    impl __petalflow::Upto4<WriteEssay, Essay> for __All
+    impl __petalflow::Upto4<WriteEssay, __WrittenState> for __All
     where
-        for<'__b> Essay: petalflow::__private::flow::StateFor<'__b>,
+        for<'__b> __WrittenState: petalflow::__private::flow::StateFor<'__b>,
     {
         const WIDTH: ::core::primitive::u32 = 1;
         const FIRST: ::core::primitive::u32 = 0;
@@ -211,21 +225,22 @@ const _: () = {
     fn __step<'a>(
         __flow: &'a WriteEssay,
         __node: ::core::primitive::u32,
-        __task: &'a mut __petalflow::Step<'_, Essay>,
+        __task: &'a mut __petalflow::Step<'_, __WrittenState>,
     ) -> impl ::core::future::Future<
         Output = ::core::result::Result<(), __petalflow::BoxError>,
     > + ::core::marker::Send + 'a
     where
-        for<'__b> Essay: petalflow::__private::flow::StateFor<'__b>,
+        for<'__b> __WrittenState: petalflow::__private::flow::StateFor<'__b>,
     {
-        __petalflow::upto4::<__All, WriteEssay, Essay>(__flow, __node, __task)
+        __petalflow::upto4::<__All, WriteEssay, __WrittenState>(__flow, __node, __task)
     }
     #[automatically_derived]
+    #[diagnostic::do_not_recommend]
     impl petalflow::Flow for WriteEssay
     where
-        for<'__b> Essay: petalflow::__private::flow::StateFor<'__b>,
+        for<'__b> __WrittenState: petalflow::__private::flow::StateFor<'__b>,
     {
-        type State = Essay;
+        type State = __WrittenState;
         fn name(&self) -> &::core::primitive::str {
             __GRAPH.flow
         }
@@ -241,7 +256,7 @@ const _: () = {
         fn step<'a>(
             &'a self,
             __node: ::core::primitive::u32,
-            __task: &'a mut petalflow::__private::flow::Step<'_, Essay>,
+            __task: &'a mut petalflow::__private::flow::Step<'_, __WrittenState>,
         ) -> impl ::core::future::Future<
             Output = ::core::result::Result<(), petalflow::BoxError>,
         > + ::core::marker::Send + 'a {
@@ -249,25 +264,32 @@ const _: () = {
         }
     }
     #[automatically_derived]
+    #[diagnostic::do_not_recommend]
     impl __petalflow::Subflow for WriteEssay
     where
-        for<'__b> Essay: petalflow::__private::flow::StateFor<'__b>,
+        for<'__b> __WrittenState: petalflow::__private::flow::StateFor<'__b>,
     {
         fn fresh() -> Self {
             Self
         }
     }
+    #[allow(dead_code, unreachable_pub)]
     impl WriteEssay
     where
-        for<'__b> Essay: petalflow::__private::flow::StateFor<'__b>,
+        for<'__b> __WrittenState: petalflow::__private::flow::StateFor<'__b>,
     {
         /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
         #[allow(clippy::self_named_constructors)]
         pub fn run(
-            __petalflow_input: impl petalflow::state::InputOf<Essay>,
-        ) -> petalflow::Run<Self> {
+            __petalflow_input: impl __petalflow::InputOf<__WrittenState>,
+        ) -> __petalflow::Run<Self> {
             Self::new().run(__petalflow_input)
         }
+    }
+    impl WriteEssay
+    where
+        for<'__b> __WrittenState: petalflow::__private::flow::StateFor<'__b>,
+    {
         /// A launch of the flow, for limits, managed values and middleware.
         pub fn new() -> petalflow::Launch<Self> {
             static __FLOW: ::std::sync::OnceLock<::std::sync::Arc<WriteEssay>> = ::std::sync::OnceLock::new();

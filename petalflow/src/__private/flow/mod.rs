@@ -34,8 +34,10 @@ pub use crate::middleware::RunMiddleware;
 pub use crate::node::{AcceptsItem, Effects, FnNode, Key, Node, Output, Requirements, Scope};
 pub use crate::plan::{ExecutionPlan, InterruptPoint, NodeSpec};
 pub use crate::policy::node_policy::NodePolicy;
-pub use crate::state::{KeySet, State};
+pub use crate::run::Run;
+pub use crate::state::{InputOf, KeySet, State};
 pub use crate::subflow::subflow;
+pub use crate::thread::Threads;
 
 pub use builder::{HasValue, KeptBy, Launches, RunsAtOnce, forward_launch};
 pub use check::{Checked, Items, arm, edge, items, node, route, routed};
@@ -364,8 +366,7 @@ impl GraphTable {
     }
 }
 
-/// An annotated function that is a node over `S`. Generated code names a node only as `<write as NodeOver<Essay>>::..` with the
-/// span of the user. If the type is not such a node, each use is the same error, and rustc reports it once.
+/// An annotated function that is a node over `S`. One constant of a flow checks its nodes, and all other code depends on it.
 #[diagnostic::on_unimplemented(
     message = "PF025: `{Self}` is not a node over `{S}`",
     label = "not a node over `{S}`",
@@ -400,6 +401,9 @@ pub trait ValueOver<S> {
     /// The properties that its type determines.
     #[doc(hidden)]
     const SPEC: Spec;
+    /// For the check that names this type.
+    #[doc(hidden)]
+    type Arm;
 }
 
 #[diagnostic::do_not_recommend]
@@ -408,6 +412,7 @@ impl<S: State, N: Node<S>> ValueOver<S> for N {
         node: node_spec!(S, N::Output, name: "", reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC),
         require: N::require,
     };
+    type Arm = ();
 }
 
 /// A call of a node value. The inherent method has precedence over that of [`NoCall`], which applies if the value is not a node.

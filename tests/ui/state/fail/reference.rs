@@ -17,5 +17,5 @@ async fn write(topic: &str) -> EssayDraft {
 flow!(Write(Essay) { write });
 
 fn main() {
-    let _ = Write::run("petals");
+    let _ = Write::run("petals".to_string());
 }
