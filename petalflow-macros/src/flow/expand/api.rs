@@ -48,7 +48,6 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
     } else {
         quote! {
             #[automatically_derived]
-            #[diagnostic::do_not_recommend]
             impl __petalflow::Subflow for #name #exists {
                 fn fresh() -> Self {
                     Self
@@ -147,7 +146,6 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
     let over = quote_spanned!(state.span()=> type State = #state;);
     quote! {
         #[automatically_derived]
-        #[diagnostic::do_not_recommend]
         impl #krate::Flow for #name #exists {
             #over
 

@@ -218,7 +218,7 @@ impl FlowCode<'_> {
             let marker = marker(value);
             let params = params(&others.copied().collect::<Vec<_>>());
             let arguments = Generics::with(value, self.required);
-            quote!(#[diagnostic::do_not_recommend] impl<#params> __petalflow::HasValue<__values::#marker> for #builder<#arguments> #exists {})
+            quote!(impl<#params> __petalflow::HasValue<__values::#marker> for #builder<#arguments> #exists {})
         });
         quote! {
             #[allow(non_camel_case_types)]
@@ -398,7 +398,6 @@ fn without_builder(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
             }
         }
         #[automatically_derived]
-        #[diagnostic::do_not_recommend]
         impl __petalflow::Subflow for #name #exists {
             fn fresh() -> Self {
                 ::core::default::Default::default()
