@@ -520,7 +520,8 @@ impl Cx<'_> {
         let doubtful_key =
             doubtful.any(|param| matches!(param.source, Source::Key(_) | Source::KeyOf(..)));
         let mut future = future;
-        if self.checks_sharing {
+        // On its own thread it has a clone of the value, which the thread does not share.
+        if self.checks_sharing && !self.on_own_thread() {
             let ty = &self.ty;
             future = quote!({
                 #[allow(unused_imports)]
