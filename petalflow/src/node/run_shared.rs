@@ -180,15 +180,12 @@ impl RunShared {
     /// The id of a task of this run.
     pub(crate) fn task_id(&self, superstep: u64, node: NodeIdx, send: Option<u32>) -> TaskId {
         let (namespace, node) = (self.namespace.as_str(), self.plan.stored_name(node));
-        match &self.services {
-            Some(services) => {
-                let origin = services.origin(superstep);
-                services.storage.task_id(namespace, origin, node, send)
-            }
-            None => {
-                let origin = superstep.saturating_sub(1);
-                task_id(self.thread(), 0, namespace, origin, node, send)
-            }
+        if let Some(services) = &self.services {
+            let origin = services.origin(superstep);
+            services.storage.task_id(namespace, origin, node, send)
+        } else {
+            let origin = superstep.saturating_sub(1);
+            task_id(self.thread(), 0, namespace, origin, node, send)
         }
     }
 }

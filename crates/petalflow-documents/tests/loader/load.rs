@@ -454,7 +454,7 @@ async fn a_cache_in_a_map_has_one_entry_for_equal_items() {
         .await
         .unwrap();
     let items = vars["y"].as_array().unwrap();
-    let hits: Vec<&serde_json::Value> = items.iter().map(|item| &item["cache"]["hit"]).collect();
+    let hits: Vec<&Value> = items.iter().map(|item| &item["cache"]["hit"]).collect();
     assert_eq!(hits, [false, false, true]);
     assert_eq!(items[2]["loud"], "a!");
     assert_eq!(items[2]["cache"]["key"], "m-item-:a");
@@ -463,7 +463,7 @@ async fn a_cache_in_a_map_has_one_entry_for_equal_items() {
 /// `flow_from!` reports what [`load`] would refuse.
 #[test]
 fn what_the_loader_refuses_in_settings_the_check_reports() {
-    let text = |extra: serde_json::Value| {
+    let text = |extra: Value| {
         let mut config = json!({ "input_var": "x", "output_var": "y" });
         config
             .as_object_mut()
@@ -555,7 +555,7 @@ fn what_the_loader_refuses_in_settings_the_check_reports() {
         };
         let nodes = json!([["a", kind, config], ["b", "noop", {}]]);
         let graph = definition(nodes, edges);
-        let found = graph.check(&petalflow_documents::document::Catalog::default());
+        let found = graph.check(&Catalog::default());
         let pointers: Vec<&str> = found.errors().map(|it| it.pointer.as_str()).collect();
         assert_eq!(
             pointers,
