@@ -63,7 +63,7 @@ impl GraphNode {
     async fn run(&self, shared: &Envelope, cx: &Context) -> petalflow::Result<(Changes, Routes)> {
         let control = cx.managed::<RunControl>();
         if control.is_none() && self.is_apart() {
-            return Ok(self.process(shared, cx).await?);
+            return self.process(shared, cx).await;
         }
         let path = self.path(shared);
         let envelope = self.view(shared, &path);

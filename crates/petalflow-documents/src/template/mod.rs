@@ -32,7 +32,7 @@ struct Parsed {
 }
 
 enum InLanguage {
-    Jinja(Jinja),
+    Jinja(Box<Jinja>),
     Go(GoTemplate),
 }
 
@@ -46,7 +46,7 @@ impl Template {
     /// Parses a template, or says what is wrong with it.
     pub(crate) fn parse(text: &str, language: Language) -> Result<Self, String> {
         let template = match language {
-            Language::Jinja => InLanguage::Jinja(Jinja::parse(text)?),
+            Language::Jinja => InLanguage::Jinja(Box::new(Jinja::parse(text)?)),
             Language::Go => {
                 InLanguage::Go(GoTemplate::parse(text).map_err(|error| error.to_string())?)
             }

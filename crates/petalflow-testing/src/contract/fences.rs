@@ -1,6 +1,7 @@
 //! A call that names an owner has an effect only while this owner has the claim.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use petalflow::BoxError;
@@ -34,7 +35,7 @@ pub(super) async fn contents(store: &dyn Store) -> Result<String, BoxError> {
             store.history(address, None, usize::MAX).await?,
             store.writes(address, 0..u64::MAX).await?,
         );
-        contents.push_str(&format!("{namespace:?}: {history:?} {writes:?}"));
+        let _ = write!(contents, "{namespace:?}: {history:?} {writes:?}");
     }
     Ok(contents)
 }
