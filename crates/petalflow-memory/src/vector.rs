@@ -321,7 +321,7 @@ mod tests {
         let memory = Memory::new(kept);
         for (user, key) in [("ann", "a"), ("ann", "b"), ("bo", "c"), ("bo", "d")] {
             let own = memory.within(["users", user]);
-            own.put_for(key, "petals", Duration::from_secs(3_600))
+            own.put_for(key, "petals", Duration::from_hours(1))
                 .await
                 .unwrap();
         }

@@ -405,7 +405,7 @@ struct Priced(ScriptedModel);
 
 #[petalflow::async_trait]
 impl LlmClient for Priced {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "priced"
     }
 

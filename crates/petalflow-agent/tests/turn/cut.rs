@@ -84,7 +84,7 @@ struct Unchecked(ScriptedModel);
 
 #[async_trait]
 impl LlmClient for Unchecked {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "unchecked"
     }
 

@@ -1,5 +1,7 @@
 //! The options of a command line that the command which continues a run needs too.
 
+use std::fmt::Write as _;
+
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Command};
 
@@ -42,14 +44,12 @@ fn shared(command: &Command, given: &ArgMatches) -> String {
             continue;
         }
         if matches!(option.get_action(), ArgAction::SetTrue) {
-            options.push_str(&format!(" --{name}"));
+            let _ = write!(options, " --{name}");
             continue;
         }
         for value in given.get_raw(id).into_iter().flatten() {
-            options.push_str(&format!(
-                " --{name} {}",
-                shell_quoted(&value.to_string_lossy())
-            ));
+            let value = shell_quoted(&value.to_string_lossy());
+            let _ = write!(options, " --{name} {value}");
         }
     }
     options

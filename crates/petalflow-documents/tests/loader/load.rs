@@ -460,9 +460,8 @@ async fn a_cache_in_a_map_has_one_entry_for_equal_items() {
     assert_eq!(items[2]["cache"]["key"], "m-item-:a");
 }
 
-/// `flow_from!` reports what [`load`] would refuse.
-#[test]
-fn what_the_loader_refuses_in_settings_the_check_reports() {
+/// Settings that the loader refuses: the kind of the node, its settings, and the place.
+fn refused_settings() -> Vec<(&'static str, Value, &'static str)> {
     let text = |extra: Value| {
         let mut config = json!({ "input_var": "x", "output_var": "y" });
         config
@@ -471,7 +470,7 @@ fn what_the_loader_refuses_in_settings_the_check_reports() {
             .extend(extra.as_object().unwrap().clone());
         config
     };
-    let cases = [
+    vec![
         (
             "transform",
             text(json!({ "transform": "pick", "fields": [] })),
@@ -546,8 +545,13 @@ fn what_the_loader_refuses_in_settings_the_check_reports() {
             "allowed_targets",
         ),
         ("webhook_trigger", json!({ "body_var": "" }), "body_var"),
-    ];
-    for (kind, config, setting) in cases {
+    ]
+}
+
+/// `flow_from!` reports what [`load`] would refuse.
+#[test]
+fn what_the_loader_refuses_in_settings_the_check_reports() {
+    for (kind, config, setting) in refused_settings() {
         let edges = if kind == "llm_router" {
             json!([["a", "b"]])
         } else {
