@@ -2,9 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use petalflow::BoxError;
-use petalflow::checkpoint::{Store, StoreError};
+use petalflow::checkpoint::{Address, Store, StoreError};
 use petalflow::event::TaskId;
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, Thread, ThreadError};
@@ -109,6 +110,16 @@ async fn takeover(
     );
     let others = async {
         scene.stalled.notified().await;
+        // A write that is still in flight would claim the thread again.
+        while durability == Durability::Async
+            && stores
+                .store
+                .read(Address::root(THREAD), None)
+                .await?
+                .is_none()
+        {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
         process.detach();
         // A release through another handle may take a moment to be visible.
         assert!(granted_soon(&*stores.other, THREAD, "third").await?);
@@ -162,8 +173,8 @@ async fn takeover(
         "a run that has lost its thread writes nothing to it ({case})"
     );
     let tasks = scene.tasks().clone();
-    // Otherwise it may be that nothing was stored which could be deleted.
-    let was_stored = durability == Durability::Sync;
+    // Otherwise nothing was stored that could be deleted.
+    let was_stored = durability != Durability::Exit;
     assert!(
         !was_stored || (tasks[0] != tasks[1]) == (meanwhile != Meanwhile::Continued),
         "a task has another id in a thread that was deleted and begun anew, and no other id in one that goes on ({case})"

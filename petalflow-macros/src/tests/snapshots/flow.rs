@@ -235,7 +235,6 @@ const _: () = {
         __petalflow::upto4::<__All, WriteEssay, __WrittenState>(__flow, __node, __task)
     }
     #[automatically_derived]
-    #[diagnostic::do_not_recommend]
     impl petalflow::Flow for WriteEssay
     where
         for<'__b> __WrittenState: petalflow::__private::flow::StateFor<'__b>,
@@ -264,7 +263,6 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    #[diagnostic::do_not_recommend]
     impl __petalflow::Subflow for WriteEssay
     where
         for<'__b> __WrittenState: petalflow::__private::flow::StateFor<'__b>,
