@@ -12,10 +12,11 @@
 //! | [`NeedsDefault`], [`SkipsZero`] | the value of a key has a default, or a zero |
 //! | [`Deliverable`], [`ItemsOf`] | a payload can travel along an edge, or consists of items for `each` |
 //! | [`shared`] | threads can share values of a type |
+//! | [`boxed_error`] | the error of a node can be the error of a run |
 //! | [`spawn`] | a node can run as a task of tokio |
 
 pub use crate::__private::flow::{HasValue, ItemsOf, NodeOver, RunsAtOnce, Subflow, ValueOver};
 pub use crate::__private::{
-    Deliverable, IsState, KeyOf, NeedsDefault, Optional, SkipsZero, key_output, last_output,
-    shared, spawn,
+    Deliverable, IsState, KeyOf, NeedsDefault, Optional, SkipsZero, boxed_error, key_output,
+    last_output, shared, spawn,
 };

@@ -178,6 +178,12 @@ fn follows(finding: &Finding, wrong: &[String]) -> bool {
     };
     let at = finding.pointer.as_str();
     let is_near = |wrong: &String| is_inside(at, wrong) || is_inside(wrong, at);
+    // A field that is missing because its name is misspelt, or names in a list that the field beside it declares.
+    let is_beside = |wrong: &String| {
+        let object = parent(wrong);
+        object.is_some() && (parent(at) == object || parent(at).and_then(parent) == object)
+    };
+    let refers = matches!(finding.code, Code::UnknownNode | Code::BadParameter);
     // A node without its name is a node that others do not find.
     let hides_node = |wrong: &String| {
         let parts: Vec<&str> = wrong.split('/').skip(1).collect();
@@ -188,7 +194,13 @@ fn follows(finding: &Finding, wrong: &[String]) -> bool {
     };
     finding.severity != Severity::Error
         || wrong.iter().any(is_near)
+        || (refers && wrong.iter().any(is_beside))
         || (finding.code == Code::UnknownNode && wrong.iter().any(hides_node))
+}
+
+/// The pointer to the object or the list that has this value.
+fn parent(pointer: &str) -> Option<&str> {
+    pointer.rsplit_once('/').map(|(parent, _)| parent)
 }
 
 /// Reports what was found. Returns whether nothing of it is an error.

@@ -33,6 +33,10 @@ nodes:
         errors,
         "a.json:1:40: error[CV-107]: expected an object, not the number 1"
     );
+    let misspelt =
+        r#"{ "initial_nod": "a", "nodes": { "a": { "task_messages": [], "functions": [] } } }"#;
+    let errors = check(&Source::new("a.json", misspelt)).unwrap_err();
+    assert_eq!(errors.to_string().lines().count(), 1, "{errors}");
 }
 
 #[test]

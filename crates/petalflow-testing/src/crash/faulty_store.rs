@@ -25,8 +25,8 @@ use super::fault::{Fault, FaultTarget};
 /// let store = InMemoryStore::new();
 /// let faulty = FaultyStore::new(&store);
 /// faulty.inject(Fault { kind: FaultKind::OutageBefore, nth: 2 });
-/// faulty.write(Address::root("t"), 0, &[]).await?;
-/// faulty.write(Address::root("t"), 0, &[]).await.unwrap_err();
+/// faulty.write(Address::root("t"), 0, &[], None).await?;
+/// faulty.write(Address::root("t"), 0, &[], None).await.unwrap_err();
 /// assert!(faulty.fault_occurred());
 /// # Ok(())
 /// # }

@@ -1,11 +1,11 @@
 //! The public interface of a flow: the type, its functions, and the implementation of `Flow`.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
-use super::tokens::head;
+use super::signatures::{run, signatures};
 use super::{builder, docs, interrupt_points};
 use crate::paths::local;
 
@@ -83,51 +83,6 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
             }
         }
     }
-}
-
-/// `run` without its body, at the name of the flow, where rustc shows the function if the input does not fit.
-pub(super) fn run(cx: &Cx<'_>, input: &Ident) -> TokenStream {
-    let state = cx.state;
-    let run = quote! {
-        /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
-        #[allow(clippy::self_named_constructors)]
-        pub fn run(#input: impl __petalflow::InputOf<#state>) -> __petalflow::Run<Self>
-    };
-    head(run, cx.name.span())
-}
-
-/// `run`, `new`, `topology`, `mermaid` and `dot`, without their bodies.
-pub(crate) fn signatures(
-    krate: &TokenStream,
-    state: &TokenStream,
-    input: &Ident,
-) -> [TokenStream; 5] {
-    [
-        quote! {
-            /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
-            #[allow(clippy::self_named_constructors)]
-            pub fn run(#input: impl #krate::state::InputOf<#state>) -> #krate::Run<Self>
-        },
-        quote! {
-            /// A launch of the flow, for limits, managed values and middleware.
-            pub fn new() -> #krate::Launch<Self>
-        },
-        quote! {
-            /// The graph as data: its nodes, their roles, and its edges.
-            #[must_use]
-            pub fn topology() -> #krate::graph::Topology
-        },
-        quote! {
-            /// The graph as a [Mermaid](https://mermaid.js.org) diagram.
-            #[must_use]
-            pub fn mermaid() -> ::std::string::String
-        },
-        quote! {
-            /// The graph in the DOT language of Graphviz.
-            #[must_use]
-            pub fn dot() -> ::std::string::String
-        },
-    ]
 }
 
 /// The implementation of `Flow`.

@@ -5,8 +5,8 @@ use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 
-use super::api;
 use super::cx::{Cx, Value};
+use super::signatures;
 use super::tokens::{head, numbered, respan};
 use crate::flow::check::is_method;
 use crate::paths::{keyword, local};
@@ -386,7 +386,7 @@ fn marker(value: &Value<'_>) -> Ident {
 fn without_builder(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
     let name = cx.own();
     let input = local("input");
-    let run = api::run(cx, &input);
+    let run = signatures::run(cx, &input);
     let fields = values.iter().map(|value| value.name);
     let makes = values.iter().map(Value::make);
     let exists = cx.exists();

@@ -10,6 +10,7 @@ mod nodes;
 mod policy;
 mod reads;
 mod reports;
+mod signatures;
 mod step;
 mod subflow;
 mod tables;
@@ -18,10 +19,10 @@ mod tokens;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-pub(crate) use self::api::signatures;
 pub(crate) use self::builder::{Generics, builder_doc, required};
 pub(crate) use self::cx::Cx;
 pub(crate) use self::docs::{code as docs, diagram, drawing};
+pub(crate) use self::signatures::signatures;
 
 pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     let Cx { krate, .. } = cx;

@@ -1,0 +1,52 @@
+//! The functions of a flow, without their bodies.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::cx::Cx;
+use super::tokens::head;
+
+/// `run` without its body, at the name of the flow, where rustc shows the function if the input does not fit.
+pub(super) fn run(cx: &Cx<'_>, input: &Ident) -> TokenStream {
+    let state = cx.state;
+    let run = quote! {
+        /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
+        #[allow(clippy::self_named_constructors)]
+        pub fn run(#input: impl __petalflow::InputOf<#state>) -> __petalflow::Run<Self>
+    };
+    head(run, cx.name.span())
+}
+
+/// `run`, `new`, `topology`, `mermaid` and `dot`, without their bodies.
+pub(crate) fn signatures(
+    krate: &TokenStream,
+    state: &TokenStream,
+    input: &Ident,
+) -> [TokenStream; 5] {
+    [
+        quote! {
+            /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
+            #[allow(clippy::self_named_constructors)]
+            pub fn run(#input: impl #krate::state::InputOf<#state>) -> #krate::Run<Self>
+        },
+        quote! {
+            /// A launch of the flow, for limits, managed values and middleware.
+            pub fn new() -> #krate::Launch<Self>
+        },
+        quote! {
+            /// The graph as data: its nodes, their roles, and its edges.
+            #[must_use]
+            pub fn topology() -> #krate::graph::Topology
+        },
+        quote! {
+            /// The graph as a [Mermaid](https://mermaid.js.org) diagram.
+            #[must_use]
+            pub fn mermaid() -> ::std::string::String
+        },
+        quote! {
+            /// The graph in the DOT language of Graphviz.
+            #[must_use]
+            pub fn dot() -> ::std::string::String
+        },
+    ]
+}
