@@ -162,7 +162,8 @@ impl<F: Flow> Thread<F> {
     }
 
     /// Sets the labels of the thread, in the place of all earlier ones: names with values, by which threads can be
-    /// [listed](ThreadQuery::label). The thread need not exist yet. Labels are not protected by `petalflow-encryption`.
+    /// [listed](crate::checkpoint::ThreadQuery::label). The thread need not exist yet. Labels are not protected by
+    /// `petalflow-encryption`.
     ///
     /// # Errors
     ///
