@@ -17,7 +17,10 @@ export CARGO_TERM_PROGRESS_WHEN=never
 export PETALFLOW_TESTS=all
 PETALFLOW_SKIPS=$(mktemp)
 export PETALFLOW_SKIPS
-trap 'rm -f "$PETALFLOW_SKIPS"' EXIT
+TEMPORARY=$(mktemp -d)
+# The servers of the tests run as other users.
+chmod 755 "$TEMPORARY"
+trap 'rm -rf "$PETALFLOW_SKIPS" "$TEMPORARY"' EXIT
 
 step() {
     printf '\n=== %4ds  %s\n' "$SECONDS" "$*"
@@ -32,6 +35,12 @@ install_packages() {
     apt-get update -qq
     DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}"
     rustup component add rust-analyzer
+    # A PostgreSQL with the extension pgvector, which Debian does not package.
+    if python3 -m pip install --quiet --target "$TEMPORARY/pgserver" pgserver; then
+        export PETALFLOW_TEST_PGVECTOR="$TEMPORARY/pgserver/pgserver/pginstall/bin"
+    else
+        echo "no PostgreSQL with pgvector: python3 cannot install the package pgserver" >&2
+    fi
 }
 
 # Prints `package feature` for each feature of each package that is published, and `package` alone for none of them.

@@ -32,13 +32,22 @@ impl Postgres {
 
     /// Starts a server that can be stopped and started again.
     pub fn start_own() -> Found<Self> {
-        Self::start_with(|_, _| Ok(Vec::new()))
+        Self::start_with(&own_programs()?, |_, _| Ok(Vec::new()))
+    }
+
+    /// Starts a server that has the extension pgvector, from the programs in the folder of `PETALFLOW_TEST_PGVECTOR`.
+    pub fn start_with_pgvector() -> Found<Self> {
+        let folder = env::var_os("PETALFLOW_TEST_PGVECTOR").ok_or(
+            "no PostgreSQL with pgvector: set PETALFLOW_TEST_PGVECTOR to the folder of its programs (those of the Python package \
+             `pgserver` are in `pgserver/pginstall/bin`)",
+        )?;
+        Self::start_with(&Path::new(&folder).join("postgres"), |_, _| Ok(Vec::new()))
     }
 
     /// Starts a server that encrypts connections. Returns it with the certificate to trust.
     pub fn start_encrypted() -> Found<(Self, Vec<u8>)> {
         let mut pem = Vec::new();
-        let server = Self::start_with(|folder, user_prefix| {
+        let server = Self::start_with(&own_programs()?, |folder, user_prefix| {
             let made = Certificate::make(folder, user_prefix)?;
             pem = made.pem();
             Ok(vec![
@@ -51,16 +60,13 @@ impl Postgres {
     }
 
     /// Calls `settings` with the folder, and with the prefix for a command whose files the server must be able to read.
-    fn start_with(settings: impl FnOnce(&Path, &[String]) -> Found<Vec<String>>) -> Found<Self> {
-        let Some(postgres) = program("postgres", &installed()) else {
-            return Err(
-                "no PostgreSQL: install the Debian package `postgresql`, or set PETALFLOW_TEST_POSTGRES to the url of a \
-                 database in which the tests may create schemas"
-                    .into(),
-            );
-        };
+    fn start_with(
+        postgres: &Path,
+        settings: impl FnOnce(&Path, &[String]) -> Found<Vec<String>>,
+    ) -> Found<Self> {
         // The other programs are beside the file itself, not beside a link to it.
-        let postgres = fs::canonicalize(postgres).expect("the file was just found");
+        let postgres = fs::canonicalize(postgres)
+            .map_err(|error| format!("no PostgreSQL at {}: {error}", postgres.display()))?;
         let beside = |name: &str| postgres.with_file_name(name);
         let folder = temporary("postgres");
         let data = folder.join("data");
@@ -134,6 +140,15 @@ impl Postgres {
         let (server, ..) = self.own.as_ref().expect("this process started the server");
         server.stop();
     }
+}
+
+/// The server program of this machine.
+fn own_programs() -> Found<PathBuf> {
+    program("postgres", &installed()).ok_or_else(|| {
+        "no PostgreSQL: install the Debian package `postgresql`, or set PETALFLOW_TEST_POSTGRES to the url of a database in which \
+         the tests may create schemas"
+            .into()
+    })
 }
 
 /// The folders of the versions that Debian installs, newest first.

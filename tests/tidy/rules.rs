@@ -30,7 +30,12 @@ pub(crate) const PACKAGES: &[Layer] = &[
     ),
     layer(
         "petalflow-memory",
-        &["petalflow", "petalflow-sqlite", "petalflow-testing"],
+        &[
+            "petalflow",
+            "petalflow-postgres",
+            "petalflow-sqlite",
+            "petalflow-testing",
+        ],
         &[],
     ),
     layer("petalflow-workers", &["petalflow"], &[]),

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::{Entry, MemoryError, Namespace, Page, Query};
 use petalflow::async_trait;
 
-/// A store for entries. Implementations are [`InMemory`](super::InMemory) and, with the feature `sqlite`,
-/// `SqliteMemory`. Test your own with `petalflow_memory::testing::memory_contract!` (feature `testing`).
+/// A store for entries. Implementations are [`InMemory`](super::InMemory), `SqliteMemory` (feature `sqlite`) and
+/// `PostgresMemory` (feature `postgres`). Test your own with `petalflow_memory::testing::memory_contract!` (feature `testing`).
 ///
 /// # The contract
 ///

@@ -2,6 +2,8 @@
 
 use super::Namespace;
 use petalflow::BoxError;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+use petalflow::checkpoint::StoreError;
 use petalflow::error::message_with_sources;
 
 /// An error of a memory.
@@ -65,6 +67,17 @@ pub enum MemoryError {
 impl std::fmt::Debug for MemoryError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&message_with_sources(self))
+    }
+}
+
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+impl From<StoreError> for MemoryError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unavailable(why) => MemoryError::Unavailable(why),
+            StoreError::Other(why) => MemoryError::Other(why),
+            other => MemoryError::Other(Box::new(other)),
+        }
     }
 }
 

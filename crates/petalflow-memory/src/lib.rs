@@ -2,8 +2,9 @@
 //!
 //! An entry is a JSON value with a key in a namespace, which is a path of names. A [`Memory`] reads, writes and lists
 //! entries, and finds them by their fields. A [`MemoryBackend`] stores them: [`InMemory`], a file (`SqliteMemory`,
-//! feature `sqlite`), or your own. Test your own with `petalflow_memory::testing::memory_contract!` (feature
-//! `testing`). [`VectorIndex`] adds vector search to any backend.
+//! feature `sqlite`), a PostgreSQL database (`PostgresMemory`, feature `postgres`), or your own. Test your own with
+//! `petalflow_memory::testing::memory_contract!` (feature `testing`). [`VectorIndex`] adds vector search to any backend;
+//! `PostgresVectors` stores the vectors as well, and searches in the server where it has pgvector.
 //!
 //! Nodes and tools receive it as a managed value:
 //!
@@ -48,9 +49,13 @@ mod filter;
 mod handle;
 mod in_memory;
 mod namespace;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod query;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod stored;
 #[cfg(feature = "testing")]
 #[cfg_attr(docsrs, doc(cfg(feature = "testing")))]
 pub mod testing;
@@ -63,6 +68,9 @@ pub use filter::{Comparison, Filter};
 pub use handle::Memory;
 pub use in_memory::InMemory;
 pub use namespace::Namespace;
+#[cfg(feature = "postgres")]
+#[cfg_attr(docsrs, doc(cfg(feature = "postgres")))]
+pub use postgres::{PostgresMemory, PostgresVectors};
 pub use query::{Page, Query};
 #[cfg(feature = "sqlite")]
 #[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]

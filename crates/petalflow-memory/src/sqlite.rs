@@ -4,7 +4,6 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-use petalflow::checkpoint::StoreError;
 use petalflow_sqlite::SqliteStore;
 use petalflow_sqlite::database::{TransactionError, read_integer, sql_integer};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -13,11 +12,8 @@ use serde_json::Value;
 use super::entry::{check, expiry};
 use super::{Entry, MemoryBackend, MemoryError, Namespace, Page, Query};
 use crate::entry::now_ms;
+use crate::stored::{Stored, end_of_prefix, names, path, signed};
 use petalflow::async_trait;
-
-/// The end of each name in a stored path. It sorts before any continuation of a longer name. Therefore paths sort by
-/// bytes in the same order as name by name.
-const END: [u8; 2] = [0, 1];
 
 /// A backend that stores entries in an SQLite database: in memory, or in a file that several processes on one machine
 /// can share. Clones share their connections.
@@ -85,16 +81,6 @@ impl SqliteMemory {
     }
 }
 
-impl From<StoreError> for MemoryError {
-    fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Unavailable(why) => MemoryError::Unavailable(why),
-            StoreError::Other(why) => MemoryError::Other(why),
-            other => MemoryError::Other(Box::new(other)),
-        }
-    }
-}
-
 /// An entry in the form that is stored.
 struct Written {
     namespace: Vec<u8>,
@@ -113,7 +99,7 @@ impl MemoryBackend for SqliteMemory {
                     WHERE namespace = ?1 AND key = ?2 AND (expires_ms IS NULL OR expires_ms > ?3)";
             let mut select = connection.prepare_cached(select)?;
             let row = select.query_row(params![path, owned, sql_integer(now_ms())?], |row| {
-                Found::read(row, 0)
+                read_stored(row, 0)
             });
             Ok(row.optional()?)
         });
@@ -198,8 +184,7 @@ fn page(
     query: &Query,
 ) -> Result<Result<Page, MemoryError>, TransactionError> {
     let first = path(&query.prefix);
-    // Upper bound: no UTF-8 byte is above 0xf4, so every path under the prefix sorts before 0xff.
-    let beyond = [&first[..], &[0xff]].concat();
+    let beyond = end_of_prefix(&first);
     let (from, key) = match &query.after {
         Some(after) if path(&after.namespace) >= first => {
             (path(&after.namespace), Some(after.key.as_str()))
@@ -215,7 +200,7 @@ fn page(
         Ok((
             row.get::<_, Vec<u8>>(0)?,
             row.get::<_, String>(1)?,
-            Found::read(row, 2)?,
+            read_stored(row, 2)?,
         ))
     })?;
     let mut failed = None;
@@ -228,97 +213,12 @@ fn page(
     }
 }
 
-/// The columns of an entry, without its namespace and key.
-struct Found {
-    value: String,
-    created_ms: u64,
-    updated_ms: u64,
-    expires_ms: Option<u64>,
-}
-
-impl Found {
-    fn read(row: &Row<'_>, column: usize) -> rusqlite::Result<Self> {
-        let expires: Option<i64> = row.get(column + 3)?;
-        Ok(Found {
-            value: row.get(column)?,
-            created_ms: read_integer(row, column + 1)?,
-            updated_ms: read_integer(row, column + 2)?,
-            expires_ms: expires.map(i64::unsigned_abs),
-        })
-    }
-
-    fn entry(self, namespace: Namespace, key: String) -> Result<Entry, MemoryError> {
-        match serde_json::from_str(&self.value) {
-            Ok(value) => Ok(Entry {
-                namespace,
-                key,
-                value,
-                created_ms: self.created_ms,
-                updated_ms: self.updated_ms,
-                expires_ms: self.expires_ms,
-            }),
-            Err(error) => Err(MemoryError::Damaged {
-                namespace,
-                key,
-                problem: format!("it is not JSON ({error}): put it anew, or restore a backup"),
-            }),
-        }
-    }
-}
-
-/// Converts a time to an SQLite integer. A time that is too large becomes the largest one.
-fn signed(ms: u64) -> i64 {
-    i64::try_from(ms).unwrap_or(i64::MAX)
-}
-
-/// Encodes a path as bytes. Bytes sort like paths, and a prefix of a path is a prefix of the bytes.
-fn path(namespace: &Namespace) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for name in namespace.names() {
-        for &byte in name.as_bytes() {
-            bytes.push(byte);
-            if byte == 0 {
-                bytes.push(0xff);
-            }
-        }
-        bytes.extend(END);
-    }
-    bytes
-}
-
-/// Decodes a path.
-fn names(bytes: &[u8]) -> Namespace {
-    let mut names = Vec::new();
-    let mut name = Vec::new();
-    let mut bytes = bytes.iter();
-    while let Some(&byte) = bytes.next() {
-        if byte != 0 {
-            name.push(byte);
-        } else if bytes.next() == Some(&0xff) {
-            name.push(0);
-        } else {
-            names.push(String::from_utf8_lossy(&std::mem::take(&mut name)).into_owned());
-        }
-    }
-    names.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::{Namespace, names, path};
-
-    proptest! {
-        #[test]
-        fn paths_compare_as_their_bytes(
-            one in proptest::collection::vec("[\u{0}\u{1}aé\u{10ffff}]{0,3}", 0..3),
-            other in proptest::collection::vec("[\u{0}\u{1}aé\u{10ffff}]{0,3}", 0..3),
-        ) {
-            let (one, other) = (Namespace::from(one), Namespace::from(other));
-            prop_assert_eq!(&names(&path(&one)), &one);
-            prop_assert_eq!(one.cmp(&other), path(&one).cmp(&path(&other)));
-            prop_assert_eq!(one.starts_with(&other), path(&one).starts_with(&path(&other)));
-        }
-    }
+fn read_stored(row: &Row<'_>, column: usize) -> rusqlite::Result<Stored> {
+    let expires: Option<i64> = row.get(column + 3)?;
+    Ok(Stored {
+        value: row.get(column)?,
+        created_ms: read_integer(row, column + 1)?,
+        updated_ms: read_integer(row, column + 2)?,
+        expires_ms: expires.map(i64::unsigned_abs),
+    })
 }

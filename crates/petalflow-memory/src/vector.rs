@@ -17,7 +17,7 @@ use crate::entry::now_ms;
 use petalflow::{BoxError, async_trait};
 
 /// The default limit of a search.
-const DEFAULT_LIMIT: usize = 10;
+pub(crate) const DEFAULT_LIMIT: usize = 10;
 
 /// An embedding model: converts texts to vectors. Implemented for functions that take texts and return a future.
 ///
@@ -105,10 +105,7 @@ impl<B: MemoryBackend, E: Embed> VectorIndex<B, E> {
         VectorIndex {
             backend,
             embed,
-            text: |entry| match &entry.value {
-                Value::String(text) => text.clone(),
-                value => value.to_string(),
-            },
+            text: plain_text,
             known: Mutex::default(),
         }
     }
@@ -177,16 +174,7 @@ impl<B: MemoryBackend, E: Embed> VectorIndex<B, E> {
                 to_embed.push(text);
             }
         }
-        let count = to_embed.len();
-        let embedded = self.embed.embed(to_embed).await;
-        let mut embedded = embedded.map_err(MemoryError::Embedding)?.into_iter();
-        if embedded.len() != count {
-            let message = format!(
-                "{count} texts were embedded as {} vectors: return one for each text",
-                embedded.len()
-            );
-            return Err(MemoryError::Embedding(message.into()));
-        }
+        let mut embedded = embed_all(&self.embed, to_embed).await?.into_iter();
         let question = embedded.next().unwrap_or_default();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         for ((entry, text), vector) in entries.iter().zip(hashes).zip(&mut vectors) {
@@ -220,22 +208,11 @@ impl<B: MemoryBackend, E: Embed> VectorMemory for VectorIndex<B, E> {
         let (question, vectors) = self.vectors_of(text, &entries).await?;
         let mut hits = Vec::with_capacity(entries.len());
         for (entry, vector) in entries.into_iter().zip(vectors) {
-            if vector.len() != question.len() {
-                let message = format!(
-                    "the vector of `{}` has {} numbers, that of the question {}: use one embedding model for both",
-                    entry.key,
-                    vector.len(),
-                    question.len()
-                );
-                return Err(MemoryError::Embedding(message.into()));
-            }
+            check_length(&entry, vector.len(), question.len())?;
             let score = cosine(&question, &vector);
             hits.push(SearchHit { entry, score });
         }
-        // The sort is stable: entries with equal scores stay in the order of namespace and key.
-        hits.sort_by(|one, other| other.score.total_cmp(&one.score));
-        hits.truncate(limit);
-        Ok(hits)
+        Ok(best(hits, limit))
     }
 }
 
@@ -275,8 +252,61 @@ impl<B: MemoryBackend, E: Embed> MemoryBackend for VectorIndex<B, E> {
     }
 }
 
+/// The text of an entry that is searched, unless the program says otherwise.
+pub(crate) fn plain_text(entry: &Entry) -> String {
+    match &entry.value {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    }
+}
+
+/// One vector for each text.
+pub(crate) async fn embed_all(
+    embed: &impl Embed,
+    texts: Vec<String>,
+) -> Result<Vec<Vec<f32>>, MemoryError> {
+    let count = texts.len();
+    let embedded = embed.embed(texts).await;
+    let embedded = embedded.map_err(MemoryError::Embedding)?;
+    if embedded.len() != count {
+        let message = format!(
+            "{count} texts were embedded as {} vectors: return one for each text",
+            embedded.len()
+        );
+        return Err(MemoryError::Embedding(message.into()));
+    }
+    if embedded.iter().flatten().any(|number| !number.is_finite()) {
+        let message = "a vector has a number that is infinite or not a number";
+        return Err(MemoryError::Embedding(message.into()));
+    }
+    Ok(embedded)
+}
+
+/// Fails if the vector of an entry has another length than that of the question.
+pub(crate) fn check_length(
+    entry: &Entry,
+    length: usize,
+    question: usize,
+) -> Result<(), MemoryError> {
+    if length == question {
+        return Ok(());
+    }
+    let message = format!(
+        "the vector of `{}` has {length} numbers, that of the question {question}: use one embedding model for both",
+        entry.key
+    );
+    Err(MemoryError::Embedding(message.into()))
+}
+
+/// The hits with the highest scores. Those with equal scores stay in their order.
+pub(crate) fn best(mut hits: Vec<SearchHit>, limit: usize) -> Vec<SearchHit> {
+    hits.sort_by(|one, other| other.score.total_cmp(&one.score));
+    hits.truncate(limit);
+    hits
+}
+
 /// The cosine similarity of two vectors of the same length. 0 if it is not a finite number.
-fn cosine(one: &[f32], other: &[f32]) -> f32 {
+pub(crate) fn cosine(one: &[f32], other: &[f32]) -> f32 {
     let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
     let length = (dot(one, one) * dot(other, other)).sqrt();
     let cosine = dot(one, other) / length;

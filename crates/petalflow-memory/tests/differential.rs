@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 /// Something that is done to a memory.
 #[derive(Clone, Debug)]
-enum Step {
+pub(super) enum Step {
     Put(Namespace, String, Value, Option<Duration>),
     Delete(Namespace, String),
     Get(Namespace, String),
@@ -90,7 +90,7 @@ fn query() -> impl Strategy<Value = Query> {
     })
 }
 
-fn step() -> impl Strategy<Value = Step> {
+pub(super) fn step() -> impl Strategy<Value = Step> {
     let hour = Duration::from_hours(1);
     let ttl = prop_oneof![
         3 => Just(None),
@@ -107,7 +107,10 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// What a step answers, without times.
-async fn answer(memory: &dyn MemoryBackend, step: &Step) -> Result<String, petalflow::BoxError> {
+pub(super) async fn answer(
+    memory: &dyn MemoryBackend,
+    step: &Step,
+) -> Result<String, petalflow::BoxError> {
     Ok(match step {
         Step::Put(namespace, key, value, ttl) => {
             memory.put(namespace, key, value.clone(), *ttl).await?;

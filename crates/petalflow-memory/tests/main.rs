@@ -3,6 +3,8 @@
 mod differential;
 mod files;
 mod managed;
+#[cfg(unix)]
+mod postgres;
 mod vectors;
 
 use petalflow_memory::testing::{MemoryUnderTest, memory_contract};

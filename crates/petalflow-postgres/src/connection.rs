@@ -21,7 +21,7 @@ pub(crate) type Params<'a> = [&'a (dyn ToSql + Sync)];
 /// A connection whose search path is the schema of the store, and which prepares each statement once.
 pub(crate) struct Connection {
     client: Client,
-    prepared: Mutex<HashMap<&'static str, Statement>>,
+    prepared: Mutex<HashMap<Box<str>, Statement>>,
     /// Whether a transaction of several statements may be open.
     in_transaction: AtomicBool,
 }
@@ -119,17 +119,13 @@ impl Connection {
     /// # Cancel safety
     ///
     /// A statement that was sent runs to its end, before those that are sent later on this connection.
-    pub(crate) async fn query(
-        &self,
-        sql: &'static str,
-        params: &Params<'_>,
-    ) -> Result<Vec<Row>, Error> {
+    pub(crate) async fn query(&self, sql: &str, params: &Params<'_>) -> Result<Vec<Row>, Error> {
         let known = self.lock().get(sql).cloned();
         let statement = if let Some(statement) = known {
             statement
         } else {
             let statement = self.client.prepare(sql).await?;
-            self.lock().insert(sql, statement.clone());
+            self.lock().insert(sql.into(), statement.clone());
             statement
         };
         self.client.query(&statement, params).await
@@ -163,7 +159,7 @@ impl Connection {
         &mut self.client
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<&'static str, Statement>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Box<str>, Statement>> {
         // No panic can leave it half-changed.
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -29,13 +29,15 @@
 //! ```
 //!
 //! * [`PostgresStore`] is the store, with what it promises
-//! * [`PostgresOptions`] has the settings.
+//! * [`PostgresOptions`] has the settings
+//! * [`database`] is for crates that store other data in the same schema.
 //!
 //! The feature `tls` encrypts connections.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod connection;
+pub mod database;
 mod error;
 mod layout;
 mod options;

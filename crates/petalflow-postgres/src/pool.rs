@@ -65,7 +65,7 @@ impl Pool {
         &self,
         thread: &str,
         rerun: Rerun,
-        sql: &'static str,
+        sql: &str,
         params: &Params<'_>,
     ) -> Result<Vec<Row>, StoreError> {
         let mut last = false;
@@ -214,7 +214,7 @@ impl Lease<'_> {
     async fn query(
         &mut self,
         deadline: Duration,
-        sql: &'static str,
+        sql: &str,
         params: &Params<'_>,
     ) -> Result<Result<Vec<Row>, tokio_postgres::Error>, StoreError> {
         self.settled = false;

@@ -122,6 +122,10 @@ impl PostgresStore {
         })))
     }
 
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.0.pool
+    }
+
     /// Fails if the owner does not have the claim on the thread.
     async fn check_claim(&self, thread: &str, owner: Option<&str>) -> Result<(), StoreError> {
         let Some(owner) = owner else { return Ok(()) };

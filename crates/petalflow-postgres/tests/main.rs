@@ -210,9 +210,9 @@ async fn an_older_layout_is_migrated() {
     let store = open(&server.url, &schema).await.unwrap();
     append(&store, 1, None).await.unwrap();
     drop(store);
-    // The second layout added claims, the third what is listed of threads.
+    // The second layout added claims, the third what is listed of threads, the fourth memories.
     let back = format!(
-        "DROP TABLE {schema}.claims, {schema}.threads; ALTER TABLE {schema}.lines DROP COLUMN begun_ms;
+        "DROP TABLE {schema}.claims, {schema}.threads, {schema}.memories, {schema}.memory_vectors; ALTER TABLE {schema}.lines DROP COLUMN begun_ms;
         UPDATE {schema}.layout SET version = 1"
     );
     sql(&server.url, &back).await;
