@@ -116,7 +116,6 @@ impl RouteNames {
         }
     }
 
-    #[cfg(feature = "builder")]
     pub(crate) fn all(&self) -> Vec<&str> {
         RouteIdx::all(self.len())
             .map(|route| self.name(route))
@@ -394,6 +393,15 @@ impl ExecutionPlan {
     /// Whether the node chooses a route.
     pub(crate) fn chooses(&self, node: NodeIdx) -> bool {
         self.routes[node.index()].len() > 0
+    }
+
+    pub(crate) fn spec(&self, node: NodeIdx) -> &NodeSpec {
+        &self.specs[node.index()]
+    }
+
+    /// The names of the routes of a node.
+    pub(crate) fn route_names(&self, node: NodeIdx) -> Vec<&str> {
+        self.routes[node.index()].all()
     }
 
     /// Whether the node takes an item.

@@ -2,7 +2,7 @@
 
 use crate::checkpoint::DecisionKind;
 use crate::error::BoxError;
-use crate::node::{Effects, Output};
+use crate::node::{Effects, KeyWrites};
 use crate::state::State;
 
 /// A decision at an `interrupt before` or `interrupt after`, with its author and reason, which the thread's history
@@ -117,9 +117,9 @@ impl<S: State> Decision<S> {
         Decision::new(DecisionAction::Skip)
     }
 
-    /// Writes the result of a node through the keys' reducers, then resumes the run.
+    /// Writes these values through the keys' reducers, then resumes the run.
     #[must_use]
-    pub fn edit(writes: impl Output<S>) -> Self {
+    pub fn edit(writes: impl KeyWrites<S>) -> Self {
         Decision::new(DecisionAction::Edit(Box::new(update_of(writes))))
     }
 
@@ -138,8 +138,8 @@ impl<S: State> Decision<S> {
     }
 }
 
-/// The writes of a value that a node could return.
-pub(crate) fn update_of<S: State>(writes: impl Output<S>) -> Result<S::Update, BoxError> {
+/// The update of writes.
+pub(crate) fn update_of<S: State>(writes: impl KeyWrites<S>) -> Result<S::Update, BoxError> {
     let mut effects = Effects::default();
     writes.apply(&mut effects)?;
     Ok(effects.update)

@@ -3,7 +3,7 @@
 use super::decision::update_of;
 use super::{Answer, Decision, InterruptId};
 use crate::error::BoxError;
-use crate::node::Output;
+use crate::node::KeyWrites;
 use crate::state::State;
 
 /// The input with which a thread is resumed: answers, decisions, changes to the state, other nodes to continue at. `()`
@@ -77,9 +77,9 @@ impl<S: State> Resume<S> {
         self
     }
 
-    /// Writes the result of a node through the keys' reducers before the run resumes.
+    /// Writes these values through the keys' reducers before the run resumes.
     #[must_use]
-    pub fn update(mut self, writes: impl Output<S>) -> Self {
+    pub fn update(mut self, writes: impl KeyWrites<S>) -> Self {
         self.updates.push(update_of(writes));
         self
     }

@@ -2,6 +2,7 @@
 
 mod context;
 mod effects;
+mod external;
 mod extract;
 mod item;
 mod key;
@@ -24,6 +25,7 @@ use std::future::Future;
 pub use crate::delivery::{Delivery, ItemCodec};
 pub use context::Context;
 pub use effects::{Effects, RouteChoice};
+pub(crate) use external::{ExternalOutput, Following};
 pub use extract::{Extract, Managed, Requirements};
 pub use item::{AcceptsItem, Each, Sent};
 pub use key::{Key, Overwrite};
@@ -31,7 +33,7 @@ pub use keys::Keys;
 pub(crate) use last_activity::LastActivity;
 pub use managed::{ManagedValues, RestoreContext};
 pub use managed_provider::ManagedProvider;
-pub use output::{IntoBoxError, Output, WriteOutput};
+pub use output::{IntoBoxError, KeyWrites, Output, WriteOutput};
 #[doc(hidden)]
 pub use output::{key_output, last_output};
 pub use petalflow_graph::RouteIdx;

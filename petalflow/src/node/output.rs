@@ -115,6 +115,37 @@ pub trait Output<S>: Sized {
 )]
 pub trait WriteOutput<S>: Output<S> {}
 
+/// Writes of keys that come from outside of a run, as for [`Decision::edit`](crate::interrupt::Decision::edit). Every
+/// [`WriteOutput`] is one: a typed key, a tuple of them, an `Option` of one, or `()`.
+///
+/// ```
+/// use petalflow::interrupt::Resume;
+/// use petalflow::node::KeyWrites;
+/// use petalflow::prelude::*;
+///
+/// #[state]
+/// struct Essay {
+///     draft: String,
+///     score: u32,
+/// }
+///
+/// fn corrected(writes: impl KeyWrites<Essay>) -> Resume<Essay> {
+///     Resume::new().update(writes)
+/// }
+///
+/// let resume = corrected((EssayDraft("Petals".into()), EssayScore(5)));
+/// # let _ = resume;
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a write of keys of `{S}`",
+    label = "not a key of `{S}`",
+    note = "write typed keys here (state + key, such as `EssayDraft(..)`), or a tuple of them; a route or an `Each` belongs to a node, and is given with `thread.update(Edit::new(..).by(\"node\"))`"
+)]
+pub trait KeyWrites<S>: WriteOutput<S> {}
+
+#[diagnostic::do_not_recommend]
+impl<S, T: WriteOutput<S>> KeyWrites<S> for T {}
+
 /// Fails to compile if a node over the state cannot return the type in the last place of a tuple.
 pub const fn last_output<S, T: Output<S>>() -> usize {
     0

@@ -19,6 +19,8 @@ pub(crate) enum Outcome<'a> {
     },
     /// It failed for good, and its `catch` edge delivers the failure to this node.
     Caught { to: NodeIdx, failure: &'a Delivery },
+    /// It has not decided yet what follows, so it runs next. Only an edit has this outcome.
+    Undecided,
     /// Its plain edges fire, and it has sent nothing: most tasks, and one that failed for good in a run that continues.
     Plain,
 }
@@ -137,6 +139,7 @@ impl Planner {
         let edges = &plan.out_edges[node.index()];
         match outcome {
             Outcome::Plain => self.take_all(plan, &edges.plain),
+            Outcome::Undecided => self.take(plan, EdgeTarget::Node(node)),
             Outcome::Done {
                 chosen,
                 routes,

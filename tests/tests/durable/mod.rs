@@ -6,6 +6,7 @@ mod busy;
 mod checkpoints;
 mod contract;
 mod crash;
+mod edits;
 mod faults;
 mod inner;
 mod killed;

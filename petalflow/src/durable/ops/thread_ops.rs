@@ -16,7 +16,7 @@ use crate::durable::write::checkpoint_writer::{CheckpointWriter, PlannedFrontier
 use crate::error::NodeError;
 use crate::exec::Committed;
 use crate::flow::Flow;
-use crate::node::Effects;
+use crate::node::{Effects, Following};
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::question::{AnswerError, Interrupt};
@@ -236,9 +236,9 @@ struct Editor<'p, S: State> {
 
 impl<S: State> Editor<'_, S> {
     /// Applies the edits of one superstep. Returns the new checkpoint.
-    fn superstep(&mut self, mut edits: Checked<S>) -> Result<StoreChange, ThreadError> {
-        let updates = || edits.iter().map(|(_, effects)| &effects.update);
-        let stepped = edits.iter().any(|(node, _)| node.is_some());
+    fn superstep(&mut self, mut edits: Vec<Checked<S>>) -> Result<StoreChange, ThreadError> {
+        let updates = || edits.iter().map(|edit| &edit.effects.update);
+        let stepped = edits.iter().any(|edit| edit.node.is_some());
         let expired = if stepped {
             expired::<S>(self.written)
         } else {
@@ -250,7 +250,7 @@ impl<S: State> Editor<'_, S> {
         self.writer.record_writes(updates(), overwritten)?;
         let outcomes: Vec<(NodeIdx, Outcome<'_>)> = edits
             .iter()
-            .filter_map(|(node, effects)| Some(((*node)?, Outcome::done(effects))))
+            .filter_map(|edit| Some((edit.node?, edit.outcome())))
             .collect();
         self.writer.begin_change(Cause::Update);
         if stepped {
@@ -266,7 +266,7 @@ impl<S: State> Editor<'_, S> {
             self.writer.replace_frontier();
             self.waits.clear();
         }
-        let updates = edits.iter_mut().map(|(_, effects)| &mut effects.update);
+        let updates = edits.iter_mut().map(|edit| &mut edit.effects.update);
         if stepped {
             apply(&mut self.state, &mut self.written, overwritten, updates);
         } else {
@@ -295,11 +295,27 @@ impl<S: State> Editor<'_, S> {
     }
 }
 
-/// The edits of one superstep, each with the node that it belongs to.
-type Checked<S> = Vec<(Option<NodeIdx>, Effects<S>)>;
+/// An edit whose output fits its node.
+struct Checked<S: State> {
+    node: Option<NodeIdx>,
+    effects: Effects<S>,
+    following: Following,
+}
+
+impl<S: State> Checked<S> {
+    fn outcome(&self) -> Outcome<'_> {
+        match self.following {
+            Following::Edges => Outcome::done(&self.effects),
+            Following::Node => Outcome::Undecided,
+        }
+    }
+}
 
 /// Checks the edits of one superstep. Returns them in the order in which they are applied.
-fn check<S: State>(plan: &ExecutionPlan, edits: Vec<Edit<S>>) -> Result<Checked<S>, ThreadError> {
+fn check<S: State>(
+    plan: &ExecutionPlan,
+    edits: Vec<Edit<S>>,
+) -> Result<Vec<Checked<S>>, ThreadError> {
     if edits.is_empty() {
         return Err(ThreadError::Request(
             "no updates in one of the supersteps".into(),
@@ -307,7 +323,7 @@ fn check<S: State>(plan: &ExecutionPlan, edits: Vec<Edit<S>>) -> Result<Checked<
     }
     let several = edits.len() > 1;
     let mut checked = Vec::new();
-    for Edit { node, effects } in edits {
+    for Edit { node, output } in edits {
         let node = node.map(|node| node_of(plan, &node)).transpose()?;
         if several && node.is_none() {
             return Err(ThreadError::Request(
@@ -315,15 +331,21 @@ fn check<S: State>(plan: &ExecutionPlan, edits: Vec<Edit<S>>) -> Result<Checked<
                     .into(),
             ));
         }
-        let effects = effects.map_err(|error| AnswerError::Value(error.to_string()))?;
-        if node.is_none() && effects.chosen() != crate::node::RouteChoice::Edges {
-            return Err(ThreadError::Request(
-                "an update with a route must say by which node it is: `Edit::by`".into(),
-            ));
-        }
-        checked.push((node, effects));
+        let output = output.map_err(|error| AnswerError::Value(error.to_string()))?;
+        let fitting = match node {
+            Some(node) => output.by(plan, node),
+            None => output
+                .of_no_node()
+                .map(|effects| (effects, Following::Edges)),
+        };
+        let (effects, following) = fitting.map_err(ThreadError::Request)?;
+        checked.push(Checked {
+            node,
+            effects,
+            following,
+        });
     }
-    checked.sort_by_key(|(node, _)| *node);
+    checked.sort_by_key(|edit| edit.node);
     Ok(checked)
 }
 
