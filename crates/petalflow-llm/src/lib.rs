@@ -46,7 +46,7 @@ pub use message::call_id::generated_call_id;
 pub use message::chat_message::{ChatMessage, Part, Role};
 #[cfg(feature = "providers")]
 #[cfg_attr(docsrs, doc(cfg(feature = "providers")))]
-pub use provider::ProviderModel;
+pub use provider::{AccessToken, AzureApi, ProviderModel};
 pub use request::llm_request::LlmRequest;
 pub use response::llm_response::LlmResponse;
 pub use response::token_usage::TokenUsage;

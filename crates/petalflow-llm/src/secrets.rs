@@ -95,7 +95,7 @@ impl Secrets {
 }
 
 /// Whether fields with this name contain secrets.
-fn is_secret_name(name: &str) -> bool {
+pub(crate) fn is_secret_name(name: &str) -> bool {
     let name = name.rsplit('.').next().unwrap_or(name);
     let name = name.to_lowercase().replace(['-', '_'], "");
     SECRET_NAMES.contains(&name.as_str())

@@ -15,6 +15,19 @@ pub(super) enum Family {
     Gemini,
 }
 
+/// Where a model is served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Platform {
+    /// At the provider, or at a server with the same paths.
+    Provider,
+    /// At Azure, with the paths of OpenAI.
+    Azure,
+    /// At Azure, with a path for each deployment.
+    AzureDeployments,
+    /// At Vertex AI.
+    Vertex,
+}
+
 /// A provider: a row of [`PROVIDERS`].
 #[derive(Debug)]
 pub(super) struct Provider {
@@ -71,6 +84,7 @@ pub(super) struct Target<'a> {
     /// Whose signatures and opaque parts the model understands.
     pub(super) provider: &'a str,
     pub(super) family: Family,
+    pub(super) platform: Platform,
     pub(super) model: &'a str,
     pub(super) quirks: Quirks,
     pub(super) capabilities: Capabilities,
@@ -87,7 +101,7 @@ pub(super) const COMPATIBLE: Quirks = Quirks {
     texts: 2_048,
 };
 
-const OPENAI: Quirks = Quirks {
+pub(super) const OPENAI: Quirks = Quirks {
     reasoning: Reasoning::Omitted,
     strict: true,
     schema_with_tools: true,
@@ -101,6 +115,12 @@ const NO_REASONING: Quirks = Quirks {
 
 const GEMINI: Quirks = Quirks {
     texts: 100,
+    ..COMPATIBLE
+};
+
+/// Some models for vectors take one text in a request.
+pub(super) const VERTEX: Quirks = Quirks {
+    texts: 1,
     ..COMPATIBLE
 };
 

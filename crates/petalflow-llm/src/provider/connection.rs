@@ -3,10 +3,11 @@
 use std::sync::OnceLock;
 
 use futures_util::StreamExt;
+use reqwest::Response;
 use serde_json::{Map, Value};
 
 use super::abilities;
-use super::catalog::{Family, Quirks, Target};
+use super::catalog::{Family, Platform, Quirks, Target};
 use super::endpoint::Endpoint;
 use super::pause::{self, Source};
 use super::stream;
@@ -24,6 +25,7 @@ pub(super) struct Connection {
     /// The provider of the table, under a name that is the same for all of its formats. `None`: only the name is known.
     pub(super) provider: Option<&'static str>,
     pub(super) family: Family,
+    pub(super) platform: Platform,
     pub(super) quirks: Quirks,
     /// Those of the user. `None`: those that are known of each model.
     pub(super) capabilities: Option<Capabilities>,
@@ -33,21 +35,54 @@ pub(super) struct Connection {
     pub(super) limits: Limits,
     /// Certificates that are trusted in addition to the machine's.
     pub(super) root_certificates: Vec<String>,
+    /// That of the user.
+    pub(super) own_http: Option<reqwest::Client>,
     /// Built by the first request. The text is the reason why the build failed.
     pub(super) http: OnceLock<Result<reqwest::Client, String>>,
 }
 
 impl Connection {
-    /// Sends requests for this model. The key is among the texts that errors do not contain.
-    fn transport(&self, key: Option<&str>) -> Result<Transport, LlmError> {
+    /// Sends a request, and once more if the server refuses its token and there is a new one. What gave access is among the
+    /// texts that errors do not contain.
+    async fn send(
+        &self,
+        target: &Target<'_>,
+        path: &str,
+        body: &Value,
+    ) -> Result<(Transport, Response), LlmError> {
+        let request = self.endpoint.request(&self.name, target, path, body)?;
+        let client = self.http_client()?;
+        let mut may_renew = true;
+        loop {
+            let authorized = self
+                .endpoint
+                .authorized(&self.name, target, request.clone());
+            let (access, request) = authorized.await?;
+            let transport = Transport {
+                client: client.clone(),
+                limits: self.limits,
+                errors: self.endpoint.errors(&self.name, Some(&access)),
+            };
+            match transport.send(request).await {
+                Ok(response) => return Ok((transport, response)),
+                Err(refused)
+                    if refused.is_unauthorized && may_renew && self.endpoint.renews(&access) =>
+                {
+                    may_renew = false;
+                }
+                Err(refused) => return Err(refused.error),
+            }
+        }
+    }
+
+    fn http_client(&self) -> Result<reqwest::Client, LlmError> {
+        if let Some(own) = &self.own_http {
+            return Ok(own.clone());
+        }
         let build = || transport::client(&self.limits, &self.root_certificates);
         let client = self.http.get_or_init(build).clone();
-        Ok(Transport {
-            client: client.map_err(|message| {
-                LlmError::request(format!("no HTTP client for `{}`: {message}", self.name))
-            })?,
-            limits: self.limits,
-            errors: self.endpoint.errors(&self.name, key),
+        client.map_err(|message| {
+            LlmError::request(format!("no HTTP client for `{}`: {message}", self.name))
         })
     }
 
@@ -64,9 +99,8 @@ impl Connection {
         let (path, body) = request.ok_or_else(|| {
             LlmError::request(format!("provider `{}` has no embeddings", self.name))
         })?;
-        let (key, sent) = self.endpoint.post(&self.name, &target, &path, body)?;
-        let transport = self.transport(key.as_deref())?;
-        let body = transport.document(sent).await?;
+        let (transport, response) = self.send(&target, &path, &body).await?;
+        let body = transport.document(response).await?;
         let problem = || {
             transport.errors.instead(
                 Some(&body).filter(|body| wire::is_error(body)),
@@ -85,6 +119,7 @@ impl Connection {
         Target {
             provider: self.provider.unwrap_or(&self.name),
             family: self.family,
+            platform: self.platform,
             model,
             quirks: self.quirks,
             capabilities: self.capabilities.unwrap_or_else(known),
@@ -165,14 +200,13 @@ impl LlmClient for Connection {
         let Some((path, body)) = target.count_request(body) else {
             return Ok(TokenCount::estimate(request));
         };
-        let (key, sent) = self.endpoint.post(&self.name, &target, &path, body)?;
-        let transport = self.transport(key.as_deref())?;
-        let body = match transport.document(sent).await {
-            Ok(body) => body,
+        let (transport, response) = match self.send(&target, &path, &body).await {
+            Ok(sent) => sent,
             // A compatible server without such requests.
             Err(error) if is_missing(&error) => return Ok(TokenCount::estimate(request)),
             Err(error) => return Err(error),
         };
+        let body = transport.document(response).await?;
         let error = Some(&body).filter(|body| wire::is_error(body));
         let count = wire::count(&body).map(TokenCount::exact);
         count.ok_or_else(|| transport.errors.instead(error, &body))
@@ -197,11 +231,9 @@ impl Source for Connection {
     async fn answer(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
         let target = self.target(request.model.as_deref(), false);
         let (body, notes) = Self::prepared(&target, request)?;
-        let (key, sent) = self
-            .endpoint
-            .post(&self.name, &target, &target.path(), body)?;
-        let transport = self.transport(key.as_deref())?;
-        let body = transport.document(sent).await?;
+        let body = target.at_platform(body);
+        let (transport, response) = self.send(&target, &target.path(), &body).await?;
+        let body = transport.document(response).await?;
         let response = target.parser().read_body(&body);
         let response = response.map_err(|error| transport.errors.instead(error.as_ref(), &body))?;
         let (name, prices) = (&self.name, &self.prices);
@@ -217,15 +249,13 @@ impl Source for Connection {
     async fn events(&self, request: &LlmRequest) -> Result<StreamSource, LlmError> {
         let target = self.target(request.model.as_deref(), true);
         let (body, notes) = Self::prepared(&target, request)?;
-        let (key, sent) = self
-            .endpoint
-            .post(&self.name, &target, &target.path(), body)?;
-        let transport = self.transport(key.as_deref())?;
+        let body = target.at_platform(body);
+        let (transport, response) = self.send(&target, &target.path(), &body).await?;
         let errors = transport.errors.clone();
         let (name, model) = (self.name.clone(), target.model.to_string());
         let prices = self.prices.clone();
         let end = move |response| Self::completed(&name, &model, &prices, &notes, response);
-        let events = match transport.events(sent).await? {
+        let events = match transport.events(response).await? {
             Answer::Events(events) => events,
             Answer::Document(body) => {
                 let response = target.parser().read_body(&body);

@@ -1,17 +1,22 @@
-//! The address and the key of a model.
+//! The address of a model, and what gives access to it: a key, or tokens that the program fetches.
 
 use std::env;
 
 use reqwest::Url;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 
-use super::catalog::{Provider, Target};
+use super::access_token::AccessToken;
+use super::catalog::{Family, Platform, Provider, Target};
 use super::error::ErrorConverter;
+use super::ordered;
+use super::renewing::Renewing;
 use super::transport::HttpRequest;
-use crate::secrets::Secrets;
+use super::wire;
+use crate::secrets::{Secrets, is_secret_name};
 use crate::{LlmError, LlmErrorKind};
 
-/// The address and the key of a model.
+/// The address of a model, and what gives access to it.
 #[derive(Clone, Default)]
 pub(super) struct Endpoint {
     /// As the user wrote it.
@@ -21,16 +26,42 @@ pub(super) struct Endpoint {
     key: Option<String>,
     /// The environment variable with the key.
     variable: Option<&'static str>,
+    /// The user's headers, which replace others of the same name.
+    headers: Vec<(String, String)>,
+    /// Used instead of the key.
+    tokens: Option<Renewing<AccessToken>>,
+}
+
+/// What a request was sent with.
+#[derive(Debug)]
+pub(super) enum Access {
+    /// Nothing, or a key.
+    Fixed(Option<String>),
+    /// A token, which may have expired.
+    Token(AccessToken),
+}
+
+impl Access {
+    fn secret(&self) -> Option<&str> {
+        match self {
+            Access::Fixed(key) => key.as_deref(),
+            Access::Token(token) => Some(&token.text),
+        }
+    }
 }
 
 impl Endpoint {
     /// The endpoint of a provider of the table.
     pub(super) fn of(provider: &Provider) -> Self {
+        Self::with_variable(provider.base_url.to_string(), provider.variable)
+    }
+
+    /// An endpoint whose key may be in the environment.
+    pub(super) fn with_variable(address: String, variable: Option<&'static str>) -> Self {
         Endpoint {
-            address: provider.base_url.to_string(),
-            is_own: false,
-            key: None,
-            variable: provider.variable,
+            address,
+            variable,
+            ..Self::default()
         }
     }
 
@@ -52,19 +83,80 @@ impl Endpoint {
         self.key = Some(key.trim().to_string());
     }
 
-    /// The request with this path and body, and the key in it.
-    pub(super) fn post(
+    pub(super) fn set_tokens(&mut self, tokens: Renewing<AccessToken>) {
+        self.tokens = Some(tokens);
+    }
+
+    pub(super) fn add_header(&mut self, name: String, value: String) {
+        self.headers.push((name, value));
+    }
+
+    /// The request with this path and body, and without what gives access.
+    pub(super) fn request(
         &self,
         name: &str,
         target: &Target<'_>,
         path: &str,
-        body: Value,
-    ) -> Result<(Option<String>, HttpRequest), LlmError> {
-        let url = self.url(name, target, path)?;
-        let key = self.key(name)?;
-        let headers = target.headers(key.as_deref());
-        let headers = headers.ok_or_else(|| self.errors(name, None).invalid_key())?;
-        Ok((key, HttpRequest { url, headers, body }))
+        body: &Value,
+    ) -> Result<HttpRequest, LlmError> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if target.family == Family::Messages && target.platform != Platform::Vertex {
+            let version = HeaderValue::from_static(wire::ANTHROPIC_VERSION);
+            headers.insert(HeaderName::from_static("anthropic-version"), version);
+        }
+        Ok(HttpRequest {
+            url: self.url(name, target, path)?,
+            headers,
+            body: ordered::text(body).into(),
+        })
+    }
+
+    /// The request with what gives access, and with the user's headers.
+    pub(super) async fn authorized(
+        &self,
+        name: &str,
+        target: &Target<'_>,
+        mut request: HttpRequest,
+    ) -> Result<(Access, HttpRequest), LlmError> {
+        let access = match &self.tokens {
+            Some(tokens) => {
+                let token = tokens.get().await;
+                Access::Token(token.map_err(|error| self.errors(name, None).no_token(&error))?)
+            }
+            None => Access::Fixed(self.key(name, target)?),
+        };
+        let (header, before) = match access {
+            Access::Token(_) => (AUTHORIZATION, "Bearer "),
+            Access::Fixed(_) => target.key_header(),
+        };
+        if let Some(secret) = access.secret() {
+            let value = secret_value(&format!("{before}{secret}"));
+            let value = value.ok_or_else(|| self.errors(name, None).invalid_key())?;
+            request.headers.insert(header, value);
+        }
+        for (header, value) in &self.headers {
+            let parsed = header.parse::<HeaderName>().ok();
+            let (Some(parsed), Some(value)) = (parsed, secret_value(value)) else {
+                return Err(LlmError::request(format!(
+                    "the header `{header}` of `with_header` cannot be sent: its name or its value has a character that headers \
+                     do not have; remove it"
+                )));
+            };
+            request.headers.insert(parsed, value);
+        }
+        Ok((access, request))
+    }
+
+    /// Whether a request that was refused may succeed with a new token.
+    pub(super) fn renews(&self, refused: &Access) -> bool {
+        match (&self.tokens, refused) {
+            (Some(tokens), Access::Token(token)) => {
+                tokens.reject(token);
+                true
+            }
+            _ => false,
+        }
     }
 
     fn url(&self, name: &str, target: &Target<'_>, path: &str) -> Result<Url, LlmError> {
@@ -84,38 +176,57 @@ impl Endpoint {
     }
 
     /// The key. `None` for servers that need none.
-    fn key(&self, name: &str) -> Result<Option<String>, LlmError> {
+    fn key(&self, name: &str, target: &Target<'_>) -> Result<Option<String>, LlmError> {
         let of_environment = || {
             let key = env::var(self.variable?).ok()?;
             Some(key.trim().to_string())
         };
         let key = self.key.clone().or_else(of_environment);
+        let missing = |how: &str| Err(LlmError::new(LlmErrorKind::Auth, how));
         match (&key, self.variable) {
             // A server would reject the key and might quote a part of it.
             (Some(key), _) if key.contains(|c: char| c.is_whitespace() || c.is_control()) => {
                 Err(self.errors(name, None).invalid_key())
             }
-            (None, Some(variable)) if !self.is_own => Err(LlmError::new(
-                LlmErrorKind::Auth,
-                format!("no key for `{name}`; set {variable}, or give one with `with_key`"),
+            (None, _) if self.is_own || self.has_own_access() => Ok(None),
+            (None, Some(variable)) => missing(&format!(
+                "no key for `{name}`; set {variable}, or give one with `with_key`"
+            )),
+            (None, None) if target.platform == Platform::Vertex => missing(&format!(
+                "no token for `{name}`; give a callback that fetches one with `with_token`"
             )),
             _ => Ok(key),
         }
     }
 
-    /// The errors of this endpoint, which contain neither this key nor secrets of the address.
-    pub(super) fn errors(&self, name: &str, key: Option<&str>) -> ErrorConverter {
+    /// Whether the user's headers give access.
+    fn has_own_access(&self) -> bool {
+        self.headers.iter().any(|(name, _)| is_secret_name(name))
+    }
+
+    /// The errors of this endpoint, which contain neither what gives access nor secrets of the address and of the headers.
+    pub(super) fn errors(&self, name: &str, access: Option<&Access>) -> ErrorConverter {
         let mut secrets = Secrets::default();
         let address = self.address.parse().ok();
         let in_address = address.iter().flat_map(secrets_in_address);
-        key.map(str::to_string)
+        let in_headers = self.headers.iter();
+        let in_headers = in_headers.filter(|(name, _)| is_secret_name(name));
+        let access = access.and_then(Access::secret).map(str::to_string);
+        access
             .into_iter()
             .chain(in_address)
+            .chain(in_headers.map(|(_, value)| value.clone()))
             .for_each(|secret| secrets.add(secret));
         ErrorConverter::new(name.to_string(), secrets)
     }
 }
 
+/// The value of a header that is not logged. `None` if it has other characters than headers have.
+fn secret_value(text: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_str(text).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
 /// The texts in an address that may be secret: the password, or the user if there is none, and the values of the query,
 /// as they are written and decoded. Shorter texts than four characters are not secret, and would occur in other words.
 fn secrets_in_address(url: &Url) -> Vec<String> {

@@ -129,6 +129,18 @@ impl ErrorConverter {
         )
     }
 
+    /// The error for a callback that has no token. The kind is that of the callback's error, if it is one of a model: a server
+    /// of tokens may be overloaded too.
+    pub(super) fn no_token(&self, error: &petalflow::BoxError) -> LlmError {
+        let what = format!("its callback for tokens has none: {error}");
+        match error.downcast_ref::<LlmError>() {
+            Some(known) => self
+                .error(known.kind.clone(), &what)
+                .with_retry(known.is_transient()),
+            None => self.error(LlmErrorKind::Auth, &what),
+        }
+    }
+
     /// The error for a status that is not a success.
     pub(super) fn status(&self, status: StatusCode, body: &str, headers: &HeaderMap) -> LlmError {
         let retry_after = retry_after(headers, SystemTime::now());
@@ -276,6 +288,14 @@ fn status_of(body: &Value) -> Option<u16> {
     })
 }
 
+/// The categories for which Azure's content filter refused a prompt.
+fn filtered_categories(body: &Value) -> Vec<&str> {
+    let results = body.pointer("/error/innererror/content_filter_result");
+    let results = results.and_then(Value::as_object).into_iter().flatten();
+    let filtered = results.filter(|(_, result)| result["filtered"] == true);
+    filtered.map(|(category, _)| category.as_str()).collect()
+}
+
 /// The message in an error body.
 fn reported_message(body: &Value) -> Option<String> {
     // Gemini sends a list with the error if the request was for a stream.
@@ -292,9 +312,16 @@ fn reported_message(body: &Value) -> Option<String> {
     ];
     let message = paths.iter().find_map(|path| text(path))?;
     // What the provider behind a gateway sent.
-    Some(match text("/error/metadata/raw") {
-        Some(raw) => format!("{message}: {raw}"),
-        None => message.to_string(),
+    if let Some(raw) = text("/error/metadata/raw") {
+        return Some(format!("{message}: {raw}"));
+    }
+    let filtered = filtered_categories(body);
+    Some(match &*filtered {
+        [] => message.to_string(),
+        _ => format!(
+            "its content filter found {}: {message}",
+            filtered.join(", ")
+        ),
     })
 }
 

@@ -1,13 +1,18 @@
 //! Models of providers, over HTTP.
 
 mod abilities;
+mod access;
+mod access_token;
 mod catalog;
+mod clouds;
 mod connection;
 mod endpoint;
 mod error;
 mod json_memory;
 mod ordered;
 mod pause;
+mod platform;
+mod renewing;
 mod stream;
 mod transport;
 mod wire;
@@ -18,7 +23,9 @@ use std::time::Duration;
 
 use crate::usage::{Price, Prices, TokenCount};
 use crate::{Capabilities, LlmClient, LlmError, LlmRequest, LlmResponse, LlmStream, Retrying};
-use catalog::{COMPATIBLE, Family, Provider, Quirks};
+pub use access_token::AccessToken;
+use catalog::{COMPATIBLE, Family, Platform, Provider, Quirks};
+pub use clouds::AzureApi;
 use connection::Connection;
 use endpoint::Endpoint;
 use petalflow::async_trait;
@@ -122,6 +129,7 @@ impl ProviderModel {
             name: name.to_string(),
             provider: None,
             family,
+            platform: Platform::Provider,
             quirks,
             capabilities: None,
             model,
@@ -129,6 +137,7 @@ impl ProviderModel {
             prices: Prices::new(),
             limits: Limits::default(),
             root_certificates: Vec::new(),
+            own_http: None,
             http: OnceLock::new(),
         };
         // The timeout between two reads is that of the connection: a model may reason for minutes before it answers.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures_core::Stream;
 use futures_util::{StreamExt, stream};
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATION};
-use reqwest::{Client, Response, Url};
+use reqwest::{Client, Response, StatusCode, Url};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use serde_json::Value;
@@ -76,12 +76,29 @@ fn certificates(texts: &[String]) -> Result<Vec<CertificateDer<'static>>, String
     Ok(all)
 }
 
-/// A request that is ready to be sent.
-#[derive(Debug)]
+/// A request. Clones share the body.
+#[derive(Clone, Debug)]
 pub(super) struct HttpRequest {
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
-    pub(super) body: Value,
+    pub(super) body: Bytes,
+}
+
+/// Why a request has no answer.
+#[derive(Debug)]
+pub(super) struct Refused {
+    pub(super) error: LlmError,
+    /// Whether the server refused what should give access.
+    pub(super) is_unauthorized: bool,
+}
+
+impl From<LlmError> for Refused {
+    fn from(error: LlmError) -> Self {
+        Refused {
+            error,
+            is_unauthorized: false,
+        }
+    }
 }
 
 /// The answer to a request for a stream.
@@ -116,16 +133,14 @@ pub(super) struct Transport {
 
 impl Transport {
     /// The answer as JSON. The content type that the server declares is ignored.
-    pub(super) async fn document(&self, request: HttpRequest) -> Result<Value, LlmError> {
-        let response = self.send(request).await?;
+    pub(super) async fn document(&self, response: Response) -> Result<Value, LlmError> {
         let content_type = content_type(&response);
         let body = self.body(Vec::new(), response).await?;
         self.parse(&body, &content_type)
     }
 
     /// The answer as events, or as JSON if the server sends that.
-    pub(super) async fn events(&self, request: HttpRequest) -> Result<Answer, LlmError> {
-        let mut response = self.send(request).await?;
+    pub(super) async fn events(&self, mut response: Response) -> Result<Answer, LlmError> {
         let content_type = content_type(&response);
         let first = self.start(&mut response).await?;
         // Events do not start with any of these characters, and some servers declare a wrong type.
@@ -169,13 +184,13 @@ impl Transport {
     }
 
     /// Sends the request. An error status is an error.
-    async fn send(&self, request: HttpRequest) -> Result<Response, LlmError> {
+    pub(super) async fn send(&self, request: HttpRequest) -> Result<Response, Refused> {
         let HttpRequest { url, headers, body } = request;
         let sent = self
             .client
             .post(url)
             .headers(headers)
-            .body(super::ordered::text(&body))
+            .body(body)
             .send()
             .await;
         let mut response = sent.map_err(|error| self.errors.transport(&error))?;
@@ -187,7 +202,7 @@ impl Transport {
         });
         if response.status().is_success() {
             return match compressed {
-                Some(problem) => Err(self.errors.malformed(&problem)),
+                Some(problem) => Err(self.errors.malformed(&problem).into()),
                 None => Ok(response),
             };
         }
@@ -196,9 +211,11 @@ impl Transport {
             Some(message) => message,
             None => error_body(&mut response).await,
         };
-        Err(self
-            .errors
-            .status(response.status(), &message, response.headers()))
+        let status = response.status();
+        Err(Refused {
+            error: self.errors.status(status, &message, response.headers()),
+            is_unauthorized: status == StatusCode::UNAUTHORIZED,
+        })
     }
 
     /// The start of the body, without white space and a byte order mark before it. Empty only if the body is.

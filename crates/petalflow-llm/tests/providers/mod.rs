@@ -1,9 +1,11 @@
 //! Models of real providers, asked over HTTP.
 
 mod abilities;
+mod access;
 mod anthropic;
 mod bodies;
 mod cancel;
+mod clouds;
 mod counting;
 mod cut;
 mod embeddings;

@@ -6,7 +6,10 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::call_ids::CallIds;
-use super::chat_opaque::{DETAILS, FIELD, OPAQUE, REASONING, add_opaque, image, join};
+use super::chat_opaque::{
+    DETAILS, FIELD, FILTER, OPAQUE, PROMPT_FILTER, REASONING, add_filter_results, add_opaque,
+    image, join,
+};
 use super::content::{
     arguments_object, data_url, decimal, effort_level, result_text, split_result, unsupported,
     user_message, with_extra,
@@ -285,6 +288,7 @@ impl ChatParser {
         if let Some(usage) = usage.or_else(|| frame.pointer("/x_groq/usage")) {
             data.usage = usage::openai(usage);
         }
+        add_to_meta(PROMPT_FILTER, frame.get(PROMPT_FILTER), data);
         let choices = frame.get("choices").and_then(Value::as_array);
         let first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0;
         let Some(choice) = choices.into_iter().flatten().find(first) else {
@@ -293,6 +297,7 @@ impl ChatParser {
         let reason = text(choice, "/finish_reason").filter(|reason| !reason.is_empty());
         data.finish = reason.or_else(|| data.finish.take());
         add_to_meta("logprobs", choice.pointer("/logprobs/content"), data);
+        add_filter_results(choice.get(FILTER), data);
         match (choice.get("delta"), choice.get("message")) {
             (Some(message @ Value::Object(_)), _) => self.message(message, false, data),
             (_, Some(message @ Value::Object(_))) => self.message(message, true, data),

@@ -1,9 +1,9 @@
 //! The fields of messages of the chat completions that only their provider uses.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::content::merge;
-use super::response_data::text;
+use super::response_data::{ResponseData, text};
 use crate::Part;
 use crate::message::{Media, MediaSource};
 use crate::stream::Delta;
@@ -89,4 +89,30 @@ pub(super) fn image(image: &Value) -> Option<Delta> {
         source,
         origin: None,
     })))
+}
+
+/// The results of Azure's content filter, for the answer and for the prompt. They are in the response's `meta`.
+pub(super) const FILTER: &str = "content_filter_results";
+pub(super) const PROMPT_FILTER: &str = "prompt_filter_results";
+
+/// Adds the results of a piece of the answer, by category. What was filtered in one piece stays filtered.
+pub(super) fn add_filter_results(results: Option<&Value>, data: &mut ResponseData) {
+    let Some(Value::Object(results)) = results else {
+        return;
+    };
+    if results.is_empty() {
+        return;
+    }
+    let all = data.meta.entry(FILTER);
+    let Value::Object(all) = all.or_insert_with(|| Map::new().into()) else {
+        return;
+    };
+    for (category, result) in results {
+        if all
+            .get(category)
+            .is_none_or(|known| known["filtered"] != true)
+        {
+            all.insert(category.clone(), result.clone());
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::provider::catalog::{Family, Target};
+use crate::provider::catalog::{Family, Platform, Target};
 
 /// The fields of a request that Anthropic counts. It refuses others.
 const OF_MESSAGES: &[&str] = &[
@@ -27,6 +27,9 @@ const OF_RESPONSES: &[&str] = &[
     "reasoning",
 ];
 
+/// The fields of a request that Vertex AI counts.
+const OF_VERTEX: &[&str] = &["contents", "systemInstruction", "tools", "generationConfig"];
+
 /// The path and the body of a request for the number of tokens of a request with this body. `None` for a format without
 /// such requests.
 pub(super) fn request(target: &Target<'_>, body: Value) -> Option<(String, Value)> {
@@ -36,9 +39,16 @@ pub(super) fn request(target: &Target<'_>, body: Value) -> Option<(String, Value
             "responses/input_tokens".to_string(),
             only(body, OF_RESPONSES),
         )),
-        Family::Messages => Some(("messages/count_tokens".to_string(), only(body, OF_MESSAGES))),
+        Family::Messages => Some((
+            target.count_path().to_string(),
+            target.counted_at_platform(only(body, OF_MESSAGES)),
+        )),
+        Family::Gemini if target.platform == Platform::Vertex => {
+            let path = format!("{}:countTokens", target.gemini_model());
+            Some((path, only(body, OF_VERTEX)))
+        }
         Family::Gemini => {
-            let model = format!("models/{}", target.model);
+            let model = target.gemini_model();
             let path = format!("{model}:countTokens");
             let mut request = body;
             request["model"] = model.into();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::provider::catalog::{Family, Target};
+use crate::provider::catalog::{Family, Platform, Target};
 
 /// The maximum size of the texts in one request, in bytes. OpenAI accepts 300,000 tokens.
 const MAX_BYTES: usize = 800_000;
@@ -28,10 +28,15 @@ pub(super) fn request(target: &Target<'_>, texts: &[String]) -> Option<(String, 
     match target.family {
         Family::Chat | Family::Responses => {
             let body = json!({ "model": target.model, "input": texts, "encoding_format": "float" });
-            Some(("embeddings".to_string(), body))
+            Some((target.embeddings_path(), body))
+        }
+        Family::Gemini if target.platform == Platform::Vertex => {
+            let instances = texts.iter().map(|text| json!({ "content": text }));
+            let body = json!({ "instances": instances.collect::<Value>() });
+            Some((format!("{}:predict", target.gemini_model()), body))
         }
         Family::Gemini => {
-            let model = format!("models/{}", target.model);
+            let model = target.gemini_model();
             let requests = texts
                 .iter()
                 .map(|text| json!({ "model": model, "content": { "parts": [{ "text": text }] } }));
@@ -44,16 +49,19 @@ pub(super) fn request(target: &Target<'_>, texts: &[String]) -> Option<(String, 
 
 /// The vectors in an answer, in the order of the texts. `None` if there is not one for each text.
 pub(super) fn vectors(body: &Value, texts: usize) -> Option<Vec<Vec<f32>>> {
-    let (list, field) = match body["data"].as_array() {
-        Some(data) => (data, "embedding"),
-        None => (body["embeddings"].as_array()?, "values"),
-    };
+    let lists = [
+        ("data", "/embedding"),
+        ("embeddings", "/values"),
+        ("predictions", "/embeddings/values"),
+    ];
+    let mut lists = lists.iter();
+    let (list, path) = lists.find_map(|(list, path)| Some((body[list].as_array()?, *path)))?;
     let mut vectors = vec![Vec::new(); texts];
     for (position, item) in (0..).zip(list) {
         // The items of OpenAI's format have an index.
         let index = item["index"].as_u64().unwrap_or(position);
         let slot = vectors.get_mut(usize::try_from(index).ok()?)?;
-        let numbers = item[field].as_array()?.iter();
+        let numbers = item.pointer(path)?.as_array()?.iter();
         #[expect(clippy::cast_possible_truncation, reason = "vectors have few digits")]
         let numbers = numbers.map(|number| Some(number.as_f64()? as f32));
         *slot = numbers.collect::<Option<_>>()?;
@@ -90,10 +98,13 @@ mod tests {
         assert_eq!(vectors(&body, 2), Some(vec![vec![1.0], vec![2.0]]));
         let body = json!({"embeddings": [{"values": [0.5, 1.0]}]});
         assert_eq!(vectors(&body, 1), Some(vec![vec![0.5, 1.0]]));
+        let body = json!({"predictions": [{"embeddings": {"values": [0.5]}}]});
+        assert_eq!(vectors(&body, 1), Some(vec![vec![0.5]]));
         for wrong in [
             json!({"data": [{"embedding": [1.0]}]}),
             json!({"data": [{"index": 0, "embedding": [1]}, {"index": 7, "embedding": [1]}]}),
             json!({"data": [{"embedding": ["x"]}, {"embedding": [1]}]}),
+            json!({"predictions": [{"embeddings": {}}, {"embeddings": {"values": [1]}}]}),
             json!({"data": "none"}),
             json!([]),
         ] {

@@ -24,7 +24,7 @@ use crate::{ChatMessage, LlmError, LlmRequest, Part, Role};
 use petalflow::tool::ToolResult;
 
 /// The version of the interface.
-pub(super) const VERSION: &str = "2023-06-01";
+pub(crate) const VERSION: &str = "2023-06-01";
 
 /// The minimum number of tokens for reasoning.
 const MIN_REASONING: u32 = 1_024;

@@ -17,57 +17,20 @@ mod responses;
 mod schemas;
 mod usage;
 
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
 use super::catalog::{Family, Target};
 use crate::stream::{Delta, StreamAccumulator};
 use crate::{LlmError, LlmRequest, LlmResponse, TokenUsage};
+pub(super) use messages::VERSION as ANTHROPIC_VERSION;
 use origins::Origins;
 use response_data::ResponseData;
 pub(super) use schemas::Schemas;
 
 impl Target<'_> {
-    /// The path after the base URL, without a slash at its start.
-    pub(super) fn path(&self) -> String {
-        match self.family {
-            Family::Chat => "chat/completions".to_string(),
-            Family::Responses => "responses".to_string(),
-            Family::Messages => "messages".to_string(),
-            Family::Gemini => {
-                let method = if self.streaming {
-                    "streamGenerateContent"
-                } else {
-                    "generateContent"
-                };
-                format!("models/{}:{method}", self.model)
-            }
-        }
-    }
-
     /// The parameter of the address that asks for events.
     pub(super) fn query(&self) -> Option<(&'static str, &'static str)> {
         (self.family == Family::Gemini && self.streaming).then_some(("alt", "sse"))
-    }
-
-    /// The headers, with the key. `None` for a key that is not a header's text.
-    pub(super) fn headers(&self, key: Option<&str>) -> Option<HeaderMap> {
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if self.family == Family::Messages {
-            let version = HeaderValue::from_static(messages::VERSION);
-            headers.insert(HeaderName::from_static("anthropic-version"), version);
-        }
-        let Some(key) = key else { return Some(headers) };
-        let (name, value) = match self.family {
-            Family::Chat | Family::Responses => (AUTHORIZATION, format!("Bearer {key}")),
-            Family::Messages => (HeaderName::from_static("x-api-key"), key.to_string()),
-            Family::Gemini => (HeaderName::from_static("x-goog-api-key"), key.to_string()),
-        };
-        let mut value = HeaderValue::from_str(&value).ok()?;
-        value.set_sensitive(true);
-        headers.insert(name, value);
-        Some(headers)
     }
 
     /// The body of a request.

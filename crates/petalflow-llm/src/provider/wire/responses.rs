@@ -340,6 +340,8 @@ impl ResponsesParser {
                 _ => reason,
             });
         data.finish = incomplete_reason.or_else(|| text(response, "/status"));
+        // The results of Azure's filter.
+        add_to_meta("content_filters", response.get("content_filters"), data);
         let items = response.get("output").and_then(Value::as_array);
         let items: Vec<_> = items
             .into_iter()
