@@ -1,11 +1,53 @@
 //! The capabilities of a model.
 
+use crate::request::{Effort, TypedOutput};
+
+/// When a model takes something.
+///
+/// ```
+/// use petalflow_llm::{Allowed, LlmClient, ProviderModel};
+///
+/// // Claude takes no temperature while it reasons.
+/// assert_eq!(ProviderModel::new("claude-sonnet-4-6")?.capabilities().sampling, Allowed::WithoutReasoning);
+/// # Ok::<(), petalflow_llm::LlmError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Allowed {
+    /// Never: it is not sent.
+    Never,
+    /// In requests without an effort, or with [`Effort::None`].
+    WithoutReasoning,
+    /// Always.
+    Always,
+}
+
+impl Allowed {
+    /// Whether it is allowed in a request that makes the model reason, or not.
+    pub const fn when(self, reasons: bool) -> bool {
+        match self {
+            Allowed::Never => false,
+            Allowed::WithoutReasoning => !reasons,
+            Allowed::Always => true,
+        }
+    }
+
+    const fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Allowed::Never, _) | (_, Allowed::Never) => Allowed::Never,
+            (Allowed::Always, Allowed::Always) => Allowed::Always,
+            _ => Allowed::WithoutReasoning,
+        }
+    }
+}
+
 /// The capabilities of a client: what its model takes and does.
 ///
 /// `ProviderModel` knows those of its model. It refuses a request that needs another one before it sends anything. What
 /// is not known counts as present, except the first two: the provider then decides.
 ///
-/// The fields are switches, for a model that is newer than this table, or a server that differs from it:
+/// `ProviderModel` has them in a table, by the start of the model's name;
+/// `ProviderModel::with_capabilities_of` adds entries to it. The fields are for a model that is newer than this table, or a server that differs from it:
 ///
 /// ```
 /// use petalflow_llm::Capabilities;
@@ -22,8 +64,14 @@ pub struct Capabilities {
     pub schema_with_tools: bool,
     /// The provider enforces schemas that have a strict form ([`schema::strict`](crate::schema::strict)).
     pub strict_schemas: bool,
+    /// How the model is best asked for an answer that follows a schema.
+    pub typed_output: TypedOutput,
+    /// The provider has a mode in which every answer is a JSON object. It is used for [`TypedOutput::Prompt`].
+    pub json_mode: bool,
     /// The model calls tools.
     pub tools: bool,
+    /// When the model can be made to call a tool ([`ToolChoice`](crate::request::ToolChoice)). Otherwise it decides.
+    pub forced_tools: Allowed,
     /// The model may call several tools at once. Without it, the provider is asked for one call at a time.
     pub parallel_calls: bool,
     /// The provider streams answers to requests with tools. Without it, such an answer arrives complete.
@@ -38,6 +86,10 @@ pub struct Capabilities {
     pub files: bool,
     /// The model reasons, and takes an [`Effort`](crate::request::Effort).
     pub reasoning: bool,
+    /// The levels of reasoning that the model takes, lowest first. Empty: it takes a number of tokens.
+    pub efforts: &'static [Effort],
+    /// When the model takes a temperature and a probability mass. Otherwise they are not sent.
+    pub sampling: Allowed,
     /// The provider has vectors of texts.
     pub embeddings: bool,
     /// The provider caches the start of a request on demand ([`PromptCache`](crate::request::PromptCache)). Without it,
@@ -47,24 +99,39 @@ pub struct Capabilities {
 
 impl Default for Capabilities {
     fn default() -> Self {
-        Capabilities {
-            schema_with_tools: false,
-            strict_schemas: false,
-            tools: true,
-            parallel_calls: true,
-            streaming_with_tools: true,
-            images: true,
-            audio: true,
-            video: true,
-            files: true,
-            reasoning: true,
-            embeddings: true,
-            prompt_cache: true,
-        }
+        Self::UNKNOWN
     }
 }
 
 impl Capabilities {
+    /// Those of a model of which nothing is known.
+    pub(crate) const UNKNOWN: Self = Capabilities {
+        schema_with_tools: false,
+        strict_schemas: false,
+        typed_output: TypedOutput::Schema,
+        json_mode: false,
+        tools: true,
+        forced_tools: Allowed::Always,
+        parallel_calls: true,
+        streaming_with_tools: true,
+        images: true,
+        audio: true,
+        video: true,
+        files: true,
+        reasoning: true,
+        efforts: &[
+            Effort::None,
+            Effort::Minimal,
+            Effort::Low,
+            Effort::Medium,
+            Effort::High,
+            Effort::XHigh,
+        ],
+        sampling: Allowed::Always,
+        embeddings: true,
+        prompt_cache: true,
+    };
+
     /// Declares that the model follows a `json_schema` even if it has tools.
     ///
     /// ```
@@ -83,7 +150,14 @@ impl Capabilities {
         Capabilities {
             schema_with_tools: self.schema_with_tools && other.schema_with_tools,
             strict_schemas: self.strict_schemas && other.strict_schemas,
+            typed_output: match (self.typed_output, other.typed_output) {
+                (TypedOutput::Schema, output) | (output, TypedOutput::Schema) => output,
+                (TypedOutput::Tool, TypedOutput::Tool) => TypedOutput::Tool,
+                _ => TypedOutput::Prompt,
+            },
+            json_mode: self.json_mode && other.json_mode,
             tools: self.tools && other.tools,
+            forced_tools: self.forced_tools.and(other.forced_tools),
             parallel_calls: self.parallel_calls && other.parallel_calls,
             streaming_with_tools: self.streaming_with_tools && other.streaming_with_tools,
             images: self.images && other.images,
@@ -91,6 +165,13 @@ impl Capabilities {
             video: self.video && other.video,
             files: self.files && other.files,
             reasoning: self.reasoning && other.reasoning,
+            // Each client chooses among its own levels.
+            efforts: if self.efforts.len() <= other.efforts.len() {
+                self.efforts
+            } else {
+                other.efforts
+            },
+            sampling: self.sampling.and(other.sampling),
             embeddings: self.embeddings && other.embeddings,
             prompt_cache: self.prompt_cache && other.prompt_cache,
         }

@@ -1,43 +1,9 @@
-//! The capabilities of the models of providers, and the refusal of requests that need others.
+//! The refusal of requests that need other capabilities than the model has.
 
-use super::catalog::{Family, Quirks, Target, openai_reasons};
-use super::wire;
+use super::catalog::Target;
 use crate::message::Media;
-use crate::{Capabilities, LlmError, LlmRequest, Part};
-
-/// What is known of a model. What is not known counts as present.
-pub(super) fn of(family: Family, quirks: &Quirks, model: &str) -> Capabilities {
-    let known = Capabilities {
-        schema_with_tools: quirks.schema_with_tools,
-        strict_schemas: quirks.strict,
-        ..Capabilities::default()
-    };
-    match family {
-        Family::Messages => Capabilities {
-            audio: false,
-            video: false,
-            embeddings: false,
-            reasoning: wire::claude_reasons(model),
-            ..known
-        },
-        Family::Responses => Capabilities {
-            audio: false,
-            video: false,
-            reasoning: openai_reasons(model),
-            ..known
-        },
-        // OpenAI itself, and not a compatible server.
-        Family::Chat if quirks.strict => Capabilities {
-            audio: model.contains("audio"),
-            video: false,
-            images: !model.starts_with("gpt-3.5"),
-            files: !model.starts_with("gpt-3.5"),
-            reasoning: openai_reasons(model),
-            ..known
-        },
-        Family::Chat | Family::Gemini => known,
-    }
-}
+use crate::request::Effort;
+use crate::{LlmError, LlmRequest, Part};
 
 impl Target<'_> {
     /// Whether the model takes this medium.
@@ -57,7 +23,8 @@ impl Target<'_> {
         if !able.tools && !request.tools.is_empty() {
             return Err(self.lacks("calls no tools", "the request has some", "tools"));
         }
-        if !able.reasoning && request.effort.is_some() {
+        let wants_reasoning = |effort| effort != Effort::None;
+        if !able.reasoning && request.effort.is_some_and(wants_reasoning) {
             return Err(self.lacks("does not reason", "the request has an effort", "reasoning"));
         }
         let parts = request.messages.iter().flat_map(|message| &message.parts);

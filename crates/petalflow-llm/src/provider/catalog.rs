@@ -56,14 +56,12 @@ impl Provider {
 pub(super) struct Quirks {
     /// How earlier reasoning is sent back.
     pub(super) reasoning: Reasoning,
-    /// Whether tools and response schemas accept `strict`.
-    pub(super) strict: bool,
+    /// Whether models that reason take `max_completion_tokens` only.
+    pub(super) newer_limit: bool,
     /// Whether the request says with `thinking` whether the model reasons.
     pub(super) thinking_switch: bool,
     /// The field for the seed.
     pub(super) seed: &'static str,
-    /// Whether a model follows a response schema even if it has tools.
-    pub(super) schema_with_tools: bool,
     /// The maximum number of texts in one request for vectors.
     pub(super) texts: usize,
 }
@@ -88,23 +86,23 @@ pub(super) struct Target<'a> {
     pub(super) model: &'a str,
     pub(super) quirks: Quirks,
     pub(super) capabilities: Capabilities,
+    /// Whether every answer is a JSON object.
+    pub(super) json_mode: bool,
     pub(super) streaming: bool,
 }
 
 /// A server of which nothing is known but its format.
 pub(super) const COMPATIBLE: Quirks = Quirks {
     reasoning: Reasoning::Field,
-    strict: false,
+    newer_limit: false,
     thinking_switch: false,
     seed: "seed",
-    schema_with_tools: false,
     texts: 2_048,
 };
 
 pub(super) const OPENAI: Quirks = Quirks {
     reasoning: Reasoning::Omitted,
-    strict: true,
-    schema_with_tools: true,
+    newer_limit: true,
     ..COMPATIBLE
 };
 
@@ -260,15 +258,6 @@ fn prefers_responses(model: &str) -> bool {
     major_version(rest) >= Some(5) || rest.contains("codex") || rest.contains("-pro")
 }
 
-/// Whether this model of OpenAI reasons, and accepts options for it.
-pub(super) fn openai_reasons(model: &str) -> bool {
-    let of_o_series = model
-        .strip_prefix('o')
-        .is_some_and(|rest| major_version(rest).is_some());
-    let of_gpt = model.strip_prefix("gpt-").and_then(major_version) >= Some(5);
-    (of_o_series || of_gpt || model.contains("codex")) && !model.contains("-chat")
-}
-
 /// The number at the start of a text.
 fn major_version(text: &str) -> Option<u32> {
     let digits = text.find(|c: char| !c.is_ascii_digit());
@@ -316,30 +305,6 @@ mod tests {
         }
         for (_, name) in MODEL_PREFIXES {
             assert!(name.is_empty() || provider(name).is_some(), "{name}");
-        }
-    }
-
-    #[test]
-    fn models_that_reason_are_known() {
-        for model in [
-            "gpt-5",
-            "gpt-5-mini",
-            "gpt-5-codex",
-            "o3-mini",
-            "o4",
-            "codex-mini",
-            "gpt-10",
-        ] {
-            assert!(openai_reasons(model), "{model}");
-        }
-        for model in [
-            "gpt-4o",
-            "gpt-4.1-mini",
-            "chatgpt-4o-latest",
-            "gpt-5-chat-latest",
-            "open",
-        ] {
-            assert!(!openai_reasons(model), "{model}");
         }
     }
 }

@@ -6,10 +6,11 @@ use futures_util::StreamExt;
 use reqwest::Response;
 use serde_json::{Map, Value};
 
-use super::abilities;
 use super::catalog::{Family, Platform, Quirks, Target};
 use super::endpoint::Endpoint;
+use super::models;
 use super::pause::{self, Source};
+use super::plan::Plan;
 use super::stream;
 use super::transport::{self, Answer, Limits, Transport};
 use super::wire::{self, Schemas};
@@ -27,8 +28,8 @@ pub(super) struct Connection {
     pub(super) family: Family,
     pub(super) platform: Platform,
     pub(super) quirks: Quirks,
-    /// Those of the user. `None`: those that are known of each model.
-    pub(super) capabilities: Option<Capabilities>,
+    /// Those of the user, by the start of the model's name. Others are in the table.
+    pub(super) capabilities: Vec<(String, Capabilities)>,
     pub(super) model: String,
     pub(super) endpoint: Endpoint,
     pub(super) prices: Prices,
@@ -39,6 +40,15 @@ pub(super) struct Connection {
     pub(super) own_http: Option<reqwest::Client>,
     /// Built by the first request. The text is the reason why the build failed.
     pub(super) http: OnceLock<Result<reqwest::Client, String>>,
+}
+
+/// A request that is ready to be sent, and how its response is read.
+struct Prepared {
+    body: Value,
+    /// What the response says about the request.
+    notes: Map<String, Value>,
+    /// The tool whose arguments are the answer.
+    answer_tool: Option<String>,
 }
 
 impl Connection {
@@ -115,39 +125,60 @@ impl Connection {
     fn target<'a>(&'a self, model: Option<&'a str>, streaming: bool) -> Target<'a> {
         let name = model.unwrap_or(&self.model);
         let model = name.rsplit_once("::").map_or(name, |(_, model)| model);
-        let known = || abilities::of(self.family, &self.quirks, model);
         Target {
             provider: self.provider.unwrap_or(&self.name),
             family: self.family,
             platform: self.platform,
             model,
             quirks: self.quirks,
-            capabilities: self.capabilities.unwrap_or_else(known),
+            capabilities: self.capabilities_of(model),
+            json_mode: false,
             streaming,
         }
+    }
+
+    fn capabilities_of(&self, model: &str) -> Capabilities {
+        let own = self.capabilities.iter();
+        let own = own.filter(|(start, _)| model.starts_with(start.as_str()));
+        let own = own.max_by_key(|(start, _)| start.len());
+        let known = || models::of(self.provider, model);
+        own.map_or_else(known, |(_, own)| *own)
     }
 
     /// The schemas of a request that are sent without `strict`, and why.
     pub(super) fn not_strict(&self, request: &LlmRequest) -> Map<String, Value> {
         let target = self.target(request.model.as_deref(), false);
-        Schemas::of(&target, request).not_strict(request)
+        let plan = Plan::of(&target, request);
+        Schemas::of(&target, &plan.request).not_strict(&plan.request)
     }
 
-    /// The request that this target is sent, and what the response says about it: the schemas that are not enforced, and
-    /// what of other providers is left out.
-    fn prepared(
-        target: &Target<'_>,
-        request: &LlmRequest,
-    ) -> Result<(Value, Map<String, Value>), LlmError> {
+    /// The request that this target is sent, and what the response says about it: the schemas that are not enforced, what
+    /// of other providers is left out, and what the model does not take.
+    fn prepared(target: &Target<'_>, request: &LlmRequest) -> Result<Prepared, LlmError> {
         target.check(request)?;
-        let schemas = Schemas::of(target, request);
+        let Plan {
+            request,
+            answer_tool,
+            json_mode,
+            not_sent,
+        } = Plan::of(target, request);
+        let target = Target {
+            json_mode,
+            ..*target
+        };
+        let schemas = Schemas::of(&target, &request);
         let notes = [
-            ("not_strict", schemas.not_strict(request)),
-            ("left_out", target.left_out(request)),
+            ("not_strict", schemas.not_strict(&request)),
+            ("left_out", target.left_out(&request)),
+            ("not_sent", not_sent),
         ];
         let notes = notes.into_iter().filter(|(_, note)| !note.is_empty());
         let notes = notes.map(|(name, note)| (name.to_string(), note.into()));
-        Ok((target.body(request, schemas)?, notes.collect()))
+        Ok(Prepared {
+            notes: notes.collect(),
+            body: target.body(&request, schemas)?,
+            answer_tool,
+        })
     }
 
     /// Sets the provider, the model, the cost, and the notes about the request.
@@ -196,8 +227,8 @@ impl LlmClient for Connection {
 
     async fn count_tokens(&self, request: &LlmRequest) -> Result<TokenCount, LlmError> {
         let target = self.target(request.model.as_deref(), false);
-        let (body, _) = Self::prepared(&target, request)?;
-        let Some((path, body)) = target.count_request(body) else {
+        let prepared = Self::prepared(&target, request)?;
+        let Some((path, body)) = target.count_request(prepared.body) else {
             return Ok(TokenCount::estimate(request));
         };
         let (transport, response) = match self.send(&target, &path, &body).await {
@@ -230,11 +261,15 @@ impl LlmClient for Connection {
 impl Source for Connection {
     async fn answer(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
         let target = self.target(request.model.as_deref(), false);
-        let (body, notes) = Self::prepared(&target, request)?;
+        let Prepared {
+            body,
+            notes,
+            answer_tool,
+        } = Self::prepared(&target, request)?;
         let body = target.at_platform(body);
         let (transport, response) = self.send(&target, &target.path(), &body).await?;
         let body = transport.document(response).await?;
-        let response = target.parser().read_body(&body);
+        let response = target.parser(answer_tool.as_deref()).read_body(&body);
         let response = response.map_err(|error| transport.errors.instead(error.as_ref(), &body))?;
         let (name, prices) = (&self.name, &self.prices);
         Ok(Self::completed(
@@ -248,7 +283,12 @@ impl Source for Connection {
 
     async fn events(&self, request: &LlmRequest) -> Result<StreamSource, LlmError> {
         let target = self.target(request.model.as_deref(), true);
-        let (body, notes) = Self::prepared(&target, request)?;
+        let Prepared {
+            body,
+            notes,
+            answer_tool,
+        } = Self::prepared(&target, request)?;
+        let parser = target.parser(answer_tool.as_deref());
         let body = target.at_platform(body);
         let (transport, response) = self.send(&target, &target.path(), &body).await?;
         let errors = transport.errors.clone();
@@ -258,12 +298,12 @@ impl Source for Connection {
         let events = match transport.events(response).await? {
             Answer::Events(events) => events,
             Answer::Document(body) => {
-                let response = target.parser().read_body(&body);
+                let response = parser.read_body(&body);
                 let response = response.map_err(|error| errors.instead(error.as_ref(), &body))?;
                 return Ok(whole(end(response)));
             }
         };
-        let mut events = Box::pin(stream::content(events, target.parser(), errors, end));
+        let mut events = Box::pin(stream::content(events, parser, errors, end));
         // A failure before the first content is an error, not a stream: it can be retried.
         let first = match events.next().await {
             Some(Err(error)) => return Err(error),

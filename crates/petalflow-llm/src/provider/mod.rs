@@ -9,8 +9,10 @@ mod connection;
 mod endpoint;
 mod error;
 mod json_memory;
+mod models;
 mod ordered;
 mod pause;
+mod plan;
 mod platform;
 mod renewing;
 mod stream;
@@ -131,7 +133,7 @@ impl ProviderModel {
             family,
             platform: Platform::Provider,
             quirks,
-            capabilities: None,
+            capabilities: Vec::new(),
             model,
             endpoint: Endpoint::default(),
             prices: Prices::new(),
@@ -396,7 +398,34 @@ impl ProviderModel {
     /// ```
     #[must_use]
     pub fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
-        self.client.client.capabilities = Some(capabilities);
+        self.client.client.capabilities.clear();
+        self.with_capabilities_of("", capabilities)
+    }
+
+    /// Sets the capabilities of the models whose names start with this text, before those that are known. The longest
+    /// start counts.
+    ///
+    /// ```
+    /// use petalflow_llm::request::TypedOutput;
+    /// use petalflow_llm::{LlmClient, ProviderModel};
+    ///
+    /// let model = ProviderModel::new("ollama::qwen3")?;
+    /// let mut of_qwen = model.capabilities();
+    /// of_qwen.typed_output = TypedOutput::Prompt;
+    /// let model = model.with_capabilities_of("qwen", of_qwen);
+    /// assert_eq!(model.capabilities().typed_output, TypedOutput::Prompt);
+    /// # Ok::<(), petalflow_llm::LlmError>(())
+    /// ```
+    #[must_use]
+    pub fn with_capabilities_of(
+        mut self,
+        start: impl Into<String>,
+        capabilities: Capabilities,
+    ) -> Self {
+        let entries = &mut self.client.client.capabilities;
+        let start = start.into();
+        entries.retain(|(known, _)| *known != start);
+        entries.push((start, capabilities));
         self
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::typed_output::TypedOutput;
 use crate::{ChatMessage, LlmResponse};
 use petalflow::tool::ToolSpec;
 
@@ -39,6 +40,9 @@ pub struct LlmRequest {
     pub input_text: Option<String>,
     /// The JSON Schema that the answer must conform to.
     pub json_schema: Option<Arc<Value>>,
+    /// How the model is asked to follow the schema. `None`: as is best for the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub typed_output: Option<TypedOutput>,
     /// The tools that the model may call.
     pub tools: Arc<[Arc<ToolSpec>]>,
     /// Whether the model may, must or must not call tools.
@@ -112,6 +116,9 @@ pub enum ToolChoice {
 
 /// How much a model reasons before it answers.
 ///
+/// A model that does not have a level gets the next higher one, or its highest
+/// ([`Capabilities::efforts`](crate::Capabilities::efforts)).
+///
 /// ```
 /// use petalflow_llm::LlmRequest;
 /// use petalflow_llm::request::Effort;
@@ -123,7 +130,9 @@ pub enum ToolChoice {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Effort {
-    /// No reasoning, or as little as the model supports.
+    /// No reasoning. A model that always reasons does so as little as it can.
+    None,
+    /// As little reasoning as the model supports.
     Minimal,
     /// Little reasoning.
     Low,
@@ -131,6 +140,9 @@ pub enum Effort {
     Medium,
     /// Much reasoning.
     High,
+    /// More reasoning than that, for the hardest questions.
+    #[serde(rename = "xhigh")]
+    XHigh,
     /// This number of tokens.
     Budget(u32),
 }

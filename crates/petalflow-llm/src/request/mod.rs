@@ -3,5 +3,7 @@
 pub(crate) mod llm_request;
 mod response_check;
 mod transcript;
+mod typed_output;
 
 pub use llm_request::{Effort, PromptCache, ToolChoice};
+pub use typed_output::TypedOutput;

@@ -36,9 +36,9 @@ impl LlmResponse {
 
     pub(crate) fn checked_with(mut self, wants_json: bool) -> Result<Self, LlmError> {
         if wants_json && self.json.is_none() {
-            self.json = serde_json::from_str(&self.text())
-                .ok()
-                .filter(Value::is_object);
+            let text = self.text();
+            let parse = |text: &str| serde_json::from_str(text).ok().filter(Value::is_object);
+            self.json = parse(&text).or_else(|| parse(inside_fence(&text)?));
         }
         mark_cut_call(&mut self);
         let mut invalid = None;
@@ -69,6 +69,12 @@ impl LlmResponse {
             }
         }
     }
+}
+
+/// The text inside of a Markdown fence, in which some models write an answer that is to be JSON only.
+fn inside_fence(text: &str) -> Option<&str> {
+    let (_, fenced) = text.trim().strip_prefix("```")?.split_once('\n')?;
+    fenced.trim_end().strip_suffix("```")
 }
 
 /// Marks the last call of an answer that was cut: nothing tells whether it is complete.

@@ -50,7 +50,7 @@ fn models_are_known() {
     let able = capabilities("gemini-2.5-flash");
     assert!(able.audio && able.video && able.embeddings && !able.schema_with_tools);
     // Of a server's models nothing is known: the server decides.
-    assert_eq!(capabilities("ollama::qwen3"), Capabilities::default());
+    assert_eq!(capabilities("vllm::qwen3"), Capabilities::default());
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ use super::response_data::{ResponseData, add_to_meta, arguments_text, citations,
 use super::schemas::{Schemas, SentSchema};
 use super::usage;
 use crate::message::{Media, MediaSource};
-use crate::provider::catalog::{Reasoning, Target, openai_reasons};
+use crate::provider::catalog::{Reasoning, Target};
 use crate::request::{Effort, ToolChoice};
 use crate::stream::Delta;
 use crate::{ChatMessage, LlmError, LlmRequest, Part, Role};
@@ -53,16 +53,18 @@ pub(super) fn body(
             "json_schema": { "name": "answer", "strict": strict, "schema": sent.schema },
         });
     }
+    if target.json_mode {
+        body["response_format"] = json!({ "type": "json_object" });
+    }
     if let Some(effort) = request.effort {
+        let is_off = matches!(effort, Effort::None | Effort::Minimal);
         if quirks.thinking_switch {
-            let switch = if effort == Effort::Minimal {
-                "disabled"
-            } else {
-                "enabled"
-            };
+            let switch = if is_off { "disabled" } else { "enabled" };
             body["thinking"] = json!({ "type": switch });
         }
-        body["reasoning_effort"] = effort_level(effort).into();
+        if !(is_off && quirks.thinking_switch) {
+            body["reasoning_effort"] = effort_level(effort).into();
+        }
     }
     if let Some(temperature) = request.temperature {
         body["temperature"] = decimal(temperature).into();
@@ -78,7 +80,7 @@ pub(super) fn body(
     }
     if let Some(most) = request.max_tokens {
         // OpenAI's models that reason reject the older name, and other servers do not know the newer one.
-        let name = if openai_reasons(target.model) {
+        let name = if quirks.newer_limit && target.capabilities.reasoning {
             "max_completion_tokens"
         } else {
             "max_tokens"

@@ -173,10 +173,12 @@ pub(super) fn unsupported(media: &Media, instead: &str) -> LlmError {
 /// A level of reasoning, for providers without a number of tokens.
 pub(super) fn effort_level(effort: Effort) -> &'static str {
     match effort {
+        Effort::None => "none",
         Effort::Minimal => "minimal",
         Effort::Low => "low",
         Effort::Medium => "medium",
         Effort::High => "high",
+        Effort::XHigh => "xhigh",
         Effort::Budget(tokens) => match tokens {
             0 => "minimal",
             1..=2_048 => "low",
@@ -189,9 +191,10 @@ pub(super) fn effort_level(effort: Effort) -> &'static str {
 /// A number of tokens for reasoning, for providers without levels.
 pub(super) fn effort_tokens(effort: Effort) -> u32 {
     match effort {
+        Effort::None => 0,
         Effort::Minimal | Effort::Low => 1_024,
         Effort::Medium => 8_000,
-        Effort::High => 24_000,
+        Effort::High | Effort::XHigh => 24_000,
         Effort::Budget(tokens) => tokens,
     }
 }

@@ -52,14 +52,18 @@ pub(super) fn body(target: &Target<'_>, request: &LlmRequest, schemas: Schemas) 
         }
     }
     let answer = schemas.answer.map(|sent| sent.schema);
-    let generation = generation(target.model, request, answer);
+    let generation = generation(target, request, answer);
     if !generation.is_empty() {
         body["generationConfig"] = generation.into();
     }
     with_extra(body, request)
 }
 
-fn generation(model: &str, request: &LlmRequest, schema: Option<Value>) -> Map<String, Value> {
+fn generation(
+    target: &Target<'_>,
+    request: &LlmRequest,
+    schema: Option<Value>,
+) -> Map<String, Value> {
     let mut config = Map::new();
     let mut set = |name: &str, value: Option<Value>| {
         config.extend(value.map(|value| (name.to_string(), value)));
@@ -83,19 +87,21 @@ fn generation(model: &str, request: &LlmRequest, schema: Option<Value>) -> Map<S
     set("responseJsonSchema", schema);
     set(
         "thinkingConfig",
-        request.effort.map(|effort| thinking(model, effort)),
+        request.effort.map(|effort| thinking(target, effort)),
     );
     config
 }
 
 /// The options for reasoning, which is returned only on request.
-fn thinking(model: &str, effort: Effort) -> Value {
-    let has_levels = model.contains("gemini-3") || model.contains("gemma-4");
+fn thinking(target: &Target<'_>, effort: Effort) -> Value {
+    let has_levels = !target.capabilities.efforts.is_empty();
     match effort {
-        Effort::Budget(_) => {
-            json!({ "thinkingBudget": effort_tokens(effort), "includeThoughts": true })
-        }
-        effort if has_levels => {
+        // The larger models always reason: this is their minimum.
+        Effort::None if target.model.contains("-pro") => json!({ "thinkingBudget": 128 }),
+        Effort::None => json!({ "thinkingBudget": 0 }),
+        Effort::Minimal | Effort::Low | Effort::Medium | Effort::High | Effort::XHigh
+            if has_levels =>
+        {
             json!({ "thinkingLevel": effort_level(effort).to_uppercase(), "includeThoughts": true })
         }
         effort => json!({ "thinkingBudget": effort_tokens(effort), "includeThoughts": true }),

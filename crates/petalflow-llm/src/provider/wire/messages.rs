@@ -18,6 +18,7 @@ use super::schemas::{Schemas, SentSchema};
 use super::usage;
 use crate::message::{Media, MediaSource};
 use crate::provider::catalog::Target;
+use crate::provider::plan::{MIN_REASONING, schema_instruction};
 use crate::request::{Effort, PromptCache, ToolChoice};
 use crate::stream::Delta;
 use crate::{ChatMessage, LlmError, LlmRequest, Part, Role};
@@ -25,9 +26,6 @@ use petalflow::tool::ToolResult;
 
 /// The version of the interface.
 pub(crate) const VERSION: &str = "2023-06-01";
-
-/// The minimum number of tokens for reasoning.
-const MIN_REASONING: u32 = 1_024;
 
 /// The body of a request. This format has no seed.
 pub(super) fn body(
@@ -62,17 +60,14 @@ pub(super) fn body(
                 json!({ "type": "json_schema", "schema": sent.schema });
         } else {
             // Maps and recursive types have no schema that is enforced.
-            system.push(format!(
-                "Answer with one JSON object and nothing else. It must conform to this JSON Schema:\n{}",
-                sent.schema
-            ));
+            system.push(schema_instruction(&sent.schema));
         }
     }
     if !system.is_empty() {
         body["system"] = system.join("\n\n").into();
     }
     if let Some(effort) = request.effort {
-        reasoning(&mut body, version, effort, max_tokens);
+        reasoning(&mut body, target, effort, max_tokens);
     }
     if let Some(temperature) = request.temperature {
         body["temperature"] = decimal(temperature).into();
@@ -113,14 +108,13 @@ fn tool_choice(choice: &ToolChoice) -> Value {
     }
 }
 
-/// The options for reasoning. Models from version 4.6 decide themselves how long they reason.
-fn reasoning(body: &mut Value, version: ModelVersion, effort: Effort, max_tokens: u32) {
-    if version >= ModelVersion(4, 6) {
-        let level = match effort_level(effort) {
-            "minimal" => "low",
-            level => level,
-        };
-        body["output_config"]["effort"] = level.into();
+/// The options for reasoning. Models with levels decide themselves how long they reason.
+fn reasoning(body: &mut Value, target: &Target<'_>, effort: Effort, max_tokens: u32) {
+    if matches!(effort, Effort::None | Effort::Budget(0)) {
+        return;
+    }
+    if !target.capabilities.efforts.is_empty() {
+        body["output_config"]["effort"] = effort_level(effort).into();
         body["thinking"] = json!({ "type": "adaptive", "display": "summarized" });
     } else if effort != Effort::Minimal {
         // The answer needs tokens too.
@@ -300,12 +294,6 @@ fn media_block(media: &Media) -> Result<Value, LlmError> {
         }
     };
     Ok(json!({ "type": kind, "source": source }))
-}
-
-/// Whether a model reasons. True if its version is not known.
-pub(super) fn reasons(model: &str) -> bool {
-    let version = ModelVersion::of(model);
-    version >= ModelVersion(3, 7) || version == ModelVersion(0, 0)
 }
 
 /// The version in the name of a model, such as 4.6 in `claude-sonnet-4-6`. 0.0 if there is none.

@@ -2,6 +2,7 @@
 //!
 //! Requests are written from scratch, and responses are read leniently, because servers differ from their own documents.
 
+mod answer_tool;
 mod call_ids;
 mod chat;
 mod chat_opaque;
@@ -22,6 +23,7 @@ use serde_json::{Map, Value};
 use super::catalog::{Family, Target};
 use crate::stream::{Delta, StreamAccumulator};
 use crate::{LlmError, LlmRequest, LlmResponse, TokenUsage};
+use answer_tool::AnswerTool;
 pub(super) use messages::VERSION as ANTHROPIC_VERSION;
 use origins::Origins;
 use response_data::ResponseData;
@@ -68,8 +70,8 @@ impl Target<'_> {
         counting::request(self, body)
     }
 
-    /// A parser of one response.
-    pub(super) fn parser(&self) -> ResponseParser {
+    /// A parser of one response. The calls of this tool are the answer.
+    pub(super) fn parser(&self, answer_tool: Option<&str>) -> ResponseParser {
         ResponseParser {
             format: match self.family {
                 Family::Chat => Format::Chat(chat::ChatParser::default()),
@@ -79,6 +81,7 @@ impl Target<'_> {
             },
             data: ResponseData::default(),
             origins: Origins::of(self.provider),
+            answer_tool: answer_tool.map(|name| AnswerTool::new(name.to_string())),
         }
     }
 }
@@ -93,17 +96,13 @@ pub(super) fn count(body: &Value) -> Option<u64> {
     counting::count(body)
 }
 
-/// Whether this model of Anthropic reasons. True if its version is not known.
-pub(super) fn claude_reasons(model: &str) -> bool {
-    messages::reasons(model)
-}
-
 /// Reads one response: its events, or its body.
 #[derive(Debug)]
 pub(super) struct ResponseParser {
     format: Format,
     data: ResponseData,
     origins: Origins,
+    answer_tool: Option<AnswerTool>,
 }
 
 #[derive(Debug)]
@@ -138,7 +137,8 @@ impl ResponseParser {
             Format::Messages(parser) => parser.read(frame, data),
             Format::Gemini(parser) => parser.read(frame, data),
         };
-        self.origins.add(deltas, &self.format.with_thoughts())
+        let deltas = self.origins.add(deltas, &self.format.with_thoughts());
+        self.with_answer(deltas)
     }
 
     /// The content that is complete only at the end of the response.
@@ -158,7 +158,14 @@ impl ResponseParser {
         let mut all = Vec::new();
         self.origins.end_thought(&mut all, &with_thoughts);
         all.extend(self.origins.add(deltas, &with_thoughts));
-        all
+        self.with_answer(all)
+    }
+
+    fn with_answer(&mut self, deltas: Vec<Delta>) -> Vec<Delta> {
+        match &mut self.answer_tool {
+            Some(tool) => tool.read(deltas),
+            None => deltas,
+        }
     }
 
     /// The error that the provider sent instead of a response, or in the middle of one.
@@ -178,7 +185,12 @@ impl ResponseParser {
 
     /// The response without its message.
     pub(super) fn finish(mut self) -> LlmResponse {
-        self.data.response()
+        let answer = self.answer_tool.as_ref();
+        let json = answer.and_then(|tool| tool.finish(&mut self.data));
+        LlmResponse {
+            json,
+            ..self.data.response()
+        }
     }
 
     /// Reads a complete body. The error is what the provider sent instead of a response; `None` if it sent neither.

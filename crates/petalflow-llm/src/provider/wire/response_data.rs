@@ -34,6 +34,14 @@ impl ResponseData {
         self.finish.is_some() || self.blocked.is_some()
     }
 
+    /// A call ended the response, and it was the answer.
+    pub(super) fn calls_are_the_answer(&mut self) {
+        let is_call = |reason: &String| finish_reason(reason.clone()) == FinishReason::ToolCalls;
+        if self.finish.as_ref().is_some_and(is_call) {
+            self.finish = Some("stop".to_string());
+        }
+    }
+
     /// The response without its message.
     pub(crate) fn response(&mut self) -> LlmResponse {
         let finish = match &self.blocked {
