@@ -44,6 +44,9 @@ pub use client::{Allowed, Capabilities, FallbackModel, LlmClient, Retrying};
 pub use llm_error::{LlmError, LlmErrorKind};
 pub use message::call_id::generated_call_id;
 pub use message::chat_message::{ChatMessage, Part, Role};
+#[cfg(feature = "bedrock")]
+#[cfg_attr(docsrs, doc(cfg(feature = "bedrock")))]
+pub use provider::AwsCredentials;
 #[cfg(feature = "providers")]
 #[cfg_attr(docsrs, doc(cfg(feature = "providers")))]
 pub use provider::{AccessToken, AzureApi, ProviderModel};

@@ -48,6 +48,7 @@ impl Usage {
                 total: now.total.saturating_sub(then.total),
                 cached: now.cached.saturating_sub(then.cached),
                 cache_writes: now.cache_writes.saturating_sub(then.cache_writes),
+                cache_writes_1h: now.cache_writes_1h.saturating_sub(then.cache_writes_1h),
                 input_audio: now.input_audio.saturating_sub(then.input_audio),
                 reasoning: now.reasoning.saturating_sub(then.reasoning),
                 output_audio: now.output_audio.saturating_sub(then.output_audio),

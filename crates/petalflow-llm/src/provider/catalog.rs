@@ -13,6 +13,9 @@ pub(super) enum Family {
     Messages,
     /// Gemini's `generateContent`.
     Gemini,
+    /// Bedrock's `Converse`.
+    #[cfg(feature = "bedrock")]
+    Converse,
 }
 
 /// Where a model is served.

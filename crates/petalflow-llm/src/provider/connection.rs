@@ -295,7 +295,12 @@ impl Source for Connection {
         let (name, model) = (self.name.clone(), target.model.to_string());
         let prices = self.prices.clone();
         let end = move |response| Self::completed(&name, &model, &prices, &notes, response);
-        let events = match transport.events(response).await? {
+        let answer = match target.family {
+            #[cfg(feature = "bedrock")]
+            Family::Converse => transport.aws_events(response),
+            _ => transport.events(response).await?,
+        };
+        let events = match answer {
             Answer::Events(events) => events,
             Answer::Document(body) => {
                 let response = parser.read_body(&body);

@@ -7,6 +7,8 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, Header
 use serde_json::Value;
 
 use super::access_token::AccessToken;
+#[cfg(feature = "bedrock")]
+use super::aws::{AwsCredentials, Signer};
 use super::catalog::{Family, Platform, Provider, Target};
 use super::error::ErrorConverter;
 use super::ordered;
@@ -30,6 +32,9 @@ pub(super) struct Endpoint {
     headers: Vec<(String, String)>,
     /// Used instead of the key.
     tokens: Option<Renewing<AccessToken>>,
+    /// Used where there is neither a key nor a token.
+    #[cfg(feature = "bedrock")]
+    pub(super) signer: Option<Signer>,
 }
 
 /// What a request was sent with.
@@ -39,6 +44,8 @@ pub(super) enum Access {
     Fixed(Option<String>),
     /// A token, which may have expired.
     Token(AccessToken),
+    #[cfg(feature = "bedrock")]
+    Signed(AwsCredentials),
 }
 
 impl Access {
@@ -46,6 +53,8 @@ impl Access {
         match self {
             Access::Fixed(key) => key.as_deref(),
             Access::Token(token) => Some(&token.text),
+            #[cfg(feature = "bedrock")]
+            Access::Signed(credentials) => Some(&credentials.secret_key),
         }
     }
 }
@@ -124,13 +133,17 @@ impl Endpoint {
                 let token = tokens.get().await;
                 Access::Token(token.map_err(|error| self.errors(name, None).no_token(&error))?)
             }
+            #[cfg(feature = "bedrock")]
+            None if self.signer.is_some() => self.of_aws(name, target).await?,
             None => Access::Fixed(self.key(name, target)?),
         };
-        let (header, before) = match access {
-            Access::Token(_) => (AUTHORIZATION, "Bearer "),
-            Access::Fixed(_) => target.key_header(),
+        let (header, before) = if matches!(access, Access::Token(_)) {
+            (AUTHORIZATION, "Bearer ")
+        } else {
+            target.key_header()
         };
-        if let Some(secret) = access.secret() {
+        let is_sent = matches!(access, Access::Fixed(_) | Access::Token(_));
+        if let Some(secret) = access.secret().filter(|_| is_sent) {
             let value = secret_value(&format!("{before}{secret}"));
             let value = value.ok_or_else(|| self.errors(name, None).invalid_key())?;
             request.headers.insert(header, value);
@@ -145,7 +158,41 @@ impl Endpoint {
             };
             request.headers.insert(parsed, value);
         }
+        #[cfg(feature = "bedrock")]
+        if let (Some(signer), Access::Signed(credentials)) = (&self.signer, &access) {
+            signer.sign(credentials, &mut request).map_err(|error| {
+                LlmError::request(format!("the request to `{name}` cannot be signed: {error}"))
+            })?;
+        }
         Ok((access, request))
+    }
+
+    /// The key of Bedrock, or the credentials for a signature.
+    #[cfg(feature = "bedrock")]
+    async fn of_aws(&self, name: &str, target: &Target<'_>) -> Result<Access, LlmError> {
+        let signer = self.signer.as_ref();
+        let own = signer.and_then(|signer| signer.credentials.as_ref());
+        // What the program gave comes before what is in the environment.
+        if own.is_none()
+            && let Ok(Some(key)) = self.key(name, target)
+        {
+            return Ok(Access::Fixed(Some(key)));
+        }
+        let credentials = match signer {
+            Some(signer) => signer.credentials().await,
+            None => Ok(None),
+        };
+        match credentials.map_err(|error| self.errors(name, None).no_token(&error))? {
+            Some(credentials) => Ok(Access::Signed(credentials)),
+            None if self.is_own || self.has_own_access() => Ok(Access::Fixed(None)),
+            None => Err(LlmError::new(
+                LlmErrorKind::Auth,
+                format!(
+                    "no access to `{name}`; set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give \
+                     credentials with `with_aws_credentials`"
+                ),
+            )),
+        }
     }
 
     /// Whether a request that was refused may succeed with a new token.
@@ -154,6 +201,14 @@ impl Endpoint {
             (Some(tokens), Access::Token(token)) => {
                 tokens.reject(token);
                 true
+            }
+            #[cfg(feature = "bedrock")]
+            (_, Access::Signed(credentials)) => {
+                let signer = self.signer.as_ref();
+                let source = signer.and_then(|signer| signer.credentials.as_ref());
+                source
+                    .inspect(|source| source.reject(credentials))
+                    .is_some()
             }
             _ => false,
         }

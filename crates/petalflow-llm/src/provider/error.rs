@@ -157,6 +157,13 @@ impl ErrorConverter {
             Ok(body) => reported_message(&body).unwrap_or_else(|| body.to_string()),
             Err(_) => self.shown(body.as_bytes()),
         };
+        // AWS names the exception in a header.
+        let exception = headers.get("x-amzn-errortype");
+        let exception = exception.and_then(|name| name.to_str().ok()?.split(':').next());
+        let message = match exception {
+            Some(exception) => format!("{exception}: {message}"),
+            None => message,
+        };
         let colon = if message.is_empty() { "" } else { ": " };
         let error = self.error(kind, &format!("{status}{colon}{message}"));
         // OpenAI and Anthropic say so themselves.
@@ -266,7 +273,8 @@ fn status_of(body: &Value) -> Option<u16> {
             "rate_limit_error"
             | "rate_limit_exceeded"
             | "insufficient_quota"
-            | "RESOURCE_EXHAUSTED" => Some(429),
+            | "RESOURCE_EXHAUSTED"
+            | "throttlingException" => Some(429),
             "authentication_error"
             | "permission_error"
             | "invalid_api_key"
@@ -276,13 +284,16 @@ fn status_of(body: &Value) -> Option<u16> {
             | "context_length_exceeded"
             | "invalid_prompt"
             | "INVALID_ARGUMENT"
+            | "validationException"
             | "FAILED_PRECONDITION" => Some(400),
             "billing_error" => Some(402),
             "not_found_error" | "model_not_found" | "NOT_FOUND" => Some(404),
             "request_too_large" => Some(413),
-            "api_error" | "server_error" | "internal_server_error" | "INTERNAL" => Some(500),
-            "overloaded_error" | "UNAVAILABLE" => Some(503),
-            "timeout_error" | "DEADLINE_EXCEEDED" => Some(504),
+            "api_error" | "server_error" | "internal_server_error" | "INTERNAL"
+            // Bedrock asks to send the request again.
+            | "internalServerException" | "modelStreamErrorException" => Some(500),
+            "overloaded_error" | "UNAVAILABLE" | "serviceUnavailableException" => Some(503),
+            "timeout_error" | "DEADLINE_EXCEEDED" | "modelTimeoutException" => Some(504),
             _ => None,
         })
     })

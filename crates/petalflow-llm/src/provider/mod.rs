@@ -3,6 +3,12 @@
 mod abilities;
 mod access;
 mod access_token;
+#[cfg(feature = "bedrock")]
+mod aws;
+#[cfg(feature = "bedrock")]
+mod aws_events;
+#[cfg(feature = "bedrock")]
+mod bedrock;
 mod catalog;
 mod clouds;
 mod connection;
@@ -26,6 +32,8 @@ use std::time::Duration;
 use crate::usage::{Price, Prices, TokenCount};
 use crate::{Capabilities, LlmClient, LlmError, LlmRequest, LlmResponse, LlmStream, Retrying};
 pub use access_token::AccessToken;
+#[cfg(feature = "bedrock")]
+pub use aws::AwsCredentials;
 use catalog::{COMPATIBLE, Family, Platform, Provider, Quirks};
 pub use clouds::AzureApi;
 use connection::Connection;

@@ -206,6 +206,21 @@ const GROK_3_MINI: Capabilities = Capabilities {
     ..UNKNOWN
 };
 
+/// Models at Bedrock that are not Claude.
+const BEDROCK: Capabilities = Capabilities {
+    typed_output: TypedOutput::Tool,
+    audio: false,
+    reasoning: false,
+    embeddings: false,
+    ..UNKNOWN
+};
+
+const BEDROCK_LEVELS: Capabilities = Capabilities {
+    reasoning: true,
+    efforts: &[Effort::Low, Effort::Medium, Effort::High],
+    ..BEDROCK
+};
+
 /// The provider, the start of the model's name, and its capabilities. The longest start counts.
 const MODELS: &[(&str, &str, Capabilities)] = &[
     ("openai", "", OPENAI),
@@ -258,6 +273,9 @@ const MODELS: &[(&str, &str, Capabilities)] = &[
     ("gemini", "gemini-3-pro", GEMINI_3_PRO),
     ("gemini", "gemini-3.1-pro", GEMINI_3_1_PRO),
     ("gemini", "gemma-4", GEMINI_3),
+    ("bedrock", "", BEDROCK),
+    ("bedrock", "amazon.nova-2", BEDROCK_LEVELS),
+    ("bedrock", "openai.gpt-oss", BEDROCK_LEVELS),
     ("bigmodel", "", JSON_OBJECT_AND_FREE_TOOLS),
     ("deepseek", "", DEEPSEEK),
     ("deepseek", "deepseek-reasoner", DEEPSEEK_REASONER),
@@ -274,6 +292,9 @@ const MODELS: &[(&str, &str, Capabilities)] = &[
     ("zai", "", JSON_OBJECT_AND_FREE_TOOLS),
 ];
 
+/// What stands before the name of a model that Bedrock serves in several regions.
+const BEDROCK_PLACES: [&str; 7] = ["us", "eu", "apac", "au", "jp", "us-gov", "global"];
+
 /// What is known of a model of a provider of the table, or of an unknown server.
 pub(super) fn of(provider: Option<&str>, model: &str) -> Capabilities {
     // Platforms and gateways write something before the name, and other punctuation in it.
@@ -283,6 +304,11 @@ pub(super) fn of(provider: Option<&str>, model: &str) -> Capabilities {
         }
         (Some("azure"), _) => ("openai", model.to_string()),
         (Some("vertex"), _) => ("gemini", model.to_string()),
+        (Some("bedrock"), _) => {
+            let (before, after) = model.split_once('.').unwrap_or(("", model));
+            let is_place = BEDROCK_PLACES.contains(&before);
+            ("bedrock", if is_place { after } else { model }.to_string())
+        }
         (Some(provider), _) => {
             let name = model.strip_prefix("ft:").unwrap_or(model);
             (provider, name.to_string())
@@ -346,6 +372,8 @@ mod tests {
                 "eu.anthropic.claude-sonnet-4-20250514-v1:0",
                 CLAUDE_4,
             ),
+            ("bedrock", "us.amazon.nova-2-lite-v1:0", BEDROCK_LEVELS),
+            ("bedrock", "meta.llama3-3-70b-instruct-v1:0", BEDROCK),
             ("vertex", "gemini-3-flash-preview", GEMINI_3),
             ("groq", "llama-3.3-70b-versatile", GROQ),
             ("groq", "openai/gpt-oss-20b", GPT_OSS),
@@ -359,7 +387,8 @@ mod tests {
     #[test]
     fn rows_are_written_once_and_their_providers_exist() {
         for (index, (provider, start, _)) in MODELS.iter().enumerate() {
-            assert!(crate::provider::catalog::provider(provider).is_some());
+            let is_known = crate::provider::catalog::provider(provider).is_some();
+            assert!(is_known || *provider == "bedrock", "{provider}");
             let same = |row: &&(&str, &str, Capabilities)| row.0 == *provider && row.1 == *start;
             assert_eq!(
                 MODELS[..index].iter().find(same),

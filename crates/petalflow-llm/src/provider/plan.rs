@@ -62,7 +62,7 @@ impl<'r> Plan<'r> {
     /// A model that takes a number of tokens needs some for the answer too.
     fn make_room_for_reasoning(&mut self, target: &Target<'_>) {
         let takes_tokens =
-            target.family == Family::Messages && target.capabilities.efforts.is_empty();
+            target.family != Family::Gemini && target.capabilities.efforts.is_empty();
         let is_small = |most: u32| most <= MIN_REASONING;
         if takes_tokens && self.request.max_tokens.is_some_and(is_small) && reasons(&self.request) {
             self.request.to_mut().effort = None;

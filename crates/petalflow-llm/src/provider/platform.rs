@@ -5,6 +5,14 @@ use serde_json::{Value, json};
 
 use super::catalog::{Family, Platform, Target};
 
+/// What is written as it is in a segment of a path.
+#[cfg(feature = "bedrock")]
+const SEGMENT: &percent_encoding::AsciiSet = &percent_encoding::NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
 /// The version of Anthropic's interface at Vertex AI. It is a field of the body.
 const VERTEX_VERSION: &str = "vertex-2023-10-16";
 
@@ -34,6 +42,13 @@ impl Target<'_> {
                     "generateContent"
                 };
                 format!("{}:{method}", self.gemini_model())
+            }
+            #[cfg(feature = "bedrock")]
+            (_, Family::Converse) => {
+                // The model may be a resource name, with slashes and colons.
+                let model = percent_encoding::utf8_percent_encode(model, SEGMENT);
+                let suffix = if self.streaming { "-stream" } else { "" };
+                format!("model/{model}/converse{suffix}")
             }
         }
     }
@@ -73,6 +88,8 @@ impl Target<'_> {
                 (AUTHORIZATION, "Bearer ")
             }
             (_, Family::Messages) => (HeaderName::from_static("x-api-key"), ""),
+            #[cfg(feature = "bedrock")]
+            (_, Family::Converse) => (AUTHORIZATION, "Bearer "),
         }
     }
 

@@ -183,6 +183,36 @@ impl Transport {
         Ok(Answer::Events(Events { start, events }))
     }
 
+    /// The answer as events in the format of AWS.
+    #[cfg(feature = "bedrock")]
+    pub(super) fn aws_events(&self, response: Response) -> Answer {
+        let state = (self.clone(), response, 0_usize);
+        let chunks = stream::unfold(Some(state), |state| async {
+            let (transport, mut response, mut received) = state?;
+            let chunk = match transport.chunk(&mut response).await.transpose()? {
+                Ok(chunk) => chunk,
+                Err(error) => return Some((Err(error), None)),
+            };
+            received += chunk.len();
+            if received > transport.limits.size {
+                let error = transport.errors.too_large(transport.limits.size);
+                return Some((Err(error), None));
+            }
+            Some((Ok(chunk), Some((transport, response, received))))
+        });
+        let errors = self.errors.clone();
+        let events =
+            super::aws_events::events(Box::pin(chunks), move |problem| errors.malformed(problem));
+        let events = events.map(|event| {
+            let super::aws_events::AwsEvent { is_error, data } = event?;
+            Ok(Event { is_error, data })
+        });
+        Answer::Events(Events {
+            start: String::new(),
+            events: Box::pin(events),
+        })
+    }
+
     /// Sends the request. An error status is an error.
     pub(super) async fn send(&self, request: HttpRequest) -> Result<Response, Refused> {
         let HttpRequest { url, headers, body } = request;
@@ -214,7 +244,9 @@ impl Transport {
         let status = response.status();
         Err(Refused {
             error: self.errors.status(status, &message, response.headers()),
-            is_unauthorized: status == StatusCode::UNAUTHORIZED,
+            // AWS answers 403 if temporary credentials have expired.
+            is_unauthorized: status == StatusCode::UNAUTHORIZED
+                || (status == StatusCode::FORBIDDEN && message.contains("expired")),
         })
     }
 

@@ -28,6 +28,9 @@ pub struct TokenUsage {
     /// The tokens of the request that were written to the provider's cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cache_writes: u64,
+    /// Those of them that the cache keeps for an hour.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_writes_1h: u64,
     /// The tokens of the request that are audio.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub input_audio: u64,
@@ -58,6 +61,7 @@ impl AddAssign for TokenUsage {
         self.total = self.total.saturating_add(other.total);
         self.cached = self.cached.saturating_add(other.cached);
         self.cache_writes = self.cache_writes.saturating_add(other.cache_writes);
+        self.cache_writes_1h = self.cache_writes_1h.saturating_add(other.cache_writes_1h);
         self.input_audio = self.input_audio.saturating_add(other.input_audio);
         self.reasoning = self.reasoning.saturating_add(other.reasoning);
         self.output_audio = self.output_audio.saturating_add(other.output_audio);

@@ -27,6 +27,9 @@ pub struct Price {
     /// The price of request tokens that were written to the provider's cache. `None`: that of other request tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<f64>,
+    /// The price of request tokens that were written to a cache which keeps them for an hour. `None`: that of other writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write_1h: Option<f64>,
     /// The price of request tokens that are audio. `None`: that of other request tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_audio: Option<f64>,
@@ -41,9 +44,12 @@ pub struct Price {
 impl Price {
     /// The cost of these tokens, in US dollars.
     pub fn cost(&self, usage: &TokenUsage) -> f64 {
+        let write = self.cache_write.unwrap_or(self.input);
+        let long_writes = usage.cache_writes_1h.min(usage.cache_writes);
         let input = [
             (usage.cached, self.cached),
-            (usage.cache_writes, self.cache_write.unwrap_or(self.input)),
+            (long_writes, self.cache_write_1h.unwrap_or(write)),
+            (usage.cache_writes - long_writes, write),
             (usage.input_audio, self.input_audio.unwrap_or(self.input)),
         ];
         let output = [
@@ -57,7 +63,7 @@ impl Price {
 
     /// The highest price that a request token may have.
     pub fn highest_input(&self) -> f64 {
-        let others = [self.cache_write, self.input_audio];
+        let others = [self.cache_write, self.cache_write_1h, self.input_audio];
         others.into_iter().flatten().fold(self.input, f64::max)
     }
 

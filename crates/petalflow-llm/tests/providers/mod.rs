@@ -3,6 +3,7 @@
 mod abilities;
 mod access;
 mod anthropic;
+mod bedrock;
 mod bodies;
 mod cancel;
 mod clouds;

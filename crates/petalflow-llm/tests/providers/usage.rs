@@ -22,6 +22,7 @@ fn prices(model: &str) -> Prices {
         cached: 0.1,
         output: 10.0,
         cache_write: Some(2.0),
+        cache_write_1h: Some(3.0),
         input_audio: Some(4.0),
         reasoning: Some(5.0),
         output_audio: Some(20.0),
@@ -55,6 +56,30 @@ async fn writes_and_reads_of_the_cache_of_anthropic_have_their_prices() {
         &usage,
         100.0 + 20.0 * 0.1 + 30.0 * 2.0 + 6.0 * 10.0 + 4.0 * 5.0,
     );
+}
+
+#[tokio::test]
+async fn writes_to_the_cache_of_an_hour_have_their_own_price() {
+    let body = json!({
+        "content": [{"type": "text", "text": "ok"}], "stop_reason": "end_turn",
+        "usage": {
+            "input_tokens": 100, "cache_creation_input_tokens": 30, "cache_read_input_tokens": 0, "output_tokens": 0,
+            "cache_creation": {"ephemeral_5m_input_tokens": 10, "ephemeral_1h_input_tokens": 20},
+        },
+    });
+    let usage = usage_of("claude-sonnet-4-6", body, prices("claude")).await;
+    assert_eq!((usage.cache_writes, usage.cache_writes_1h), (30, 20));
+    assert_cost(&usage, 100.0 + 10.0 * 2.0 + 20.0 * 3.0);
+    let mut of_all = Price {
+        cache_write_1h: None,
+        ..prices("c").get("c").unwrap()
+    };
+    assert!(
+        (of_all.cost(&usage) * 1e6 - 160.0).abs() < 1e-6,
+        "the price of other writes"
+    );
+    of_all.cache_write_1h = Some(30.0);
+    assert!((of_all.highest_input() - 30.0).abs() < 1e-9);
 }
 
 #[tokio::test]

@@ -35,6 +35,8 @@ const OF_VERTEX: &[&str] = &["contents", "systemInstruction", "tools", "generati
 pub(super) fn request(target: &Target<'_>, body: Value) -> Option<(String, Value)> {
     match target.family {
         Family::Chat => None,
+        #[cfg(feature = "bedrock")]
+        Family::Converse => None,
         Family::Responses => Some((
             "responses/input_tokens".to_string(),
             only(body, OF_RESPONSES),

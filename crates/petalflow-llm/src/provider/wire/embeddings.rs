@@ -44,6 +44,8 @@ pub(super) fn request(target: &Target<'_>, texts: &[String]) -> Option<(String, 
             Some((format!("{model}:batchEmbedContents"), body))
         }
         Family::Messages => None,
+        #[cfg(feature = "bedrock")]
+        Family::Converse => None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! The four formats of providers. Each has its requests and its responses in one file.
+//! The formats of providers. Each has its requests and its responses in one file.
 //!
 //! Requests are written from scratch, and responses are read leniently, because servers differ from their own documents.
 
@@ -7,6 +7,8 @@ mod call_ids;
 mod chat;
 mod chat_opaque;
 mod content;
+#[cfg(feature = "bedrock")]
+mod converse;
 mod counting;
 mod embeddings;
 mod gemini;
@@ -46,6 +48,8 @@ impl Target<'_> {
             Family::Responses => responses::body(self, request, schemas),
             Family::Messages => messages::body(self, request, schemas),
             Family::Gemini => Ok(gemini::body(self, request, schemas)),
+            #[cfg(feature = "bedrock")]
+            Family::Converse => converse::body(self, request, schemas),
         }
     }
 
@@ -78,6 +82,8 @@ impl Target<'_> {
                 Family::Responses => Format::Responses(responses::ResponsesParser::default()),
                 Family::Messages => Format::Messages(messages::MessagesParser::default()),
                 Family::Gemini => Format::Gemini(gemini::GeminiParser::default()),
+                #[cfg(feature = "bedrock")]
+                Family::Converse => Format::Converse(converse::ConverseParser::default()),
             },
             data: ResponseData::default(),
             origins: Origins::of(self.provider),
@@ -111,6 +117,8 @@ enum Format {
     Responses(responses::ResponsesParser),
     Messages(messages::MessagesParser),
     Gemini(gemini::GeminiParser),
+    #[cfg(feature = "bedrock")]
+    Converse(converse::ConverseParser),
 }
 
 impl Format {
@@ -136,6 +144,8 @@ impl ResponseParser {
             Format::Responses(parser) => parser.read(frame, data),
             Format::Messages(parser) => parser.read(frame, data),
             Format::Gemini(parser) => parser.read(frame, data),
+            #[cfg(feature = "bedrock")]
+            Format::Converse(parser) => parser.read(frame, data),
         };
         let deltas = self.origins.add(deltas, &self.format.with_thoughts());
         self.with_answer(deltas)
@@ -153,6 +163,8 @@ impl ResponseParser {
                 .into_iter()
                 .collect(),
             Format::Responses(_) | Format::Gemini(_) => Vec::new(),
+            #[cfg(feature = "bedrock")]
+            Format::Converse(_) => Vec::new(),
         };
         let with_thoughts = self.format.with_thoughts();
         let mut all = Vec::new();
@@ -226,7 +238,8 @@ pub(super) fn is_error(frame: &Value) -> bool {
 
 /// Whether this is an event of any of the formats, perhaps one without content.
 pub(super) fn is_known(frame: &Value) -> bool {
-    const FIELDS: [&str; 7] = [
+    const FIELDS: [&str; 8] = [
+        "messageStart",
         "type",
         "choices",
         "candidates",

@@ -85,6 +85,8 @@ fn finish_reason(reason: String) -> FinishReason {
         "tool_calls" | "tool_use" | "function_call" => FinishReason::ToolCalls,
         "content_filter"
         | "refusal"
+        | "guardrail_intervened"
+        | "content_filtered"
         | "SAFETY"
         | "RECITATION"
         | "BLOCKLIST"

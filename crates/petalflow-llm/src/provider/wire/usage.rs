@@ -52,6 +52,7 @@ pub(super) fn openai(usage: &Value) -> TokenUsage {
                 "/input_tokens_details/cache_write_tokens",
             ],
         ),
+        cache_writes_1h: 0,
         input_audio: first(
             usage,
             &[
@@ -87,6 +88,8 @@ pub(super) fn anthropic(usage: &Value, total: &mut TokenUsage) {
         let cache_writes = count(usage, "/cache_creation_input_tokens").unwrap_or(0);
         total.cached = cached.unwrap_or(0);
         total.cache_writes = cache_writes;
+        total.cache_writes_1h =
+            count(usage, "/cache_creation/ephemeral_1h_input_tokens").unwrap_or(0);
         total.input = uncached
             .saturating_add(cache_writes)
             .saturating_add(total.cached);
@@ -122,6 +125,32 @@ pub(super) fn gemini(usage: &Value) -> TokenUsage {
         reasoning,
         input_audio: audio("/promptTokensDetails"),
         output_audio: audio("/candidatesTokensDetails"),
+        ..TokenUsage::default()
+    }
+}
+
+/// Bedrock's counts: the input excludes tokens read from or written to the cache.
+#[cfg(feature = "bedrock")]
+pub(super) fn bedrock(usage: &Value) -> TokenUsage {
+    let read = |field: &str| count(usage, field).unwrap_or(0);
+    let (cached, cache_writes) = (
+        read("/cacheReadInputTokens"),
+        read("/cacheWriteInputTokens"),
+    );
+    let details = usage["cacheDetails"].as_array().into_iter().flatten();
+    let long = details.filter(|detail| detail["ttl"] == "1h");
+    let long = long.filter_map(|detail| count(detail, "/inputTokens"));
+    let input = read("/inputTokens")
+        .saturating_add(cached)
+        .saturating_add(cache_writes);
+    let output = read("/outputTokens");
+    TokenUsage {
+        input,
+        output,
+        total: count(usage, "/totalTokens").unwrap_or(input.saturating_add(output)),
+        cached,
+        cache_writes,
+        cache_writes_1h: long.fold(0, u64::saturating_add),
         ..TokenUsage::default()
     }
 }

@@ -1,0 +1,507 @@
+//! Bedrock's `Converse`: messages of blocks, each an object whose field names its kind.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+
+use super::call_ids::CallIds;
+use super::content::{
+    Dialogue, Turn, arguments_object, decimal, effort_level, effort_tokens, is_blank, result_text,
+    split_result, unsupported, with_extra,
+};
+use super::origins;
+use super::response_data::{REDACTED, ResponseData, arguments_text, hidden_reasoning, text};
+use super::schemas::{Schemas, SentSchema};
+use super::usage;
+use crate::message::{Media, MediaSource};
+use crate::provider::catalog::Target;
+use crate::provider::plan::{MIN_REASONING, schema_instruction};
+use crate::request::{Effort, PromptCache, ToolChoice};
+use crate::stream::Delta;
+use crate::{LlmError, LlmRequest, Part, Role};
+use petalflow::tool::ToolResult;
+
+/// The tokens for the answer beside those for reasoning, if the request has no limit.
+const ANSWER_TOKENS: u32 = 8_192;
+
+/// The body of a request. The model is in the path.
+pub(super) fn body(
+    target: &Target<'_>,
+    request: &LlmRequest,
+    schemas: Schemas,
+) -> Result<Value, LlmError> {
+    let Dialogue { mut system, turns } = Dialogue::of(request);
+    let mut body = json!({ "messages": messages(target, request, turns)? });
+    let mut inference = Map::new();
+    let mut set = |name: &str, value: Option<Value>| {
+        inference.extend(value.map(|value| (name.to_string(), value)));
+    };
+    set("maxTokens", request.max_tokens.map(Into::into));
+    set(
+        "temperature",
+        request.temperature.map(|value| decimal(value).into()),
+    );
+    set("topP", request.top_p.map(|value| decimal(value).into()));
+    set(
+        "stopSequences",
+        (!request.stop.is_empty()).then(|| request.stop.clone().into()),
+    );
+    if let Some(effort) = request.effort {
+        reasoning(
+            &mut body,
+            &mut inference,
+            target,
+            effort,
+            request.max_tokens,
+        );
+    }
+    if !inference.is_empty() {
+        body["inferenceConfig"] = inference.into();
+    }
+    if let Some(config) = tool_config(request, schemas.tools) {
+        body["toolConfig"] = config;
+    }
+    match schemas.answer {
+        Some(sent) if sent.strict => {
+            let schema = json!({ "schema": sent.schema.to_string(), "name": "answer" });
+            body["outputConfig"]["textFormat"] =
+                json!({ "type": "json_schema", "structure": { "jsonSchema": schema } });
+        }
+        Some(sent) => system.push(schema_instruction(&sent.schema)),
+        None => {}
+    }
+    if !system.is_empty() {
+        body["system"] = system.iter().map(|text| json!({ "text": text })).collect();
+    }
+    if request.prompt_cache != PromptCache::Automatic && target.capabilities.prompt_cache {
+        mark_for_cache(&mut body, request.prompt_cache);
+    }
+    Ok(with_extra(body, request))
+}
+
+/// The options for reasoning, under the names of each maker of models.
+fn reasoning(
+    body: &mut Value,
+    inference: &mut Map<String, Value>,
+    target: &Target<'_>,
+    effort: Effort,
+    limit: Option<u32>,
+) {
+    let is_off = matches!(effort, Effort::None | Effort::Budget(0));
+    let fields = &mut body["additionalModelRequestFields"];
+    if !target.model.contains("claude") {
+        *fields = if target.model.contains("nova") {
+            json!({ "reasoningConfig": { "type": "enabled", "maxReasoningEffort": effort_level(effort) } })
+        } else {
+            json!({ "reasoning_effort": effort_level(effort) })
+        };
+        return;
+    }
+    let takes_levels = !target.capabilities.efforts.is_empty();
+    if is_off || (!takes_levels && effort == Effort::Minimal) {
+        if let Value::Object(body) = body {
+            body.remove("additionalModelRequestFields");
+        }
+    } else if takes_levels {
+        *fields = json!({
+            "thinking": { "type": "adaptive" },
+            "output_config": { "effort": effort_level(effort) },
+        });
+    } else {
+        // The answer needs tokens too.
+        let most = limit.map_or(u32::MAX, |limit| limit.saturating_sub(1).max(MIN_REASONING));
+        let tokens = effort_tokens(effort).clamp(MIN_REASONING, most);
+        *fields = json!({ "thinking": { "type": "enabled", "budget_tokens": tokens } });
+        let all = tokens.saturating_add(ANSWER_TOKENS);
+        inference.entry("maxTokens").or_insert_with(|| all.into());
+    }
+}
+
+/// The tools. A conversation with calls must have them also if none may be called.
+fn tool_config(
+    request: &LlmRequest,
+    schemas: impl IntoIterator<Item = SentSchema>,
+) -> Option<Value> {
+    let has_calls = || {
+        request
+            .messages
+            .iter()
+            .any(|message| message.calls().next().is_some())
+    };
+    let may_call = request.tool_choice != ToolChoice::None;
+    if request.tools.is_empty() || !(may_call || has_calls()) {
+        return None;
+    }
+    let tools = request.tools.iter().zip(schemas).map(|(tool, sent)| {
+        let mut spec = json!({ "name": tool.name, "inputSchema": { "json": sent.schema } });
+        if !is_blank(&tool.description) {
+            spec["description"] = (&*tool.description).into();
+        }
+        if sent.strict {
+            spec["strict"] = true.into();
+        }
+        json!({ "toolSpec": spec })
+    });
+    let mut config = json!({ "tools": tools.collect::<Value>() });
+    match &request.tool_choice {
+        ToolChoice::Auto | ToolChoice::None => {}
+        ToolChoice::Required => config["toolChoice"] = json!({ "any": {} }),
+        ToolChoice::Tool(name) => config["toolChoice"] = json!({ "tool": { "name": name } }),
+    }
+    Some(config)
+}
+
+/// Marks the ends of the parts of a request that later requests repeat.
+fn mark_for_cache(body: &mut Value, cache: PromptCache) {
+    let mut point = json!({ "type": "default" });
+    if cache == PromptCache::Long {
+        point["ttl"] = "1h".into();
+    }
+    let point = json!({ "cachePoint": point });
+    for path in ["/system", "/toolConfig/tools"] {
+        let list = body.pointer_mut(path).and_then(Value::as_array_mut);
+        list.into_iter().for_each(|list| list.push(point.clone()));
+    }
+    let last = body["messages"]
+        .as_array_mut()
+        .and_then(|all| all.last_mut());
+    let content = last.and_then(|message| message["content"].as_array_mut());
+    content
+        .into_iter()
+        .for_each(|content| content.push(point.clone()));
+}
+
+/// The messages. Their roles must alternate.
+fn messages(
+    target: &Target<'_>,
+    request: &LlmRequest,
+    turns: Vec<Turn<'_>>,
+) -> Result<Value, LlmError> {
+    let mut messages: Vec<(&str, Vec<Value>)> = Vec::with_capacity(turns.len());
+    let mut writer = Writer {
+        target,
+        ids: CallIds::default(),
+        documents: 0,
+    };
+    let mut add = |role, blocks: Vec<Value>| match messages.last_mut() {
+        _ if blocks.is_empty() => {}
+        Some((last, content)) if *last == role => content.extend(blocks),
+        _ => messages.push((role, blocks)),
+    };
+    for turn in turns {
+        match turn {
+            Turn::Instruction(text) => add("user", vec![json!({ "text": text })]),
+            Turn::Message(message) => {
+                let role = if message.role == Role::Assistant {
+                    writer.ids.new_turn();
+                    "assistant"
+                } else {
+                    "user"
+                };
+                let mut blocks = Vec::with_capacity(message.parts.len());
+                for part in &message.parts {
+                    blocks.extend(writer.block(part, role == "assistant")?);
+                }
+                add(role, blocks);
+            }
+        }
+    }
+    if let Some(input) = request.input_text.as_ref().filter(|text| !is_blank(text)) {
+        add("user", vec![json!({ "text": input })]);
+    }
+    let messages = messages.into_iter();
+    let messages = messages.map(|(role, content)| json!({ "role": role, "content": content }));
+    Ok(messages.collect())
+}
+
+struct Writer<'t, 'a> {
+    target: &'t Target<'a>,
+    ids: CallIds,
+    /// The number of documents so far: each has a name of its own.
+    documents: usize,
+}
+
+impl Writer<'_, '_> {
+    fn block(&mut self, part: &Part, of_model: bool) -> Result<Option<Value>, LlmError> {
+        Ok(match part {
+            // Text without anything but white space is an error.
+            Part::Text(text) if is_blank(&text.text) => None,
+            Part::Text(text) => Some(json!({ "text": text.text })),
+            Part::Thought(thought) if of_model => {
+                let signature = thought.signature.as_deref();
+                let signature = self.target.signature(signature, part.origin());
+                signature.map(|signature| {
+                    let content = match signature.strip_prefix(REDACTED) {
+                        Some(data) => json!({ "redactedContent": data }),
+                        None => json!({
+                            "reasoningText": { "text": thought.text, "signature": signature },
+                        }),
+                    };
+                    json!({ "reasoningContent": content })
+                })
+            }
+            Part::Call(call) if of_model => Some(json!({ "toolUse": {
+                "toolUseId": self.ids.for_call(call),
+                "name": call.name,
+                "input": arguments_object(&call.arguments),
+            } })),
+            Part::Code { .. } | Part::CodeResult { .. } => {
+                part.code_as_text().map(|text| json!({ "text": text }))
+            }
+            Part::Media(media) if !of_model => Some(self.media(media)?),
+            Part::Result(result) if !of_model => Some(self.result(result)?),
+            Part::Provider { .. } => self.target.opaque(part).cloned(),
+            Part::Thought(_) | Part::Call(_) | Part::Media(_) | Part::Result(_) => None,
+        })
+    }
+
+    fn result(&mut self, result: &ToolResult) -> Result<Value, LlmError> {
+        let target = self.target;
+        let sent = split_result(result, |media| {
+            target.takes(media) && format_of(media).is_some_and(|(kind, _)| kind != "video")
+        });
+        let mut content = vec![json!({ "text": result_text(&sent.content, result.is_error) })];
+        for media in &sent.media {
+            content.push(self.media(media)?);
+        }
+        let status = if result.is_error { "error" } else { "success" };
+        Ok(json!({ "toolResult": {
+            "toolUseId": self.ids.for_result(result), "content": content, "status": status,
+        } }))
+    }
+
+    fn media(&mut self, media: &Media) -> Result<Value, LlmError> {
+        let source = match &media.source {
+            MediaSource::Base64(data) => json!({ "bytes": data }),
+            MediaSource::Url(url) if url.starts_with("s3://") => {
+                json!({ "s3Location": { "uri": url } })
+            }
+            MediaSource::Url(_) => {
+                let instead = "load it, and send its data as base64, or give an address in S3";
+                return Err(unsupported(media, instead));
+            }
+        };
+        let Some((kind, format)) = format_of(media) else {
+            return Err(unsupported(media, "use a model of another provider for it"));
+        };
+        let mut block = json!({ "format": format, "source": source });
+        if kind == "document" {
+            self.documents += 1;
+            block["name"] = format!("document {}", self.documents).into();
+        }
+        Ok(json!({ kind: block }))
+    }
+}
+
+/// The kind of a block for this medium, and its format.
+fn format_of(media: &Media) -> Option<(&'static str, &str)> {
+    let (kind, format) = media.media_type.split_once('/')?;
+    Some(match (kind, format) {
+        ("image", format) => ("image", format),
+        ("video", "quicktime") => ("video", "mov"),
+        ("video", "3gpp") => ("video", "three_gp"),
+        ("video", format) => ("video", format),
+        ("audio", _) => return None,
+        ("text", "plain") => ("document", "txt"),
+        ("text", "markdown") => ("document", "md"),
+        ("application", "msword") => ("document", "doc"),
+        ("application", "vnd.openxmlformats-officedocument.wordprocessingml.document") => {
+            ("document", "docx")
+        }
+        ("application", "vnd.ms-excel") => ("document", "xls"),
+        ("application", "vnd.openxmlformats-officedocument.spreadsheetml.sheet") => {
+            ("document", "xlsx")
+        }
+        (_, format) => ("document", format),
+    })
+}
+
+/// Reads the events of a response, or a complete response.
+#[derive(Debug, Default)]
+pub(super) struct ConverseParser {
+    calls: usize,
+    open: HashMap<u64, OpenBlock>,
+}
+
+#[derive(Debug)]
+enum OpenBlock {
+    Call(usize),
+    /// Reasoning: its signature so far, and whether any of its text was visible.
+    Thought {
+        signature: String,
+        visible: bool,
+    },
+    /// A block that only the provider uses, under its name, and the text of its input so far.
+    Opaque {
+        name: String,
+        block: Value,
+        input: String,
+    },
+}
+
+impl ConverseParser {
+    pub(super) fn read(&mut self, frame: &Value, data: &mut ResponseData) -> Vec<Delta> {
+        let mut deltas = Vec::new();
+        for (name, event) in frame.as_object().into_iter().flatten() {
+            let index = event["contentBlockIndex"].as_u64().unwrap_or(0);
+            match &**name {
+                "contentBlockStart" => self.start(index, &event["start"], &mut deltas),
+                "contentBlockDelta" => self.delta(index, &event["delta"], &mut deltas),
+                "contentBlockStop" => self.stop(index, &mut deltas),
+                "messageStop" => {
+                    data.finish = text(event, "/stopReason").or_else(|| data.finish.take());
+                    add_fields(event, data);
+                }
+                "metadata" => {
+                    data.usage = usage::bedrock(&event["usage"]);
+                    add_fields(event, data);
+                    data.closed = data.finish.is_some();
+                }
+                "output" => {
+                    let blocks = event.pointer("/message/content").and_then(Value::as_array);
+                    for block in blocks.into_iter().flatten() {
+                        self.whole(block, &mut deltas);
+                    }
+                }
+                "stopReason" => data.finish = event.as_str().map(str::to_string),
+                "usage" => data.usage = usage::bedrock(event),
+                _ => {}
+            }
+        }
+        add_fields(frame, data);
+        deltas
+    }
+
+    fn start(&mut self, index: u64, start: &Value, deltas: &mut Vec<Delta>) {
+        for (name, block) in start.as_object().into_iter().flatten() {
+            let open = if name == "toolUse" && block["type"] != SERVER_TOOL {
+                self.call(block, deltas)
+            } else {
+                OpenBlock::Opaque {
+                    name: name.clone(),
+                    block: block.clone(),
+                    input: String::new(),
+                }
+            };
+            self.open.insert(index, open);
+        }
+    }
+
+    /// A call. In a stream its input follows.
+    fn call(&mut self, block: &Value, deltas: &mut Vec<Delta>) -> OpenBlock {
+        let index = self.calls;
+        self.calls += 1;
+        deltas.push(Delta::Call {
+            index,
+            id: text(block, "/toolUseId"),
+            name: text(block, "/name"),
+            arguments: arguments_text(block.get("input")),
+        });
+        OpenBlock::Call(index)
+    }
+
+    fn delta(&mut self, index: u64, delta: &Value, deltas: &mut Vec<Delta>) {
+        deltas.extend(
+            text(delta, "/text")
+                .filter(|text| !text.is_empty())
+                .map(Delta::Text),
+        );
+        if let Some(reasoning) = delta.get("reasoningContent") {
+            let open = self
+                .open
+                .entry(index)
+                .or_insert_with(|| OpenBlock::Thought {
+                    signature: String::new(),
+                    visible: false,
+                });
+            if let OpenBlock::Thought { signature, visible } = open {
+                if let Some(thought) = text(reasoning, "/text").filter(|text| !text.is_empty()) {
+                    *visible = true;
+                    deltas.push(Delta::Thought(thought));
+                }
+                signature.extend(text(reasoning, "/signature"));
+                if let Some(redacted) = text(reasoning, "/redactedContent") {
+                    if signature.is_empty() {
+                        signature.push_str(REDACTED);
+                    }
+                    signature.push_str(&redacted);
+                }
+            }
+        }
+        match self.open.get_mut(&index) {
+            Some(OpenBlock::Call(call)) => {
+                let chunk = text(delta, "/toolUse/input").filter(|text| !text.is_empty());
+                deltas.extend(chunk.map(|arguments| Delta::Call {
+                    index: *call,
+                    id: None,
+                    name: None,
+                    arguments,
+                }));
+            }
+            Some(OpenBlock::Opaque { name, block, input }) => match delta.get(&**name) {
+                Some(Value::Array(items)) => match &mut block["content"] {
+                    Value::Array(content) => content.extend(items.iter().cloned()),
+                    content => *content = items.clone().into(),
+                },
+                Some(piece) => input.extend(text(piece, "/input")),
+                None => {}
+            },
+            Some(OpenBlock::Thought { .. }) | None => {}
+        }
+    }
+
+    fn stop(&mut self, index: u64, deltas: &mut Vec<Delta>) {
+        match self.open.remove(&index) {
+            Some(OpenBlock::Thought { signature, visible }) if !signature.is_empty() => {
+                deltas.push(if visible {
+                    Delta::Signature(signature)
+                } else {
+                    hidden_reasoning(signature)
+                });
+            }
+            Some(OpenBlock::Opaque {
+                name,
+                mut block,
+                input,
+            }) => {
+                if let Ok(input) = serde_json::from_str(&input) {
+                    block["input"] = input;
+                }
+                deltas.push(origins::opaque(json!({ name: block })));
+            }
+            _ => {}
+        }
+    }
+
+    fn whole(&mut self, block: &Value, deltas: &mut Vec<Delta>) {
+        let call = block
+            .get("toolUse")
+            .filter(|call| call["type"] != SERVER_TOOL);
+        if let Some(call) = call {
+            self.call(call, deltas);
+        } else if let Some(text) = text(block, "/text") {
+            deltas.push(Delta::Text(text));
+        } else if let Some(reasoning) = block.get("reasoningContent") {
+            if let Some(data) = text(reasoning, "/redactedContent") {
+                deltas.push(hidden_reasoning(format!("{REDACTED}{data}")));
+                return;
+            }
+            deltas.extend(text(reasoning, "/reasoningText/text").map(Delta::Thought));
+            deltas.extend(text(reasoning, "/reasoningText/signature").map(Delta::Signature));
+        } else {
+            deltas.push(origins::opaque(block.clone()));
+        }
+    }
+}
+
+/// The type of a call that Bedrock makes itself.
+const SERVER_TOOL: &str = "server_tool_use";
+
+/// Adds what guardrails found, and fields of the model, to the response's `meta`.
+fn add_fields(event: &Value, data: &mut ResponseData) {
+    for name in ["trace", "additionalModelResponseFields"] {
+        if let Some(value) = event.get(name).filter(|value| !value.is_null()) {
+            data.meta.insert(name.to_string(), value.clone());
+        }
+    }
+}
