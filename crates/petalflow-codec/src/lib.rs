@@ -24,6 +24,7 @@ pub mod pack;
 mod raw_value;
 mod record;
 mod reducer;
+mod shape;
 mod unpack;
 
 use serde_core::{Serialize, de::DeserializeOwned};
@@ -41,6 +42,7 @@ pub use record::{
     TaskEntry,
 };
 pub use reducer::Reducer;
+pub use shape::{FieldOutline, fields_of};
 pub use unpack::{Unpack, unpack};
 
 use decode::Decoder;

@@ -36,7 +36,7 @@ pub use node::{
     Broken, IfShared, IsState, Itself, KeyOf, Lazy, Names, NoNames, Optional, blocking,
     boxed_error, boxed_error_of, checked_by_state, if_shared, spawn, written_once,
 };
-pub use petalflow_codec::CodecError;
+pub use petalflow_codec::{CodecError, FieldOutline};
 pub use petalflow_graph::messages::KeyTraits;
 pub use route::{Carried, Carries, Deliver, Deliverable, NotSent, OneType, Payload, PayloadType};
 pub use state::{

@@ -23,6 +23,7 @@ pub use sums::{CheckedSum, SumProbe, UncheckedSum};
 pub use update::{Update, WriteError};
 pub use write::{Write, Writes};
 
+use petalflow_codec::FieldOutline;
 use petalflow_graph::KeyFacts;
 
 /// The state of a flow: a struct whose fields are the state keys. Implemented by [`#[state]`](macro@crate::state).
@@ -100,6 +101,12 @@ pub trait State: Sized + Send + Sync + 'static {
     #[doc(hidden)]
     fn codec() -> Option<StateCodec<Self>> {
         None
+    }
+
+    /// What the values of its keys consist of, sorted: for `flow.lock`.
+    #[doc(hidden)]
+    fn fields() -> Vec<FieldOutline> {
+        Vec::new()
     }
 
     /// Its clone function, if it is `Clone`: for listeners to a sub-flow's state, whose type they do not name.

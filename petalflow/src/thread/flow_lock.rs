@@ -10,7 +10,7 @@ use crate::state::{Durable, State};
 use crate::upgrade::{LockFile, Locked, check_lock};
 
 /// The parts of some flows that stored threads depend on, as text that is committed (`flow.lock`): the keys with their
-/// types and reducers, the nodes and edges, the items, and the version of the state.
+/// types and reducers, the fields of their values, the nodes and edges, the items, and the version of the state.
 ///
 /// `petalflow_testing::assert_flow_lock!` is a test that compares a flow with such a file. Use this type to store the text
 /// in another way.
@@ -150,10 +150,13 @@ fn question<A: Ask>() -> String {
 
 fn locked<F: Flow>(flow: &F) -> (String, Locked) {
     let program = Fingerprint::of::<F::State>(flow.stored_name(), &flow.plan());
+    let mut fields = F::State::fields();
+    fields.sort_unstable();
     let locked = Locked {
         state: F::State::NAME.into(),
         version: program.version,
         outline: program.outline,
+        fields,
     };
     (program.flow.to_string(), locked)
 }

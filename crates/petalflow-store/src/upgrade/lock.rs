@@ -3,9 +3,10 @@
 use std::fmt;
 
 use super::changes::{Change, changes, difference};
+use super::fields::{field_lines, problems as field_problems};
 use super::reads;
 use crate::migration::Named;
-use petalflow_codec::{Outline, key_lines};
+use petalflow_codec::{FieldOutline, Line, Outline, key_lines};
 
 /// The first lines of the file.
 const HEAD: &str = "\
@@ -27,6 +28,8 @@ pub struct Locked {
     /// The version of the state.
     pub version: u32,
     pub outline: Outline,
+    /// What the values of the keys consist of, sorted.
+    pub fields: Vec<FieldOutline>,
 }
 
 impl LockFile {
@@ -51,6 +54,7 @@ impl LockFile {
         }
         let sorted = |(name, mut locked): (String, Locked)| {
             locked.outline = locked.outline.sorted();
+            locked.fields.sort_unstable();
             (name, locked)
         };
         LockFile {
@@ -109,6 +113,7 @@ impl fmt::Display for LockFile {
             write!(f, "\nflow {name}\n  {}\n", locked.state_line())?;
             for lines in [
                 key_lines(&locked.outline.keys),
+                locked.field_lines(),
                 locked.outline.graph.lines(),
             ] {
                 let mut texts: Vec<String> = lines.into_iter().map(|line| line.text).collect();
@@ -125,8 +130,14 @@ impl Locked {
         format!("state {} version {}", self.state, self.version)
     }
 
+    fn field_lines(&self) -> Vec<Line> {
+        field_lines(&self.fields, &self.outline.keys)
+    }
+
     fn add_line(&mut self, line: &str) {
-        if let Some(state) = line.strip_prefix("state ") {
+        if let Some(field) = line.strip_prefix("field ") {
+            self.fields.extend(FieldOutline::parse(field));
+        } else if let Some(state) = line.strip_prefix("state ") {
             let (state, version) = state.rsplit_once(" version ").unwrap_or((state, "0"));
             self.state = state.into();
             self.version = version.trim().parse().unwrap_or_default();
@@ -134,6 +145,10 @@ impl Locked {
             self.outline.add_line(line);
         }
     }
+}
+
+fn texts(lines: Vec<Line>) -> Vec<String> {
+    lines.into_iter().map(|line| line.text).collect()
 }
 
 /// A type without the modules in its name.
@@ -158,7 +173,10 @@ pub fn check_lock(flow: &str, was: Option<&Locked>, is: &Locked) -> Result<(), S
             "the flow `{flow}` is not in the lock yet: write it with {accept}, and commit the file"
         ));
     };
-    if was == is {
+    let same_fields = texts(was.field_lines()) == texts(is.field_lines());
+    if same_fields
+        && (&was.state, was.version, &was.outline) == (&is.state, is.version, &is.outline)
+    {
         return Ok(());
     }
     let mut diff = Vec::new();
@@ -169,6 +187,7 @@ pub fn check_lock(flow: &str, was: Option<&Locked>, is: &Locked) -> Result<(), S
     }
     let (old, new) = (&was.outline, &is.outline);
     diff.extend(difference(key_lines(&old.keys), key_lines(&new.keys)));
+    diff.extend(difference(was.field_lines(), is.field_lines()));
     diff.extend(difference(old.graph.lines(), new.graph.lines()));
     let diff: String = diff.iter().flat_map(|line| ["\n  ", line]).collect();
     let mut problems = Vec::new();
@@ -183,6 +202,9 @@ pub fn check_lock(flow: &str, was: Option<&Locked>, is: &Locked) -> Result<(), S
         if change.may_break() && !migrated(&change) {
             problems.push(change.problem(&is.state));
         }
+    }
+    if is.version <= was.version {
+        problems.extend(field_problems(&was.fields, &is.fields));
     }
     let problems: String = problems
         .iter()
@@ -210,6 +232,7 @@ mod tests {
             state: "Essay".into(),
             version,
             outline: outline.sorted(),
+            fields: Vec::new(),
         }
     }
 
@@ -296,6 +319,128 @@ mod tests {
         );
         let error = error_of(&was, &locked(1, &["key b: u8 sum"]));
         assert!(error.contains("Stored threads can resume"), "{error}");
+    }
+
+    #[test]
+    fn fields_are_recorded_where_the_line_of_the_key_does_not_say_them() {
+        let mut lock = LockFile::default();
+        let lines = [
+            "key docs: Vec<Doc> append",
+            "key n: u8 sum",
+            "field n: u8",
+            "field docs: list of struct",
+            "field docs.note: option of text optional",
+            "field docs.text: text",
+        ];
+        let mut recorded = Locked::default();
+        lines.iter().for_each(|line| recorded.add_line(line));
+        lock.set("Write", recorded.clone());
+        let text = lock.to_string();
+        assert!(
+            text.ends_with(
+                "  key docs: Vec<Doc> append\n  key n: u8 sum\n  field docs.note: option of text optional\n  field docs.text: text\n  field docs: list of struct\n"
+            ),
+            "{text}"
+        );
+        let parsed = LockFile::parse(&text);
+        assert_eq!(check_lock("Write", parsed.get("Write"), &recorded), Ok(()));
+    }
+
+    /// The error for a change of the fields of the key `docs`.
+    fn fields_error(was: &[&str], is: &[&str]) -> String {
+        let locked = |lines: &[&str]| {
+            let mut locked = locked(0, &["key docs: Vec<Doc> append"]);
+            locked.add_line("field docs: list of struct");
+            for line in lines {
+                locked.add_line(&format!("field docs.{line}"));
+            }
+            locked
+        };
+        error_of(&locked(was), &locked(is))
+    }
+
+    #[test]
+    fn a_renamed_field_may_lose_its_content() {
+        let error = fields_error(&["name: text"], &["title: text"]);
+        for words in [
+            "stored threads may be unable to resume",
+            "has the field `name`, which the program does not read: if it was renamed, give the new field its old name as well, `#[serde(alias = \"name\")]`",
+            "has no field `title`, which the program needs",
+            "\n  - field docs.name: text\n  + field docs.title: text",
+        ] {
+            assert!(error.contains(words), "{error}");
+        }
+        // One that may be missing loses its content without an error.
+        let error = fields_error(&["name: text"], &["title: text optional"]);
+        assert!(error.contains("has the field `name`"), "{error}");
+        assert!(!error.contains("has no field `title`"), "{error}");
+        // With its old name as well, it is read.
+        let error = fields_error(
+            &["name: struct", "name.a: u8"],
+            &["title: struct, alias name", "title.a: u8"],
+        );
+        assert!(error.contains("Stored threads can resume"), "{error}");
+    }
+
+    #[test]
+    fn fields_of_another_form_and_missing_variants_may_not_be_read() {
+        let error = fields_error(&["n: u32", "at: text"], &["n: u64", "at: option of text"]);
+        assert!(error.contains("Stored threads can resume"), "{error}");
+        let error = fields_error(&["n: list of u64"], &["n: list of u32"]);
+        assert!(
+            error.contains("the field `n` in its value of the key `docs` is stored as `list of u64`, and the program reads `list of u32`"),
+            "{error}"
+        );
+        let variants = ["kind: enum", "kind.Old: unit", "kind.Old.deep: text"];
+        let error = fields_error(&variants, &["kind: enum", "kind.New: unit"]);
+        assert!(error.contains("may have the variant `Old`"), "{error}");
+        assert!(!error.contains("deep`"), "{error}");
+        assert!(
+            !error.contains("`New`,"),
+            "a new variant is not needed: {error}"
+        );
+        // Where a member of a tuple has fields.
+        let error = fields_error(
+            &["p: tuple of (struct, u8)", "p.0.x: u8"],
+            &["p: tuple of (struct, u8)", "p.0.y: u8"],
+        );
+        assert!(
+            error.contains("has the field `x`") && error.contains("has no field `y`"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_migration_converts_fields_and_an_older_lock_has_none() {
+        let was = {
+            let mut was = locked(0, &["key docs: Vec<Doc> append"]);
+            was.add_line("field docs: list of struct");
+            was.add_line("field docs.name: text");
+            was
+        };
+        let mut is = was.clone();
+        is.version = 1;
+        is.fields.pop();
+        assert!(error_of(&was, &is).contains("Stored threads can resume"));
+        let older = locked(0, &["key docs: Vec<Doc> append"]);
+        let error = error_of(&older, &was);
+        assert!(error.contains("Stored threads can resume"), "{error}");
+        assert!(
+            error.ends_with("\n  + field docs: list of struct\n  + field docs.name: text"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn another_reducer_changes_what_a_value_means() {
+        let error = error_of(
+            &locked(0, &["key n: u8 sum"]),
+            &locked(0, &["key n: u8 replace"]),
+        );
+        assert!(
+            error.contains("its value of the key `n` was folded with `sum`, and the next write is folded with `replace`"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -32,6 +32,31 @@ fn bare(ty: &str) -> &str {
     }
 }
 
+/// Whether the name of a type says all about its values: it has no type of the program in it.
+pub(super) fn is_plain(ty: &str) -> bool {
+    const KNOWN: &[&str] = &[
+        "Arc",
+        "BTreeMap",
+        "BTreeSet",
+        "Box",
+        "Duration",
+        "HashMap",
+        "HashSet",
+        "Option",
+        "PathBuf",
+        "Rc",
+        "String",
+        "SystemTime",
+        "Vec",
+        "VecDeque",
+    ];
+    let names = ty.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    names.into_iter().all(|name| {
+        // Modules, lengths and the primitive types.
+        !name.starts_with(char::is_uppercase) || KNOWN.contains(&name)
+    })
+}
+
 /// The name and the argument of a type with one argument.
 fn inner(ty: &str) -> Option<(&str, &str)> {
     let (name, argument) = ty.strip_suffix('>')?.split_once('<')?;
@@ -48,7 +73,7 @@ fn inner(ty: &str) -> Option<(&str, &str)> {
 }
 
 /// Whether one number type holds all values of the other.
-fn widens(was: &str, is: &str) -> bool {
+pub(super) fn widens(was: &str, is: &str) -> bool {
     if (was, is) == ("f32", "f64") {
         return true;
     }

@@ -326,12 +326,14 @@ fn codec(cx: &Cx) -> TokenStream {
             ::core::result::Result::Ok(())
         })
     });
-    let fields = keys.iter().enumerate();
-    let fields = fields.map(|(index, key)| loaded_field(cx, &values, index, key));
+    let loaded = keys.iter().enumerate();
+    let loaded = loaded.map(|(index, key)| loaded_field(cx, &values, index, key));
     let version = option(
         (cx.state.migration.as_ref()).map(|(version, migrate)| quote!((#version, #migrate))),
     );
+    let fields = fields_of(cx);
     quote! {
+        #fields
         #[allow(unused_variables)]
         fn codec() -> ::core::option::Option<#runtime::__private::StateCodec<Self>> {
             #[allow(unused_imports)]
@@ -341,9 +343,45 @@ fn codec(cx: &Cx) -> TokenStream {
                 save_writes: |#update, #key, #out| #save_writes,
                 load_writes: |#update, #key, #bytes| #load_writes,
                 load_value: |#update, #key, #bytes| #load_value,
-                load: |#values| ::core::result::Result::Ok(#ident { #(#fields),* }),
+                load: |#values| ::core::result::Result::Ok(#ident { #(#loaded),* }),
                 version: #version,
             })
+        }
+    }
+}
+
+/// What the values of the stored keys consist of.
+///
+/// `#[inline]`, so that only a program that calls it compiles it: a test of `flow.lock`.
+fn fields_of(cx: &Cx) -> TokenStream {
+    let runtime = cx.runtime;
+    let all = local("fields");
+    let stored = cx
+        .state
+        .keys
+        .iter()
+        .filter(|key| key.flags.untracked.is_none());
+    // A reference cannot be stored, and rustc would report its lifetime here once more.
+    let stored = stored.filter(|key| !types::written(&key.ty).contains('&'));
+    let fields = stored.map(|key| {
+        let coder = coder(cx, key);
+        let id = key
+            .id
+            .as_ref()
+            .map_or_else(|| key.name.clone(), syn::LitStr::value);
+        quote!(::std::vec::Vec::append(&mut #all, &mut #coder::fields(#id));)
+    });
+    let list = quote!(::std::vec::Vec<#runtime::__private::FieldOutline>);
+    let checked = cx.checked(list.clone());
+    quote! {
+        #[inline]
+        fn fields() -> #list {
+            #[allow(unused_imports)]
+            use #runtime::__private::NoCoder as _;
+            #[allow(unused_mut)]
+            let mut #all: #checked = ::std::vec::Vec::new();
+            #(#fields)*
+            #all
         }
     }
 }

@@ -452,6 +452,22 @@ const _: () = {
                 }
             }
         }
+        #[inline]
+        fn fields() -> ::std::vec::Vec<::petalflow::__private::FieldOutline> {
+            #[allow(unused_imports)]
+            use ::petalflow::__private::NoCoder as _;
+            #[allow(unused_mut)]
+            let mut __petalflow_fields: ::std::vec::Vec<
+                ::petalflow::__private::FieldOutline,
+            > = ::std::vec::Vec::new();
+            ::std::vec::Vec::append(
+                &mut __petalflow_fields,
+                &mut ::petalflow::__private::Coder::<
+                    <EssayTopic as ::petalflow::__private::Holds>::Value,
+                >::fields("topic"),
+            );
+            __petalflow_fields
+        }
         #[allow(unused_variables)]
         fn codec() -> ::core::option::Option<::petalflow::__private::StateCodec<Self>> {
             #[allow(unused_imports)]

@@ -163,3 +163,143 @@ fn a_flow_whose_values_must_be_given_is_locked_without_them() {
     assert_flow_lock!(Speak::new().voice(Voice("hm".into())).launch(), &path);
     std::fs::remove_file(&path).unwrap();
 }
+
+/// States of one name in two versions of a program.
+mod before {
+    use petalflow::prelude::*;
+
+    #[derive(Clone, serde::Serialize, serde::Deserialize)]
+    pub struct Remark {
+        pub text: String,
+        pub line: Option<u32>,
+    }
+
+    #[state]
+    pub struct Review {
+        #[key(append)]
+        pub remarks: Vec<Remark>,
+        #[key(sum)]
+        pub total: u32,
+    }
+
+    #[node(Review)]
+    pub async fn look() -> (ReviewRemarks, ReviewTotal) {
+        let remark = Remark {
+            text: "short".into(),
+            line: Some(3),
+        };
+        (ReviewRemarks(vec![remark]), ReviewTotal(95))
+    }
+
+    flow!(pub Look(Review) { look });
+}
+
+mod renamed {
+    use petalflow::prelude::*;
+
+    #[derive(Clone, serde::Serialize, serde::Deserialize)]
+    pub struct Remark {
+        pub words: String,
+        pub at: Option<u32>,
+    }
+
+    #[state]
+    pub struct Review {
+        #[key(append)]
+        pub remarks: Vec<Remark>,
+        pub total: u32,
+    }
+
+    #[node(Review)]
+    pub async fn look() -> ReviewTotal {
+        ReviewTotal(5)
+    }
+
+    flow!(pub Look(Review) { look });
+}
+
+mod with_aliases {
+    use petalflow::prelude::*;
+
+    #[derive(Clone, serde::Serialize, serde::Deserialize)]
+    pub struct Remark {
+        #[serde(alias = "text")]
+        pub words: String,
+        #[serde(alias = "line")]
+        pub at: Option<u32>,
+        #[serde(default)]
+        pub by: String,
+    }
+
+    #[state]
+    pub struct Review {
+        #[key(append)]
+        pub remarks: Vec<Remark>,
+        #[key(sum)]
+        pub total: u32,
+    }
+
+    #[node(Review)]
+    pub async fn look() -> ReviewTotal {
+        ReviewTotal(5)
+    }
+
+    flow!(pub Look(Review) { look });
+}
+
+#[tokio::test]
+async fn a_renamed_field_and_another_reducer_are_changes() {
+    use petalflow::checkpoint::InMemoryStore;
+    use petalflow::thread::FlowLock;
+
+    let mut lock = FlowLock::default();
+    lock.record(&before::Look);
+    let text = lock.to_string();
+    assert!(
+        text.contains(
+            "  key remarks: Vec<Remark> append
+  key total: u32 sum
+  field remarks.line: option of u32 optional
+  field remarks.text: text
+  field remarks: list of struct
+"
+        ),
+        "{text}"
+    );
+    let lock = FlowLock::parse(&text);
+    assert!(lock.check(&before::Look).is_ok());
+
+    let message = lock.check(&renamed::Look).unwrap_err().to_string();
+    for words in [
+        "stored threads may be unable to resume",
+        "has the field `line`, which the program does not read",
+        "has the field `text`, which the program does not read",
+        "has no field `words`, which the program needs",
+        "its value of the key `total` was folded with `sum`, and the next write is folded with `replace`",
+    ] {
+        assert!(message.contains(words), "{words}: {message}");
+    }
+    assert!(!message.contains("has no field `at`"), "{message}");
+
+    let message = lock.check(&with_aliases::Look).unwrap_err().to_string();
+    assert!(message.contains("Stored threads can resume"), "{message}");
+
+    // A thread says the same.
+    let store = InMemoryStore::new();
+    let thread = before::Look::new().store(&store).thread("t");
+    thread
+        .run(())
+        .await
+        .unwrap()
+        .into_finished()
+        .expect("it ends");
+    let thread = with_aliases::Look::new().store(&store).thread("t");
+    let snapshot = thread.snapshot().await.unwrap().unwrap();
+    let remark = &snapshot.state.remarks[0];
+    assert_eq!(
+        (&*remark.words, remark.at, &*remark.by),
+        ("short", Some(3), "")
+    );
+    let thread = renamed::Look::new().store(&store).thread("t");
+    assert!(thread.snapshot().await.is_err());
+}
