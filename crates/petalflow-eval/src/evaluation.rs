@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, stream};
-use petalflow::BoxError;
 use petalflow::tool::ToolCall;
-use petalflow_agent::{Agent, AgentEvent, ConversationInput};
+use petalflow::{BoxError, Launch};
+use petalflow_agent::{AgentEvent, AgentFlow, ConversationInput};
 use petalflow_llm::testing::Cassette;
 use petalflow_llm::{ChatMessage, LlmClient, LlmError, TokenUsage};
 
@@ -202,17 +202,47 @@ impl Evaluation {
         self
     }
 
-    /// Runs all cases, each with an agent of its own. A failed run is part of the report.
+    /// Runs all cases, each with an agent of its own, or with a launch of one, which has managed values, limits of time and
+    /// middleware. A failed run is part of the report.
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    /// use petalflow_agent::Agent;
+    /// use petalflow_eval::{Case, Evaluation, scorer};
+    /// # use petalflow_llm::{Reply, ScriptedModel};
+    /// use serde_json::json;
+    ///
+    /// struct Stock(u32);
+    ///
+    /// /// The number of roses in the shop.
+    /// #[tool]
+    /// fn roses(#[run] stock: Managed<Stock>) -> u32 {
+    ///     stock.0
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let case = Case::new("stock").turn("How many roses do you have?", |turn| turn.output("7"));
+    /// let report = Evaluation::new([case]).scorer(scorer::contains()).run(|_| {
+    ///     # let model = ScriptedModel::new([Reply::call("roses", json!({})), "We have 7.".into()]);
+    ///     Ok(Agent::new(model).tool(roses {}).launch().manage(Stock(7)))
+    /// });
+    /// report.await.assert_passed();
+    /// # }
+    /// ```
     ///
     /// # Cancel safety
     ///
     /// Dropping the future stops all runs.
-    pub async fn run(self, agent: impl Fn(CaseRun<'_>) -> Result<Agent, BoxError>) -> Report {
+    pub async fn run<L>(self, agent: impl Fn(CaseRun<'_>) -> Result<L, BoxError>) -> Report
+    where
+        L: Into<Launch<AgentFlow>>,
+    {
         let runs = self.cases.iter().flat_map(|case| {
             (1..=self.repetitions).map(move |repetition| CaseRun { case, repetition })
         });
         let evaluation = &self;
-        let runs = runs.map(|run| evaluation.repetition(run, agent(run)));
+        let runs = runs.map(|run| evaluation.repetition(run, agent(run).map(Into::into)));
         let done: Vec<Repetition> = stream::iter(runs)
             .buffered(self.concurrency)
             .collect()
@@ -228,7 +258,11 @@ impl Evaluation {
         )
     }
 
-    async fn repetition(&self, run: CaseRun<'_>, agent: Result<Agent, BoxError>) -> Repetition {
+    async fn repetition(
+        &self,
+        run: CaseRun<'_>,
+        launch: Result<Launch<AgentFlow>, BoxError>,
+    ) -> Repetition {
         let started = Instant::now();
         let mut done = Repetition {
             case: run.case.name.clone(),
@@ -238,7 +272,7 @@ impl Evaluation {
             time: Duration::ZERO,
             error: None,
         };
-        if let Err(error) = self.score_turns(run.case, agent, &mut done).await {
+        if let Err(error) = self.score_turns(run.case, launch, &mut done).await {
             done.error = Some(petalflow::error::message_with_sources(&*error));
         }
         done.time = started.elapsed();
@@ -248,16 +282,16 @@ impl Evaluation {
     async fn score_turns(
         &self,
         case: &Case,
-        agent: Result<Agent, BoxError>,
+        launch: Result<Launch<AgentFlow>, BoxError>,
         done: &mut Repetition,
     ) -> Result<(), BoxError> {
-        let agent = agent?;
+        let launch = launch?;
         let mut input = ConversationInput::default();
         input.state.clone_from(&case.state);
         for (number, expected) in case.turns.iter().enumerate() {
             input.message = Some(ChatMessage::user(&*expected.input));
             let before = input.events.len();
-            let conversation = agent.run(input).await?;
+            let conversation = launch.clone().run(input).await?;
             done.usage = conversation.usage().tokens;
             let calls = calls(&conversation.events[before..]);
             let answer = conversation.answer();

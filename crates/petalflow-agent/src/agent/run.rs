@@ -10,6 +10,13 @@ use petalflow::state::InputOf;
 use petalflow::thread::Threads;
 use petalflow::{BoxError, Context, Launch, Run};
 
+/// The launch of the agent's flow, as [`Agent::launch`] makes it.
+impl From<Agent> for Launch<AgentFlow> {
+    fn from(agent: Agent) -> Self {
+        agent.launch()
+    }
+}
+
 /// The methods that run the agent.
 impl Agent {
     /// A launch of the agent's flow, to add settings: managed values, middleware, timeouts.

@@ -20,7 +20,7 @@ pub(super) struct Recorder<'a> {
     pub(super) found: &'a RefCell<Found>,
 }
 
-impl<'a> Recorder<'a> {
+impl Recorder<'_> {
     /// The next step, or the place that was looked for.
     fn next(self, place: Place) -> Result<(Step, Self), Stop> {
         if let Some((step, steps)) = self.steps.split_first() {
@@ -67,7 +67,7 @@ impl<'a> Recorder<'a> {
     }
 }
 
-impl<'de> IntoDeserializer<'de, Stop> for Recorder<'_> {
+impl IntoDeserializer<'_, Stop> for Recorder<'_> {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {

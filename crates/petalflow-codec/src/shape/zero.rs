@@ -29,7 +29,7 @@ impl Zero {
     }
 }
 
-impl<'de> IntoDeserializer<'de, Stop> for Zero {
+impl IntoDeserializer<'_, Stop> for Zero {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {

@@ -169,21 +169,21 @@ mod before {
     use petalflow::prelude::*;
 
     #[derive(Clone, serde::Serialize, serde::Deserialize)]
-    pub struct Remark {
-        pub text: String,
-        pub line: Option<u32>,
+    pub(super) struct Remark {
+        pub(super) text: String,
+        pub(super) line: Option<u32>,
     }
 
     #[state]
-    pub struct Review {
+    pub(super) struct Review {
         #[key(append)]
-        pub remarks: Vec<Remark>,
+        pub(super) remarks: Vec<Remark>,
         #[key(sum)]
-        pub total: u32,
+        pub(super) total: u32,
     }
 
     #[node(Review)]
-    pub async fn look() -> (ReviewRemarks, ReviewTotal) {
+    pub(super) async fn look() -> (ReviewRemarks, ReviewTotal) {
         let remark = Remark {
             text: "short".into(),
             line: Some(3),
@@ -191,60 +191,60 @@ mod before {
         (ReviewRemarks(vec![remark]), ReviewTotal(95))
     }
 
-    flow!(pub Look(Review) { look });
+    flow!(pub(super) Look(Review) { look });
 }
 
 mod renamed {
     use petalflow::prelude::*;
 
     #[derive(Clone, serde::Serialize, serde::Deserialize)]
-    pub struct Remark {
-        pub words: String,
-        pub at: Option<u32>,
+    pub(super) struct Remark {
+        pub(super) words: String,
+        pub(super) at: Option<u32>,
     }
 
     #[state]
-    pub struct Review {
+    pub(super) struct Review {
         #[key(append)]
-        pub remarks: Vec<Remark>,
-        pub total: u32,
+        pub(super) remarks: Vec<Remark>,
+        pub(super) total: u32,
     }
 
     #[node(Review)]
-    pub async fn look() -> ReviewTotal {
+    pub(super) async fn look() -> ReviewTotal {
         ReviewTotal(5)
     }
 
-    flow!(pub Look(Review) { look });
+    flow!(pub(super) Look(Review) { look });
 }
 
 mod with_aliases {
     use petalflow::prelude::*;
 
     #[derive(Clone, serde::Serialize, serde::Deserialize)]
-    pub struct Remark {
+    pub(super) struct Remark {
         #[serde(alias = "text")]
-        pub words: String,
+        pub(super) words: String,
         #[serde(alias = "line")]
-        pub at: Option<u32>,
+        pub(super) at: Option<u32>,
         #[serde(default)]
-        pub by: String,
+        pub(super) by: String,
     }
 
     #[state]
-    pub struct Review {
+    pub(super) struct Review {
         #[key(append)]
-        pub remarks: Vec<Remark>,
+        pub(super) remarks: Vec<Remark>,
         #[key(sum)]
-        pub total: u32,
+        pub(super) total: u32,
     }
 
     #[node(Review)]
-    pub async fn look() -> ReviewTotal {
+    pub(super) async fn look() -> ReviewTotal {
         ReviewTotal(5)
     }
 
-    flow!(pub Look(Review) { look });
+    flow!(pub(super) Look(Review) { look });
 }
 
 #[tokio::test]
