@@ -90,8 +90,10 @@ impl FlawedStore {
                 {
                     return Err(claim_lost(thread));
                 }
-                // Cannot be dropped here, as in a thread of its own.
-                std::thread::sleep(Duration::from_micros(300));
+                if unfenced == WriteIsNotFenced {
+                    // Cannot be dropped here, as in a thread of its own. Longer than another owner takes on a busy machine.
+                    std::thread::sleep(Duration::from_millis(5));
+                }
                 true
             }
             _ => false,
