@@ -10,8 +10,10 @@ impl Report {
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() {
+    /// # use petalflow_agent::Agent;
     /// # use petalflow_eval::Evaluation;
-    /// let report = Evaluation::new([]).name("weather").run(|_| unreachable!()).await;
+    /// # let agent = || -> Agent { unreachable!("there is no case") };
+    /// let report = Evaluation::new([]).name("weather").run(|_| Ok(agent())).await;
     /// assert!(report.to_junit().contains("<testsuite name=\"weather\""));
     /// # }
     /// ```

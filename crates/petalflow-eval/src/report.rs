@@ -50,13 +50,14 @@ pub struct Report {
 /// The report of a case.
 ///
 /// ```
+/// use petalflow_agent::Agent;
 /// use petalflow_eval::{Case, Evaluation, scorer};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let case = Case::new("spain").turn("What is the capital of Spain?", |turn| turn.output("Madrid"));
 /// let evaluation = Evaluation::new([case]).scorer(scorer::exact());
-/// let report = evaluation.run(|_| Err("there is no model".into())).await;
+/// let report = evaluation.run(|_| Err::<Agent, _>("there is no model".into())).await;
 /// let spain = &report.cases[0];
 /// assert!(!spain.passed && spain.scores.is_empty());
 /// assert_eq!(spain.errors, ["repetition 1: there is no model"]);
@@ -217,8 +218,10 @@ impl Report {
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() {
+    /// # use petalflow_agent::Agent;
     /// # use petalflow_eval::Evaluation;
-    /// let report = Evaluation::new([]).run(|_| unreachable!()).await;
+    /// # let agent = || -> Agent { unreachable!("there is no case") };
+    /// let report = Evaluation::new([]).run(|_| Ok(agent())).await;
     /// assert_eq!(report.to_json()["passed"], true);
     /// # }
     /// ```

@@ -150,13 +150,12 @@ fn question<A: Ask>() -> String {
 
 fn locked<F: Flow>(flow: &F) -> (String, Locked) {
     let program = Fingerprint::of::<F::State>(flow.stored_name(), &flow.plan());
-    let mut fields = F::State::fields();
-    fields.sort_unstable();
     let locked = Locked {
         state: F::State::NAME.into(),
         version: program.version,
         outline: program.outline,
-        fields,
+        fields: Vec::new(),
     };
+    let locked = locked.with_fields(F::State::fields());
     (program.flow.to_string(), locked)
 }

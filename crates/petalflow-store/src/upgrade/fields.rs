@@ -57,21 +57,21 @@ fn reader<'a>(fields: &'a [FieldOutline], path: &str) -> Option<&'a FieldOutline
     })
 }
 
-/// The lines of the fields, without those of keys whose line says all about their values.
-pub(super) fn field_lines(fields: &[FieldOutline], keys: &[KeyOutline]) -> Vec<Line> {
-    let says_all = |field: &FieldOutline| {
-        let is_of = |key: &&KeyOutline| {
-            let rest = field.path.strip_prefix(&*key.id);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
-        keys.iter().find(is_of).is_some_and(|key| is_plain(&key.ty))
+/// Whether the line of its key says all about a field.
+pub(super) fn is_said_by_its_key(field: &FieldOutline, keys: &[KeyOutline]) -> bool {
+    let is_of = |key: &&KeyOutline| {
+        let rest = field.path.strip_prefix(&*key.id);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    let fields = fields.iter().filter(|field| !says_all(field));
-    let lines = fields.map(|field| Line {
+    keys.iter().find(is_of).is_some_and(|key| is_plain(&key.ty))
+}
+
+pub(super) fn field_lines(fields: &[FieldOutline]) -> Vec<Line> {
+    let line = |field: &FieldOutline| Line {
         name: field.path.clone(),
         text: format!("field {field}"),
-    });
-    lines.collect()
+    };
+    fields.iter().map(line).collect()
 }
 
 fn find<'a>(fields: &'a [FieldOutline], path: &str) -> Option<&'a FieldOutline> {
