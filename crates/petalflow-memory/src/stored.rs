@@ -8,9 +8,9 @@ use super::{Entry, MemoryError, Namespace};
 /// bytes in the same order as name by name.
 const END: [u8; 2] = [0, 1];
 
-/// The end of the path in a stored place. It sorts before any other name.
+/// What separates the path from the key in a sort key. It sorts before any other name.
 #[cfg(feature = "postgres")]
-const KEY: [u8; 2] = [0, 0];
+const BEFORE_KEY: [u8; 2] = [0, 0];
 
 /// Encodes a path as bytes. Bytes sort like paths, and a prefix of a path is a prefix of the bytes.
 pub(crate) fn path(namespace: &Namespace) -> Vec<u8> {
@@ -51,24 +51,24 @@ pub(crate) fn end_of_prefix(path: &[u8]) -> Vec<u8> {
 
 /// Encodes a namespace and a key as bytes, which sort like both. Different pairs have different bytes.
 #[cfg(feature = "postgres")]
-pub(crate) fn place(namespace: &Namespace, key: &str) -> Vec<u8> {
+pub(crate) fn sort_key(namespace: &Namespace, key: &str) -> Vec<u8> {
     let mut bytes = path(namespace);
-    bytes.extend(KEY);
+    bytes.extend(BEFORE_KEY);
     bytes.extend_from_slice(key.as_bytes());
     bytes
 }
 
-/// Decodes a place. `None` if it is damaged.
+/// Decodes a sort key. `None` if it is damaged.
 #[cfg(feature = "postgres")]
-pub(crate) fn namespace_and_key(place: &[u8]) -> Option<(Namespace, String)> {
+pub(crate) fn namespace_and_key(sort_key: &[u8]) -> Option<(Namespace, String)> {
     let mut end = 0;
     // A byte 0 begins a pair, so the pair that ends the path is found pair by pair.
-    while !place[end..].starts_with(&KEY) {
-        end += if *place.get(end)? == 0 { 2 } else { 1 };
-        place.get(end)?;
+    while !sort_key[end..].starts_with(&BEFORE_KEY) {
+        end += if *sort_key.get(end)? == 0 { 2 } else { 1 };
+        sort_key.get(end)?;
     }
-    let key = String::from_utf8(place[end + KEY.len()..].to_vec()).ok()?;
-    Some((names(&place[..end]), key))
+    let key = String::from_utf8(sort_key[end + BEFORE_KEY.len()..].to_vec()).ok()?;
+    Some((names(&sort_key[..end]), key))
 }
 
 /// Converts a time to an integer of a database. A time that is too large becomes the largest one.
@@ -109,7 +109,7 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    use super::{Namespace, end_of_prefix, names, namespace_and_key, path, place};
+    use super::{Namespace, end_of_prefix, names, namespace_and_key, path, sort_key};
 
     const NAME: &str = "[\u{0}\u{1}aé\u{10ffff}]{0,3}";
 
@@ -129,7 +129,7 @@ mod tests {
         ) {
             let one = (Namespace::from(one.0), one.1);
             let other = (Namespace::from(other.0), other.1);
-            let (first, second) = (place(&one.0, &one.1), place(&other.0, &other.1));
+            let (first, second) = (sort_key(&one.0, &one.1), sort_key(&other.0, &other.1));
             prop_assert_eq!(one.cmp(&other), first.cmp(&second));
             let range = path(&other.0)..end_of_prefix(&path(&other.0));
             prop_assert_eq!(one.0.starts_with(&other.0), range.contains(&first));

@@ -215,7 +215,7 @@ async fn searches(url: &str) -> Result<(), BoxError> {
         .limit(1);
     assert_eq!(keys(&search(&memory, query).await?), ["149"]);
 
-    // What the model gives wrongly is an error.
+    // A wrong answer of the embedding model is an error.
     for (name, vectors, words) in [
         ("few", vec![], "1 texts were embedded as 0 vectors"),
         ("empty", vec![vec![]], "has no numbers"),

@@ -60,20 +60,20 @@ const MIGRATIONS: &[&str] = &[
     CREATE INDEX threads_by_due ON threads (due_ms) WHERE due_ms IS NOT NULL;
     CREATE INDEX threads_by_label ON threads USING gin (label_values);
     "#,
-    // Long-term memory (`petalflow-memory`). `place` is the namespace and the key, encoded so that its bytes sort like both. It
+    // Long-term memory (`petalflow-memory`). `sort_key` is the namespace and the key, encoded so that its bytes sort like both. It
     // can be longer than an index allows, so entries are found by its hash, and listed by its first bytes. A value is JSON.
     // `version` is a new number for each value, so that a vector is never taken for that of a later value.
     r#"
     CREATE TABLE memories (
-        id bytea PRIMARY KEY GENERATED ALWAYS AS (sha256(place)) STORED,
-        place bytea NOT NULL,
+        id bytea PRIMARY KEY GENERATED ALWAYS AS (sha256(sort_key)) STORED,
+        sort_key bytea NOT NULL,
         value text NOT NULL,
         version bigint GENERATED ALWAYS AS IDENTITY,
         created_ms bigint NOT NULL,
         updated_ms bigint NOT NULL,
         expires_ms bigint
     );
-    CREATE INDEX memories_by_place ON memories (substr(place, 1, 1000));
+    CREATE INDEX memories_by_sort_key ON memories (substr(sort_key, 1, 1000));
     CREATE INDEX memories_by_expiry ON memories (expires_ms) WHERE expires_ms IS NOT NULL;
     CREATE TABLE memory_vectors (
         id bytea NOT NULL REFERENCES memories ON DELETE CASCADE,

@@ -116,6 +116,8 @@ impl<S: State> ExternalOutput<S> {
         let (spec, name) = (plan.spec(node), plan.name(node));
         let known = plan.route_names(node);
         if self.decision.named {
+            // Without the builder, no type names its routes at run time.
+            #[cfg(feature = "builder")]
             self.find_named(plan, node)?;
         } else if self.decision.names != known || self.decision.payloads != spec.payloads {
             return Err(format!(
@@ -152,17 +154,6 @@ impl<S: State> ExternalOutput<S> {
             )),
             None => Ok(()),
         }
-    }
-
-    /// Without the builder, no type names its routes at run time.
-    #[cfg(not(feature = "builder"))]
-    #[expect(
-        clippy::unused_self,
-        clippy::unnecessary_wraps,
-        reason = "as with the builder"
-    )]
-    fn find_named(&mut self, _: &ExecutionPlan, _: NodeIdx) -> Result<(), String> {
-        Ok(())
     }
 }
 

@@ -97,7 +97,7 @@ impl ProviderModel {
         };
         let mut this = Self::on_platform("vertex", family, Platform::Vertex, quirks, model);
         if is_claude {
-            // Anthropic accepts the signatures of all platforms.
+            // Anthropic documents that its signatures are valid on all platforms, and the format is the same.
             this.client.client.provider = Some("anthropic");
         }
         this.client.client.endpoint = Endpoint::with_variable(address, None);

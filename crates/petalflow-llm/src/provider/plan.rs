@@ -153,7 +153,7 @@ impl<'r> Plan<'r> {
     }
 }
 
-/// The minimum number of tokens for reasoning of Anthropic's models.
+/// The fewest tokens for reasoning that Anthropic's models accept.
 pub(super) const MIN_REASONING: u32 = 1_024;
 
 const TOOL_DESCRIPTION: &str = "Gives the final answer, in the form of these parameters. Call it once, and do not write the answer as text.";

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::range::Range;
 use super::{rows, sql};
 use crate::entry::{check, expiry, now_ms};
-use crate::stored::{place, signed};
+use crate::stored::{signed, sort_key};
 use crate::{Entry, MemoryBackend, MemoryError, Namespace, Page, Query};
 
 /// How many entries a query with a filter and a limit reads at once, at least.
@@ -86,7 +86,7 @@ impl PostgresMemory {
 #[async_trait]
 impl MemoryBackend for PostgresMemory {
     async fn get(&self, namespace: &Namespace, key: &str) -> Result<Option<Entry>, MemoryError> {
-        let params: &[&(dyn ToSql + Sync)] = &[&place(namespace, key), &signed(now_ms())];
+        let params: &[&(dyn ToSql + Sync)] = &[&sort_key(namespace, key), &signed(now_ms())];
         let rows = self.0.read_with(sql::GET, params).await?;
         rows.first().map(rows::entry).transpose()
     }
@@ -102,7 +102,7 @@ impl MemoryBackend for PostgresMemory {
         let now = now_ms();
         let expires = expiry(now, ttl).map(signed);
         let params: &[&(dyn ToSql + Sync)] = &[
-            &place(namespace, key),
+            &sort_key(namespace, key),
             &value.to_string(),
             &signed(now),
             &expires,
@@ -112,7 +112,7 @@ impl MemoryBackend for PostgresMemory {
     }
 
     async fn delete(&self, namespace: &Namespace, key: &str) -> Result<bool, MemoryError> {
-        let params: &[&(dyn ToSql + Sync)] = &[&place(namespace, key), &signed(now_ms())];
+        let params: &[&(dyn ToSql + Sync)] = &[&sort_key(namespace, key), &signed(now_ms())];
         let rows = self.0.write_with(sql::DELETE, params).await?;
         Ok(!rows.is_empty())
     }
@@ -131,7 +131,7 @@ impl MemoryBackend for PostgresMemory {
             let read = self.list(&range, batch).await?;
             let is_last = batch.is_none_or(|batch| read.len() < batch);
             if let Some(last) = read.last() {
-                range.go_on_after(place(&last.namespace, &last.key));
+                range.continue_after(sort_key(&last.namespace, &last.key));
             }
             entries.extend(read.into_iter().filter(|entry| query.matches(entry)));
             if is_last || needed.is_some_and(|needed| entries.len() >= needed) {

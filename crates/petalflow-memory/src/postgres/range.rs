@@ -4,10 +4,10 @@ use petalflow_postgres::database::tokio_postgres::types::ToSql;
 
 use crate::Query;
 use crate::entry::now_ms;
-use crate::stored::{end_of_prefix, path, place, signed};
+use crate::stored::{end_of_prefix, path, signed, sort_key};
 
-/// The places from which to which a query goes, and the time at which entries must be present. The first four
-/// parameters of the statements over ranges.
+/// The first and the last sort key of a query, and the time at which entries must be present: the first four parameters
+/// of the statements over ranges.
 pub(super) struct Range {
     from: Vec<u8>,
     includes_first: bool,
@@ -21,7 +21,7 @@ impl Range {
         let before = end_of_prefix(&prefix);
         let now = signed(now_ms());
         let after = query.after.as_ref();
-        let after = after.map(|after| place(&after.namespace, &after.key));
+        let after = after.map(|after| sort_key(&after.namespace, &after.key));
         let (from, includes_first) = match after {
             Some(after) if after >= prefix => (after, false),
             _ => (prefix, true),
@@ -34,9 +34,9 @@ impl Range {
         }
     }
 
-    /// Goes on after this place.
-    pub(super) fn go_on_after(&mut self, place: Vec<u8>) {
-        (self.from, self.includes_first) = (place, false);
+    /// Continues after this sort key.
+    pub(super) fn continue_after(&mut self, sort_key: Vec<u8>) {
+        (self.from, self.includes_first) = (sort_key, false);
     }
 
     /// Its parameters, with these after them.

@@ -8,9 +8,9 @@ use crate::{Entry, MemoryError};
 
 /// The entry of a row that begins with the columns of an entry.
 pub(super) fn entry(row: &Row) -> Result<Entry, MemoryError> {
-    let place: Vec<u8> = column(row, 0)?;
-    let Some((namespace, key)) = namespace_and_key(&place) else {
-        let problem = "the place of an entry of the memory is damaged: restore a backup";
+    let sort_key: Vec<u8> = column(row, 0)?;
+    let Some((namespace, key)) = namespace_and_key(&sort_key) else {
+        let problem = "the sort key of an entry of the memory is damaged: restore a backup";
         return Err(MemoryError::Other(problem.into()));
     };
     let stored = Stored {
@@ -22,7 +22,7 @@ pub(super) fn entry(row: &Row) -> Result<Entry, MemoryError> {
     stored.entry(namespace, key)
 }
 
-/// The number of the column after those of an entry.
+/// The index of the first column that is not part of the entry.
 pub(super) const EXTRA: usize = 5;
 
 pub(super) fn column<T: FromSqlOwned>(row: &Row, index: usize) -> Result<T, MemoryError> {

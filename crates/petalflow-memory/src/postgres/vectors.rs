@@ -13,7 +13,7 @@ use super::memory::PostgresMemory;
 use super::range::Range;
 use super::rows::{self, EXTRA, column};
 use super::sql;
-use crate::stored::place;
+use crate::stored::sort_key;
 use crate::vector::{self, DEFAULT_LIMIT, cosine, embed_all, plain_text};
 use crate::{
     Embed, Entry, MemoryBackend, MemoryError, Namespace, Page, Query, SearchHit, VectorMemory,
@@ -161,13 +161,14 @@ impl<E: Embed> PostgresVectors<E> {
         for (entry, vector) in entries.iter().zip(&vectors) {
             vector::check_length(entry, vector.len(), length)?;
         }
-        let places: Vec<Vec<u8>> = entries
+        let sort_keys: Vec<Vec<u8>> = entries
             .iter()
-            .map(|entry| place(&entry.namespace, &entry.key))
+            .map(|entry| sort_key(&entry.namespace, &entry.key))
             .collect();
         let numbers = vectors.concat();
         let length = i32::try_from(length).unwrap_or(i32::MAX);
-        let params: &[&(dyn ToSql + Sync)] = &[&self.model, &numbers, &length, &places, &versions];
+        let params: &[&(dyn ToSql + Sync)] =
+            &[&self.model, &numbers, &length, &sort_keys, &versions];
         self.memory.0.write_with(sql::STORE_VECTORS, params).await?;
         Ok(())
     }
@@ -188,26 +189,26 @@ impl<E: Embed> PostgresVectors<E> {
     async fn search_in_server(
         &self,
         nearest: &str,
-        (range, query): (&Range, &Query),
-        (question, dimensions): (&[f32], i32),
-        limit: usize,
+        search: &Search<'_>,
     ) -> Result<Vec<SearchHit>, MemoryError> {
-        let mut wanted = limit;
+        let mut wanted = search.limit;
         loop {
             let most = i64::try_from(wanted).unwrap_or(i64::MAX);
-            let params = range.params(&[&self.model, &dimensions, &question, &most]);
+            let question = &search.question;
+            let params = [
+                &self.model as &(dyn ToSql + Sync),
+                &search.dimensions,
+                question,
+                &most,
+            ];
+            let params = search.range.params(&params);
             let rows = self.memory.0.read_with(nearest, &params).await?;
-            let mut hits = Vec::new();
-            for row in &rows {
-                let entry = rows::entry(row)?;
-                if query.matches(&entry) {
-                    #[expect(clippy::cast_possible_truncation, reason = "scores are `f32`")]
-                    let score = column::<f64>(row, EXTRA)? as f32;
-                    hits.push(SearchHit { entry, score });
-                }
-            }
-            if hits.len() >= limit || rows.len() < wanted {
-                hits.truncate(limit);
+            let mut hits = search.matching(&rows, |row| {
+                #[expect(clippy::cast_possible_truncation, reason = "scores are `f32`")]
+                column::<f64>(row, EXTRA).map(|score| score as f32)
+            })?;
+            if hits.len() >= search.limit || rows.len() < wanted {
+                hits.truncate(search.limit);
                 return Ok(hits);
             }
             wanted = wanted.saturating_mul(4);
@@ -215,43 +216,68 @@ impl<E: Embed> PostgresVectors<E> {
     }
 
     /// Reads the vectors and compares them here.
-    async fn search_here(
-        &self,
-        (range, query): (&Range, &Query),
-        (question, dimensions): (&[f32], i32),
-        limit: usize,
-    ) -> Result<Vec<SearchHit>, MemoryError> {
-        let params = range.params(&[&self.model, &dimensions]);
+    async fn search_here(&self, search: &Search<'_>) -> Result<Vec<SearchHit>, MemoryError> {
+        let params = search.range.params(&[&self.model, &search.dimensions]);
         let rows = self.memory.0.read_with(sql::VECTORS, &params).await?;
+        let hits = search.matching(&rows, |row| {
+            let vector: Vec<f32> = column(row, EXTRA)?;
+            Ok(cosine(&search.question, &vector))
+        })?;
+        Ok(vector::best(hits, search.limit))
+    }
+}
+
+/// One search.
+struct Search<'a> {
+    query: &'a Query,
+    range: Range,
+    /// The vector of the text that is searched.
+    question: Vec<f32>,
+    /// How many numbers it has.
+    dimensions: i32,
+    limit: usize,
+}
+
+impl Search<'_> {
+    /// The rows whose entries match the filter, with their scores.
+    fn matching(
+        &self,
+        rows: &[Row],
+        score: impl Fn(&Row) -> Result<f32, MemoryError>,
+    ) -> Result<Vec<SearchHit>, MemoryError> {
         let mut hits = Vec::new();
-        for row in &rows {
+        for row in rows {
             let entry = rows::entry(row)?;
-            if query.matches(&entry) {
-                let score = cosine(question, &column::<Vec<f32>>(row, EXTRA)?);
+            if self.query.matches(&entry) {
+                let score = score(row)?;
                 hits.push(SearchHit { entry, score });
             }
         }
-        Ok(vector::best(hits, limit))
+        Ok(hits)
     }
 }
 
 #[async_trait]
 impl<E: Embed> VectorMemory for PostgresVectors<E> {
     async fn search(&self, text: &str, query: Query) -> Result<Vec<SearchHit>, MemoryError> {
-        let limit = query.limit.unwrap_or(DEFAULT_LIMIT);
-        let range = Range::of(&query);
         let mut embedded = embed_all(&self.embed, vec![text.to_string()]).await?;
         let question = embedded.pop().unwrap_or_default();
         if question.is_empty() {
             let message = "the vector of the question has no numbers";
             return Err(MemoryError::Embedding(message.into()));
         }
-        let dimensions = i32::try_from(question.len()).unwrap_or(i32::MAX);
-        self.embed_missing(&range, Some(dimensions)).await?;
-        let (asked, question) = ((&range, &query), (&*question, dimensions));
+        let search = Search {
+            range: Range::of(&query),
+            dimensions: i32::try_from(question.len()).unwrap_or(i32::MAX),
+            question,
+            limit: query.limit.unwrap_or(DEFAULT_LIMIT),
+            query: &query,
+        };
+        self.embed_missing(&search.range, Some(search.dimensions))
+            .await?;
         match self.nearest().await? {
-            Some(nearest) => self.search_in_server(nearest, asked, question, limit).await,
-            None => self.search_here(asked, question, limit).await,
+            Some(nearest) => self.search_in_server(nearest, &search).await,
+            None => self.search_here(&search).await,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The changes of the fields and variants in the values of keys.
 //!
-//! Values describe themselves, so reading one decides whether a thread resumes. Here the types of two programs are compared,
-//! before there is a value: `flow.lock` is checked before the deployment.
+//! At run time, a stored value decides whether it can be read. `flow.lock` is checked before the deployment, where there is no
+//! value. So the types of two programs are compared.
 
 use petalflow_codec::{FieldOutline, KeyOutline, Line};
 
