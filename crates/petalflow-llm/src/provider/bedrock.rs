@@ -39,7 +39,7 @@ impl ProviderModel {
 
     /// Sets a callback for the credentials that requests to Bedrock are signed with. As for
     /// [`with_token`](Self::with_token), they are kept until shortly before they expire, fetched once for all requests that
-    /// wait, and once more if the server says that they have expired.
+    /// wait, and once more if the server says that they have expired. Models of other providers do not use them.
     ///
     /// ```
     /// use petalflow_llm::{AwsCredentials, ProviderModel};

@@ -292,8 +292,8 @@ const MODELS: &[(&str, &str, Capabilities)] = &[
     ("zai", "", JSON_OBJECT_AND_FREE_TOOLS),
 ];
 
-/// What stands before the name of a model that Bedrock serves in several regions.
-const BEDROCK_PLACES: [&str; 7] = ["us", "eu", "apac", "au", "jp", "us-gov", "global"];
+/// The prefixes of inference profiles, which Bedrock serves in several regions.
+const BEDROCK_PROFILES: [&str; 7] = ["us", "eu", "apac", "au", "jp", "us-gov", "global"];
 
 /// What is known of a model of a provider of the table, or of an unknown server.
 pub(super) fn of(provider: Option<&str>, model: &str) -> Capabilities {
@@ -306,8 +306,9 @@ pub(super) fn of(provider: Option<&str>, model: &str) -> Capabilities {
         (Some("vertex"), _) => ("gemini", model.to_string()),
         (Some("bedrock"), _) => {
             let (before, after) = model.split_once('.').unwrap_or(("", model));
-            let is_place = BEDROCK_PLACES.contains(&before);
-            ("bedrock", if is_place { after } else { model }.to_string())
+            let is_profile = BEDROCK_PROFILES.contains(&before);
+            let name = if is_profile { after } else { model };
+            ("bedrock", name.to_string())
         }
         (Some(provider), _) => {
             let name = model.strip_prefix("ft:").unwrap_or(model);
