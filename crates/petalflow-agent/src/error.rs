@@ -103,7 +103,8 @@ pub enum AgentError {
     LimitsOfSubAgent(String),
     /// Money is limited, and the price of a model is not known.
     #[error(
-        "agent `{agent}` has a limit of money, and model `{model}` has no price: add it with `.prices(..)`"
+        "agent `{agent}` has a limit of money, and {} has no price: add it with `.prices(..)`",
+        if model.is_empty() { "its model".to_string() } else { format!("model `{model}`") }
     )]
     NoPrice {
         /// The agent.
@@ -150,6 +151,20 @@ pub enum AgentError {
     /// The answer does not have the required form.
     #[error("the answer does not have the requested form: {0}")]
     Output(String),
+    /// The answer is not a value of the type that the program reads it as. An agent that is asked for this type with
+    /// [`Agent::output`](crate::Agent::output) has no other answers.
+    #[error(
+        "the answer `{}` is not a `{ty}`: {problem}; ask the agent for answers of this type with `.output::<{ty}>()`",
+        shortened(answer)
+    )]
+    OtherType {
+        /// The answer.
+        answer: String,
+        /// The short name of the type.
+        ty: String,
+        /// What is wrong with the answer.
+        problem: String,
+    },
 }
 
 impl AgentError {

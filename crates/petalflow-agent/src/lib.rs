@@ -41,6 +41,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;
+#[cfg(feature = "tracing")]
+mod agent_spans;
 pub mod artifacts;
 pub mod compaction;
 mod conversation;

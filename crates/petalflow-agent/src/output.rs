@@ -45,6 +45,14 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     Ok(value)
 }
 
+/// The name of a type without the paths of modules.
+pub(crate) fn short_name<T>() -> String {
+    let name = std::any::type_name::<T>();
+    name.split_inclusive(['<', '>', ',', ' ', '(', ')', '[', ']', '&', ';'])
+        .filter_map(|path| path.rsplit("::").next())
+        .collect()
+}
+
 /// The message to a model whose answer does not have the requested form: the problem, and what to do instead.
 pub(crate) fn correction(problem: &str, instruction: &str) -> String {
     format!("Your answer does not have the requested form: {problem}. {instruction}")

@@ -4,6 +4,7 @@ mod calls;
 mod metrics;
 mod runs;
 mod totals;
+mod wrappers;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

@@ -16,9 +16,16 @@ impl fmt::Display for RunError {
             superstep,
             retried,
             failed,
+            subject,
             ..
         } = &*self.0;
         match kind {
+            RunErrorKind::Node(error) if let Some(subject) = subject => {
+                if !error.message.contains(&**subject) {
+                    write!(f, "{subject}: ")?;
+                }
+                f.write_str(&error.message)
+            }
             RunErrorKind::Node(error) => {
                 write!(f, "node `{}`", error.node)?;
                 if !error.namespace.is_empty() {

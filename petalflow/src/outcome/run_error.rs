@@ -52,6 +52,8 @@ pub(super) struct Inner {
     pub(super) retried: Vec<NodeError>,
     /// The failure of a node at the moment at which the run was cancelled.
     pub(super) failed: Option<NodeError>,
+    /// What a message names in place of the node and the superstep.
+    pub(super) subject: Option<String>,
     barrier: Option<Box<dyn Any + Send + Sync>>,
 }
 
@@ -71,6 +73,7 @@ impl RunError {
             source: None,
             retried: Vec::new(),
             failed: None,
+            subject: None,
             barrier: None,
         }))
     }
@@ -94,6 +97,7 @@ impl RunError {
             source,
             retried: Vec::new(),
             failed: None,
+            subject: None,
             barrier: Some(Box::new(barrier)),
         }))
     }
@@ -109,6 +113,7 @@ impl RunError {
             source: Some(error.into()),
             retried: Vec::new(),
             failed: None,
+            subject: None,
             barrier: None,
         }))
     }
@@ -141,6 +146,7 @@ impl RunError {
             source: Some(error),
             retried: Vec::new(),
             failed: None,
+            subject: None,
             barrier: None,
         }))
     }
@@ -239,6 +245,35 @@ impl RunError {
     /// The superstep in which the run ended, from 1; 0 before the first.
     pub fn superstep(&self) -> u64 {
         self.0.superstep
+    }
+
+    /// Names what failed in the words of the program's users, for whom the nodes of the flow are an internal part. The
+    /// message of a node's failure then has `subject` in place of the node and the superstep, or is the text of the node's
+    /// error alone, if it names the subject itself.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # #[derive(Debug)]
+    /// # struct Log { line: String }
+    /// #[node(Log)]
+    /// async fn read() -> petalflow::Result<LogLine> {
+    ///     Err("no such file".into())
+    /// }
+    ///
+    /// flow!(Read(Log) { read });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let error = Read::run(()).await.unwrap_err();
+    /// assert_eq!(error.to_string(), "node `read` failed in superstep 1: no such file");
+    /// assert_eq!(error.with_subject("the log of today").to_string(), "the log of today: no such file");
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_subject(mut self, subject: impl Into<String>) -> Self {
+        self.0.subject = Some(subject.into());
+        self
     }
 
     /// The node that failed, if one did.

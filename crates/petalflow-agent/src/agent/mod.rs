@@ -4,8 +4,7 @@ mod builder;
 mod callbacks;
 mod node;
 mod run;
-#[cfg(feature = "tracing")]
-mod turn_span;
+mod turn_middleware;
 
 use std::sync::{Arc, OnceLock};
 

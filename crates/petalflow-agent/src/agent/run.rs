@@ -1,6 +1,7 @@
 //! Starts runs of an agent.
 
 use super::Agent;
+use super::turn_middleware::TurnMiddleware;
 use crate::Conversation;
 use crate::stream::AgentEvents;
 use crate::turn::{AgentFlow, CallerStreams, StreamsBelow, launch_of};
@@ -35,10 +36,8 @@ impl Agent {
     /// # }
     /// ```
     pub fn launch(&self) -> Launch<AgentFlow> {
-        let launch = self.launch_within();
-        #[cfg(feature = "tracing")]
-        let launch = launch.run_middleware(super::turn_span::TurnSpan::new(&self.0));
-        launch
+        self.launch_within()
+            .run_middleware(TurnMiddleware::new(&self.0))
     }
 
     /// Runs one turn, from a message to its answer. `Conversation::next_input` makes the input of the next turn.

@@ -134,9 +134,14 @@ impl Conversation {
     ///
     /// # Errors
     ///
-    /// If the answer cannot be parsed. The error names the position in it.
+    /// If the answer cannot be parsed. The error names the position in it, and how the agent is asked for this type.
     pub fn output<T: DeserializeOwned>(&self) -> Result<T, AgentError> {
-        output::parse(&self.answer()).map_err(AgentError::Output)
+        let answer = self.answer();
+        output::parse(&answer).map_err(|problem| AgentError::OtherType {
+            ty: output::short_name::<T>(),
+            problem,
+            answer,
+        })
     }
 
     /// The reason for a missing answer, if the last model call gave none.

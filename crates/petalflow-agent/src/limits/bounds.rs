@@ -65,8 +65,11 @@ impl Limits {
         total_tokens => total;
     }
 
-    /// Limits the money, in US dollars. It is counted with [`Agent::prices`](crate::Agent::prices) or with the prices of
-    /// the client. A model without a price is an error.
+    /// Limits the money, in US dollars. It is counted with the prices of the client or with
+    /// [`Agent::prices`](crate::Agent::prices). A model without a price is an error before its first request.
+    ///
+    /// If the server does not report what an answer used, the tokens of the request and of the answer are estimated. The
+    /// response then has `estimated_usage` in its `meta`.
     #[must_use]
     pub const fn cost(mut self, dollars: f64) -> Self {
         self.cost = Some(dollars);

@@ -9,6 +9,7 @@ use super::ctx::Ctx;
 use super::guard;
 use super::removal::StartedEvents;
 use super::requirements;
+use super::spans;
 use super::spend;
 use super::streams::{CallerStreams, StreamsBelow};
 use super::turn_start::TurnStep;
@@ -161,7 +162,7 @@ impl Ask {
             conversation.resources.remove_finished_calls();
         }
         // Boxed: every step of a turn has room for the largest one.
-        let step = Box::pin(ask::ask(ctx)).await?;
+        let step = Box::pin(spans::step(ctx, ask::ask(ctx))).await?;
         let calls = u32::from(!matches!(step.next, Next::Compact));
         let then = match step.next {
             Next::Ask => Then::Ask,
@@ -194,7 +195,7 @@ impl Compact {
         let tree = self.0.agent_tree()?;
         let own_share = cx.managed::<OwnShare>();
         let ctx = ctx(&tree, conversation, &cx, own_share.as_deref())?;
-        let step = Box::pin(compact::compact(ctx)).await?;
+        let step = Box::pin(spans::step(ctx, compact::compact(ctx))).await?;
         Ok((
             ConversationCuts(step.cuts),
             ConversationSpent(step.spent),
@@ -217,7 +218,7 @@ impl Call {
         cx.events_received().await;
         spend::check_calls(ctx)?;
         CallerStreams::note(ctx);
-        let outcome = Box::pin(tool_call::call(ctx, pending)).await?;
+        let outcome = Box::pin(spans::step(ctx, tool_call::call(ctx, pending))).await?;
         Ok(ConversationOutcomes(vec![outcome]))
     }
 }
@@ -232,7 +233,8 @@ impl Execute {
         let tree = self.0.agent_tree()?;
         let ctx = ctx(&tree, conversation, &cx, None)?;
         cx.events_received().await;
-        Ok(ConversationEvents(vec![code::execute(ctx).await?]))
+        let event = spans::step(ctx, code::execute(ctx)).await?;
+        Ok(ConversationEvents(vec![event]))
     }
 }
 
@@ -257,7 +259,8 @@ impl Gather {
         BoxError,
     > {
         let tree = self.0.agent_tree()?;
-        let gathered = gather::gather(ctx(&tree, conversation, &cx, None)?)?;
+        let ctx = ctx(&tree, conversation, &cx, None)?;
+        let gathered = spans::step(ctx, async { gather::gather(ctx) }).await?;
         let (state, temp) = split(gathered.state);
         let after = if gathered.continues {
             After::Ask

@@ -14,6 +14,7 @@ use crate::turn::own_tools::transfer;
 use crate::{AgentError, AgentEvent, tokens};
 use petalflow::BoxError;
 use petalflow::tool::ToolCall;
+use petalflow_llm::usage::Price;
 use petalflow_llm::{LlmClient, LlmRequest, LlmResponse, TokenUsage};
 
 /// Checks a request against the limits, and makes it ask for no more tokens than are left.
@@ -23,7 +24,7 @@ pub(super) fn before_request(
     client: &Arc<dyn LlmClient>,
 ) -> Result<(), AgentError> {
     let conversation = ctx.conversation;
-    let next = next_request(ctx, request, client);
+    let next = next_request(ctx, request, client)?;
     let mut left: Option<u64> = None;
     let mut check = |others: Usage| {
         for (at, limits, used) in limits(ctx) {
@@ -71,6 +72,10 @@ pub(super) async fn after_response(
         tool_calls: u64::try_from(calls).unwrap_or(u64::MAX),
         tokens: response.usage,
     };
+    if requests > 0 {
+        estimate_missing(ctx, request, response);
+        spent.tokens = response.usage;
+    }
     let priced = set_cost(ctx, request, &response.model, &mut response.usage);
     spent.tokens = response.usage;
     if let Err(error) = priced {
@@ -207,50 +212,96 @@ fn limits(ctx: Ctx<'_>) -> [(At<'_>, &Limits, Usage); 2] {
     ]
 }
 
-fn next_request(ctx: Ctx<'_>, request: &LlmRequest, client: &Arc<dyn LlmClient>) -> NextRequest {
-    let root = ctx.root();
-    if !root.turn_limits.need_estimate() && !root.thread_limits.need_estimate() {
-        return NextRequest::default();
+/// What is known about a request before it is made. If money is limited, its model must have a price.
+fn next_request(
+    ctx: Ctx<'_>,
+    request: &LlmRequest,
+    client: &Arc<dyn LlmClient>,
+) -> Result<NextRequest, AgentError> {
+    if !needs_estimate(ctx) {
+        return Ok(NextRequest::default());
     }
+    let input = tokens::of_request(request);
     let model = request.model.as_deref().or_else(|| client.model());
-    let price = model.and_then(|model| root.prices.get(model).or_else(|| client.price(model)));
-    let price = price.unwrap_or_default();
-    NextRequest {
-        input: tokens::of_request(request),
-        input_price: price.highest_input(),
-        output_price: price.highest_output(),
+    let prices: Vec<Price> = match model {
+        Some(model) => price(ctx, client, model).into_iter().collect(),
+        // Its answers say which model it is: the highest of all prices is the only one that is sure to suffice.
+        None => ctx.root().prices.iter().map(|(_, price)| price).collect(),
+    };
+    if prices.is_empty() && needs_price(ctx) {
+        return Err(no_price(ctx, model.unwrap_or_default()));
     }
+    let highest = |of: fn(&Price) -> f64| prices.iter().map(of).fold(0.0, f64::max);
+    Ok(NextRequest {
+        input,
+        input_price: highest(Price::highest_input),
+        output_price: highest(Price::highest_output),
+    })
 }
 
+/// Sets the cost of an answer, unless its client has set it.
 fn set_cost(
     ctx: Ctx<'_>,
     request: &LlmRequest,
     model: &str,
     usage: &mut TokenUsage,
 ) -> Result<(), AgentError> {
-    let root = ctx.root();
     if *usage == TokenUsage::default() || usage.cost > 0.0 {
         return Ok(());
     }
-    let client = ctx
-        .tree
-        .model(ctx.index)
-        .ok()
-        .and_then(|client| client.model());
-    let names = [Some(model), request.model.as_deref(), client];
-    let names = names.into_iter().flatten().filter(|name| !name.is_empty());
-    let price = names.clone().find_map(|name| root.prices.get(name));
-    if let Some(price) = price {
-        usage.cost = price.cost(usage);
+    let Ok(client) = ctx.tree.model(ctx.index) else {
         return Ok(());
-    }
-    if root.turn_limits.need_price() || root.thread_limits.need_price() {
-        return Err(AgentError::NoPrice {
-            agent: ctx.agent().name.to_string(),
-            model: names.map(String::from).next().unwrap_or_default(),
-        });
+    };
+    let names = [Some(model), request.model.as_deref(), client.model()];
+    let names = names.into_iter().flatten().filter(|name| !name.is_empty());
+    match names.clone().find_map(|name| price(ctx, client, name)) {
+        Some(price) => usage.cost = price.cost(usage),
+        None if needs_price(ctx) => {
+            return Err(no_price(ctx, names.clone().next().unwrap_or_default()));
+        }
+        None => {}
     }
     Ok(())
+}
+
+/// Estimates the usage of an answer whose server reports none, so that limits hold. The answer says so.
+fn estimate_missing(ctx: Ctx<'_>, request: &LlmRequest, response: &mut LlmResponse) {
+    if response.usage != TokenUsage::default() || !needs_estimate(ctx) {
+        return;
+    }
+    let output = response.message.as_ref().map_or(0, tokens::of_message);
+    let input = tokens::of_request(request);
+    response.usage = TokenUsage {
+        input,
+        output,
+        total: input.saturating_add(output),
+        ..TokenUsage::default()
+    };
+    let estimated = "estimated_usage".to_string();
+    response.meta.insert(estimated, true.into());
+}
+
+/// The price of a model: that of its client, with which the client counts, or else that of the program.
+fn price(ctx: Ctx<'_>, client: &Arc<dyn LlmClient>, model: &str) -> Option<Price> {
+    let own = client.price(model);
+    own.or_else(|| ctx.root().prices.get(model))
+}
+
+fn needs_estimate(ctx: Ctx<'_>) -> bool {
+    let root = ctx.root();
+    root.turn_limits.need_estimate() || root.thread_limits.need_estimate()
+}
+
+fn needs_price(ctx: Ctx<'_>) -> bool {
+    let root = ctx.root();
+    root.turn_limits.need_price() || root.thread_limits.need_price()
+}
+
+fn no_price(ctx: Ctx<'_>, model: &str) -> AgentError {
+    AgentError::NoPrice {
+        agent: ctx.agent().name.to_string(),
+        model: model.to_string(),
+    }
 }
 
 /// Whether a call is one of a tool or of an agent, and not one that belongs to the loop itself.

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use petalflow::RunError;
 use petalflow::checkpoint::InMemoryStore;
 use petalflow_agent::limits::{LimitExceeded, LimitKind, LimitScope};
-use petalflow_agent::{Agent, AgentError, Limits, Mode};
+use petalflow_agent::{Agent, AgentError, Conversation, Limits, Mode};
 use petalflow_llm::usage::{Price, Prices};
 use petalflow_llm::{
     LlmClient, LlmError, LlmRequest, LlmResponse, Reply, Role, ScriptedModel, TokenUsage,
 };
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::kit::{scripted_agent, tool};
 
@@ -289,19 +289,100 @@ async fn money_is_counted_with_the_prices_and_limited() {
 }
 
 #[tokio::test]
-async fn a_limit_of_money_needs_a_price() {
-    let (agent, _) = scripted_agent([Reply::from(LlmResponse {
-        model: "m-2".into(),
+async fn a_limit_of_money_needs_a_price_before_the_first_request() {
+    let money = Limits::new().cost(1.0);
+    let (agent, model) = scripted_agent(["never"]);
+    let error = agent.turn_limits(money.clone()).run("go").await;
+    let expected =
+        "agent `agent` has a limit of money, and its model has no price: add it with `.prices(..)`";
+    assert_eq!(cause(&error.unwrap_err()).to_string(), expected);
+    assert!(model.requests().is_empty());
+
+    // The client has a name, and no price.
+    let named = Agent::new(Named(ScriptedModel::new(["never"])));
+    let others = Prices::new().with("m-3", Price::default());
+    let error = named
+        .prices(others)
+        .turn_limits(money.clone())
+        .run("go")
+        .await;
+    let expected = "agent `agent` has a limit of money, and model `m-2` has no price: add it with `.prices(..)`";
+    assert_eq!(cause(&error.unwrap_err()).to_string(), expected);
+
+    // The answer is from another model than the one that was asked.
+    let answer = Reply::from(LlmResponse {
+        model: "n-1".into(),
         usage: token_usage(1, 1),
         ..LlmResponse::text_only("hi")
-    })]);
-    let error = agent
+    });
+    let prices = Prices::new().with("m-2", Price::default());
+    let agent = Agent::new(Named(ScriptedModel::new([answer])))
+        .prices(prices)
+        .turn_limits(money);
+    assert_eq!(agent.run("go").await.unwrap().answer(), "hi");
+}
+
+fn last_meta(talk: &Conversation) -> &Map<String, Value> {
+    &talk.events.last().unwrap().meta
+}
+
+/// A client of model `m-2` without prices, with one answer.
+struct Named(ScriptedModel);
+
+#[petalflow::async_trait]
+impl LlmClient for Named {
+    fn name(&self) -> &'static str {
+        "named"
+    }
+
+    fn model(&self) -> Option<&str> {
+        Some("m-2")
+    }
+
+    async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
+        self.0.complete(request).await
+    }
+}
+
+#[tokio::test]
+async fn usage_that_a_server_does_not_report_is_estimated_for_limits() {
+    let price = Price {
+        input: 1_000.0,
+        output: 1_000.0,
+        ..Price::default()
+    };
+    let agent = || {
+        let model = Named(ScriptedModel::from_fn(|_| "a".repeat(400)));
+        Agent::new(model).prices(Prices::new().with("m-2", price))
+    };
+    // Without limits nothing is estimated.
+    let free = agent().run("go").await.unwrap();
+    assert_eq!(free.usage().tokens, TokenUsage::default());
+    assert!(
+        !last_meta(&free).contains_key("estimated_usage"),
+        "{free:?}"
+    );
+
+    let talk = agent()
         .turn_limits(Limits::new().cost(1.0))
         .run("go")
         .await
-        .unwrap_err();
-    let expected = "agent `agent` has a limit of money, and model `m-2` has no price: add it with `.prices(..)`";
-    assert_eq!(cause(&error).to_string(), expected);
+        .unwrap();
+    let tokens = talk.usage().tokens;
+    assert!((100..110).contains(&tokens.output), "{tokens:?}");
+    assert_eq!(tokens.total, tokens.input + tokens.output);
+    assert!(tokens.cost > 0.1, "{tokens:?}");
+    assert_eq!(
+        last_meta(&talk).get("estimated_usage"),
+        Some(&json!(true)),
+        "{talk:?}"
+    );
+
+    // The next turn of the conversation does not fit.
+    let agent = agent().thread_limits(Limits::new().cost(0.15));
+    let talk = agent.run("go").await.unwrap();
+    let error = agent.run(talk.next_input("again")).await.unwrap_err();
+    assert_eq!(limit_exceeded(&error).kind, LimitKind::Cost);
 }
 
 /// A lead that asks two researchers at once, each of which makes two requests.

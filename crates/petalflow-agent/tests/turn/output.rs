@@ -359,3 +359,39 @@ async fn a_turn_that_resumes_continues_the_count() {
     let talk = thread.resume(()).await.unwrap().into_finished().unwrap();
     assert_eq!(talk.output::<Flower>().unwrap(), rose());
 }
+
+#[tokio::test]
+async fn an_answer_of_another_type_says_how_to_ask_for_it() {
+    let (agent, _) = scripted_agent(["I see 3 roses."]);
+    let talk = agent.run("what do you see?").await.unwrap();
+    let error = talk.output::<Vec<Option<Flower>>>().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the answer `I see 3 roses.` is not a `Vec<Option<Flower>>`: expected value at line 1 column 1; ask the agent for \
+         answers of this type with `.output::<Vec<Option<Flower>>>()`"
+    );
+}
+
+#[tokio::test]
+async fn an_error_names_the_agent_and_no_node_of_its_flow() {
+    let refused = || LlmError::new(LlmErrorKind::Auth, "`openai` refused the key");
+    let (agent, _) = scripted_agent([Reply::from(refused())]);
+    let error = agent.run("hello").await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the model of agent `agent` failed: `openai` refused the key"
+    );
+    let place = error.node().map(|node| (node, error.superstep()));
+    assert_eq!(place, Some(("ask", 2)));
+
+    // On a thread, and with an error of the program's own.
+    let store = InMemoryStore::new();
+    let (agent, _) = scripted_agent(["never"]);
+    let agent = agent.before_model(|_| Err("the budget file is missing".into()));
+    let thread = agent.store(&store).thread("ann");
+    let error = thread.run("hello").await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "agent `agent`: the budget file is missing"
+    );
+}

@@ -1,7 +1,7 @@
 //! The spans of a turn.
 
 use opentelemetry_sdk::trace::SpanData;
-use petalflow_agent::{Agent, ConversationInput};
+use petalflow_agent::{Agent, ConversationInput, Mode};
 use petalflow_llm::{Reply, ScriptedModel};
 use petalflow_llm_test_support::spans::RecordedSpans;
 use petalflow_tracing::{Spans, TraceLaunch};
@@ -86,4 +86,65 @@ async fn the_spans_of_an_agent_have_its_content() {
             .unwrap()
             .contains("A tool of a test.")
     );
+}
+
+/// The name of the span's parent.
+fn parent<'a>(spans: &'a [SpanData], name: &str) -> &'a str {
+    let span = spans.iter().find(|span| span.name == name).unwrap();
+    let mut all = spans.iter();
+    let parent = all.find(|other| other.span_context.span_id() == span.parent_span_id);
+    parent.map_or("", |parent| &parent.name)
+}
+
+#[tokio::test]
+async fn every_agent_of_a_turn_has_a_span() {
+    let seen = RecordedSpans::start();
+    let transfer = |agent: &str| Reply::call("transfer_to_agent", json!({ "agent_name": agent }));
+    let model = ScriptedModel::new([
+        transfer("helper"),
+        Reply::call("look", json!({})),
+        transfer("clerk"),
+        Reply::call("adviser", json!({ "request": "which?" })),
+        "the red one".into(),
+        "done".into(),
+        "again".into(),
+    ]);
+    let helper = Agent::named("helper").tool(constant_tool("look", json!(1)));
+    let adviser = Agent::named("adviser").mode(Mode::SingleTurn);
+    let clerk = Agent::named("clerk").sub_agent(adviser);
+    let guide = Agent::new(model)
+        .name("guide")
+        .sub_agent(helper)
+        .sub_agent(clerk);
+    let talk = guide.run("go").await.unwrap();
+    let spans = seen.finished();
+    assert_eq!(
+        names(&spans),
+        [
+            "chat",
+            "chat",
+            "execute_tool look",
+            "chat",
+            "invoke_agent helper",
+            "chat",
+            "chat",
+            "invoke_agent adviser",
+            "chat",
+            "invoke_agent clerk",
+            "invoke_agent guide",
+        ]
+    );
+    assert_eq!(parent(&spans, "invoke_agent helper"), "invoke_agent guide");
+    assert_eq!(parent(&spans, "invoke_agent clerk"), "invoke_agent guide");
+    assert_eq!(parent(&spans, "invoke_agent adviser"), "invoke_agent clerk");
+    assert_eq!(parent(&spans, "execute_tool look"), "invoke_agent helper");
+
+    // The next turn begins with the agent that has the conversation.
+    guide.run(talk.next_input("again")).await.unwrap();
+    let next = &seen.finished()[spans.len()..];
+    assert_eq!(
+        names(next),
+        ["chat", "invoke_agent clerk", "invoke_agent guide"]
+    );
+    assert_eq!(parent(next, "chat"), "invoke_agent clerk");
 }

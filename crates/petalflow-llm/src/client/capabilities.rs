@@ -1,5 +1,7 @@
 //! The capabilities of a model.
 
+use serde::{Deserialize, Serialize};
+
 use crate::request::{Effort, TypedOutput};
 
 /// When a model takes something.
@@ -11,7 +13,8 @@ use crate::request::{Effort, TypedOutput};
 /// assert_eq!(ProviderModel::new("claude-sonnet-4-6")?.capabilities().sampling, Allowed::WithoutReasoning);
 /// # Ok::<(), petalflow_llm::LlmError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Allowed {
     /// Never: it is not sent.
@@ -56,7 +59,10 @@ impl Allowed {
 /// text_only.images = false;
 /// assert!(!text_only.schema_with_tools && text_only.tools);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// As JSON, they are without `efforts`, and a field that is missing has its default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct Capabilities {
@@ -87,6 +93,7 @@ pub struct Capabilities {
     /// The model reasons, and takes an [`Effort`](crate::request::Effort).
     pub reasoning: bool,
     /// The levels of reasoning that the model takes, lowest first. Empty: it takes a number of tokens.
+    #[serde(skip, default = "all_efforts")]
     pub efforts: &'static [Effort],
     /// When the model takes a temperature and a probability mass. Otherwise they are not sent.
     pub sampling: Allowed,
@@ -95,6 +102,10 @@ pub struct Capabilities {
     /// The provider caches the start of a request on demand ([`PromptCache`](crate::request::PromptCache)). Without it,
     /// the demand is not sent.
     pub prompt_cache: bool,
+}
+
+fn all_efforts() -> &'static [Effort] {
+    Capabilities::UNKNOWN.efforts
 }
 
 impl Default for Capabilities {

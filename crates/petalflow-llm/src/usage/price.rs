@@ -127,4 +127,16 @@ impl Prices {
             .max_by_key(|(name, _)| name.len())
             .map(|(_, price)| *price)
     }
+
+    /// All prices, with the starts of the models' names.
+    ///
+    /// ```
+    /// use petalflow_llm::usage::{Price, Prices};
+    ///
+    /// let prices = Prices::new().with("gpt-5", Price { input: 1.25, output: 10.0, ..Price::default() });
+    /// assert!(prices.iter().all(|(name, price)| name == "gpt-5" && price.output == 10.0));
+    /// ```
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Price)> {
+        self.0.iter().map(|(name, price)| (name.as_str(), *price))
+    }
 }

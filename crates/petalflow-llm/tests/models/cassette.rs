@@ -15,10 +15,10 @@ use petalflow_test_support::{assert_contains, assert_starts_with};
 use serde_json::json;
 
 /// A file that is gone when the test is over.
-struct File(PathBuf);
+pub(super) struct File(pub(super) PathBuf);
 
 impl File {
-    fn new(name: &str) -> Self {
+    pub(super) fn new(name: &str) -> Self {
         let name = format!("petalflow-{}-{name}.json", std::process::id());
         File(std::env::temp_dir().join(name))
     }

@@ -7,3 +7,4 @@ mod retrying;
 mod scripted;
 mod streams;
 mod types;
+mod wrappers;

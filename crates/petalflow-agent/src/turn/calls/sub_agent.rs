@@ -8,6 +8,7 @@ use crate::conversation::{PendingCall, Speaker, Waiting};
 use crate::definition::Definition;
 use crate::limits::{OwnShare, Usage};
 use crate::turn::ctx::Ctx;
+use crate::turn::spans;
 use crate::turn::spend;
 use crate::{AgentError, AgentEvent, Conversation, ConversationInput, output};
 use petalflow::BoxError;
@@ -56,7 +57,8 @@ pub(in crate::turn) async fn call(
     };
     let streams = ctx.tree.streams(index);
     let own_share = OwnShare(Some(share));
-    let ran = (ctx.run_agent)(ctx.root(), ctx.cx, &agent.name, input, own_share, streams).await;
+    let run = (ctx.run_agent)(ctx.root(), ctx.cx, &agent.name, input, own_share, streams);
+    let ran = spans::called(agent, run).await;
     *spent = Some(match &ran {
         Ok(conversation) => conversation.turn_spent.since(&caller.turn_spent),
         Err(_) => meter.used(number),

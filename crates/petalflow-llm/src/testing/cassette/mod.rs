@@ -10,6 +10,7 @@ use futures_util::{StreamExt, stream};
 
 use crate::secrets::Secrets;
 use crate::stream::{Delta, StreamAccumulator, StreamEvent};
+use crate::usage::{Price, TokenCount};
 use crate::{Capabilities, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, LlmStream};
 use petalflow::async_trait;
 use recording::{Recording, Recordings};
@@ -20,6 +21,9 @@ use recording::{Recording, Recordings};
 /// The file is readable JSON, and can be committed. It contains no keys: requests have none, and text that looks like a
 /// key, or was set with [`with_secret`](Self::with_secret), is replaced by `***`. So are values of fields with names such
 /// as `token`, `refresh_token`, `client_secret` and `password`, and what follows `Bearer`. Errors are not recorded.
+///
+/// The file also has what the model says of itself: its name, its capabilities, the prices of the models that were asked,
+/// and its counts of tokens. A count that is not recorded is [an estimate](TokenCount::estimate).
 ///
 /// A request gets the response to an equal recorded request. Each response is used once, in order. Ids of messages and
 /// calls are ignored, because they may differ in each run. If there is no equal one, the error shows the differences from
@@ -48,8 +52,9 @@ use recording::{Recording, Recordings};
 pub struct Cassette {
     file: PathBuf,
     name: String,
+    model: Option<String>,
     /// The model that is recorded. `None` for a replay.
-    source: Option<Box<dyn LlmClient>>,
+    source: Option<Arc<dyn LlmClient>>,
     secrets: Secrets,
     recordings: Arc<Mutex<Recordings>>,
 }
@@ -68,13 +73,12 @@ impl Cassette {
         if file.exists() {
             return Self::replay(file);
         }
-        let source: Box<dyn LlmClient> = Box::new(model()?);
-        let name = source.name().to_string();
-        let recordings = Recordings::new(name.clone(), source.capabilities());
+        let source: Arc<dyn LlmClient> = Arc::new(model()?);
         Ok(Cassette {
-            recordings: Arc::new(Mutex::new(recordings)),
+            recordings: Arc::new(Mutex::new(Recordings::new(&*source))),
             file,
-            name,
+            name: source.name().to_string(),
+            model: source.model().map(String::from),
             source: Some(source),
             secrets: Secrets::default(),
         })
@@ -94,6 +98,7 @@ impl Cassette {
         Ok(Cassette {
             file,
             name: recordings.provider().to_string(),
+            model: recordings.model().map(String::from),
             source: None,
             secrets: Secrets::default(),
             recordings: Arc::new(Mutex::new(recordings)),
@@ -132,14 +137,16 @@ impl Cassette {
 
 /// Records responses, for `complete` and for `stream`.
 struct Recorder {
+    source: Arc<dyn LlmClient>,
     file: PathBuf,
     secrets: Secrets,
     recordings: Arc<Mutex<Recordings>>,
 }
 
 impl Recorder {
-    fn new(cassette: &Cassette) -> Self {
+    fn new(cassette: &Cassette, source: &Arc<dyn LlmClient>) -> Self {
         Recorder {
+            source: Arc::clone(source),
             file: cassette.file.clone(),
             secrets: cassette.secrets.clone(),
             recordings: Arc::clone(&cassette.recordings),
@@ -155,7 +162,22 @@ impl Recorder {
         let recording = Recording::new(request, events, response, &self.secrets)?;
         let mut recordings = lock(&self.recordings);
         recordings.record(recording);
-        write(&self.file, &recordings).map_err(|error| {
+        let models = [request.model.as_deref(), Some(&*response.model)];
+        for model in models.into_iter().flatten() {
+            recordings.record_price(&*self.source, model);
+        }
+        self.write_file(&recordings)
+    }
+
+    fn write_count(&self, request: &LlmRequest, count: TokenCount) -> Result<(), LlmError> {
+        let request = self.secrets.redact(recording::value(request)?);
+        let mut recordings = lock(&self.recordings);
+        recordings.record_count(&request, count);
+        self.write_file(&recordings)
+    }
+
+    fn write_file(&self, recordings: &Recordings) -> Result<(), LlmError> {
+        write(&self.file, recordings).map_err(|error| {
             let file = self.file.display();
             LlmError::request(format!("cassette `{file}` cannot be written: {error}"))
         })
@@ -170,13 +192,20 @@ impl LlmClient for Cassette {
     }
 
     fn model(&self) -> Option<&str> {
-        self.source.as_ref().and_then(|source| source.model())
+        self.model.as_deref()
     }
 
     fn capabilities(&self) -> Capabilities {
         match &self.source {
             Some(source) => source.capabilities(),
             None => lock(&self.recordings).capabilities(),
+        }
+    }
+
+    fn price(&self, model: &str) -> Option<Price> {
+        match &self.source {
+            Some(source) => source.price(model),
+            None => lock(&self.recordings).price(model),
         }
     }
 
@@ -193,7 +222,7 @@ impl LlmClient for Cassette {
                 _ => return response,
             },
         };
-        Recorder::new(self).write(request, &[], received)?;
+        Recorder::new(self, source).write(request, &[], received)?;
         response
     }
 
@@ -205,7 +234,7 @@ impl LlmClient for Cassette {
             return Ok(LlmStream::new(request, stream::iter(events)));
         };
         let response = source.stream(request).await?;
-        let (recorder, request) = (Recorder::new(self), request.clone());
+        let (recorder, request) = (Recorder::new(self, source), request.clone());
         let mut received = Vec::new();
         Ok(response.wrap_source(move |events| {
             events.map(move |event| {
@@ -222,6 +251,17 @@ impl LlmClient for Cassette {
                 event
             })
         }))
+    }
+
+    async fn count_tokens(&self, request: &LlmRequest) -> Result<TokenCount, LlmError> {
+        let Some(source) = &self.source else {
+            let request_key = self.secrets.redact(recording::value(request)?);
+            let recorded = lock(&self.recordings).count(&request_key);
+            return Ok(recorded.unwrap_or_else(|| TokenCount::estimate(request)));
+        };
+        let count = source.count_tokens(request).await?;
+        Recorder::new(self, source).write_count(request, count)?;
+        Ok(count)
     }
 }
 

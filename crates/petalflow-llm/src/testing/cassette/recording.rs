@@ -1,6 +1,6 @@
 //! The content of a cassette file.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,7 +8,8 @@ use serde_json::Value;
 use crate::secrets::Secrets;
 use crate::stream::{Delta, StreamAccumulator};
 use crate::testing::differences;
-use crate::{Capabilities, ChatMessage, LlmError, LlmRequest, LlmResponse};
+use crate::usage::{Price, TokenCount};
+use crate::{Capabilities, ChatMessage, LlmClient, LlmError, LlmRequest, LlmResponse};
 
 /// The version of the file format.
 const VERSION: u32 = 1;
@@ -21,9 +22,26 @@ const MOST_DIFFERENCES: usize = 3;
 pub(super) struct Recordings {
     version: u32,
     provider: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
     #[serde(default)]
+    capabilities: Option<Capabilities>,
+    /// The only capability in files without `capabilities`.
+    #[serde(default, skip_serializing)]
     schema_with_tools: bool,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    prices: BTreeMap<String, Price>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    counts: Vec<Count>,
     entries: Vec<Recording>,
+}
+
+/// The number of tokens of a request.
+#[derive(Debug, Serialize, Deserialize)]
+struct Count {
+    request: Value,
+    tokens: u64,
+    exact: bool,
 }
 
 /// One request and its response.
@@ -39,13 +57,22 @@ pub(super) struct Recording {
 }
 
 impl Recordings {
-    pub(super) fn new(provider: String, capabilities: Capabilities) -> Self {
-        Recordings {
+    /// An empty file for this model.
+    pub(super) fn new(source: &dyn LlmClient) -> Self {
+        let mut recordings = Recordings {
             version: VERSION,
-            provider,
-            schema_with_tools: capabilities.schema_with_tools,
+            provider: source.name().to_string(),
+            model: source.model().map(String::from),
+            capabilities: Some(source.capabilities()),
+            schema_with_tools: false,
+            prices: BTreeMap::new(),
+            counts: Vec::new(),
             entries: Vec::new(),
+        };
+        if let Some(model) = source.model() {
+            recordings.record_price(source, model);
         }
+        recordings
     }
 
     /// Whether the version of the file is supported.
@@ -57,12 +84,48 @@ impl Recordings {
         &self.provider
     }
 
+    pub(super) fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
     pub(super) fn capabilities(&self) -> Capabilities {
-        let capabilities = Capabilities::default();
-        if self.schema_with_tools {
-            capabilities.with_schema_with_tools()
-        } else {
-            capabilities
+        let unknown = Capabilities::default();
+        match self.capabilities {
+            Some(capabilities) => capabilities,
+            None if self.schema_with_tools => unknown.with_schema_with_tools(),
+            None => unknown,
+        }
+    }
+
+    /// The price of a model that was asked.
+    pub(super) fn price(&self, model: &str) -> Option<Price> {
+        self.prices.get(model).copied()
+    }
+
+    pub(super) fn record_price(&mut self, source: &dyn LlmClient, model: &str) {
+        if let Some(price) = source.price(model) {
+            self.prices.insert(model.to_string(), price);
+        }
+    }
+
+    /// The recorded count of a request that is equal to this one.
+    pub(super) fn count(&self, request: &Value) -> Option<TokenCount> {
+        let request = comparable(request);
+        let mut counts = self.counts.iter();
+        let count = counts.find(|count| comparable(&count.request) == request)?;
+        Some(TokenCount {
+            tokens: count.tokens,
+            exact: count.exact,
+        })
+    }
+
+    pub(super) fn record_count(&mut self, request: &Value, count: TokenCount) {
+        if self.count(request).is_none() {
+            self.counts.push(Count {
+                request: without_unset(request.clone()),
+                tokens: count.tokens,
+                exact: count.exact,
+            });
         }
     }
 
