@@ -415,6 +415,20 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     tool::expand(args.into(), item.into()).into()
 }
 
+/// Says that the feature is missing.
+#[cfg(not(feature = "tool"))]
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn tool(_: TokenStream, item: TokenStream) -> TokenStream {
+    let item: proc_macro2::TokenStream = item.into();
+    let mut tokens = item.clone().into_iter();
+    tokens.find(|token| token.to_string() == "fn");
+    let at = tokens.next().map_or_else(proc_macro2::Span::call_site, |name| name.span());
+    let text = "`#[tool]` is behind the feature `tool` of petalflow: `cargo add petalflow --features tool`";
+    let error = syn::Error::new(at, text).into_compile_error();
+    quote::quote!(#item #error).into()
+}
+
 /// The implementation of `petalflow::tools!`. Takes `[$crate] search, fetch`.
 #[cfg(feature = "tool")]
 #[doc(hidden)]

@@ -110,6 +110,17 @@ pub(crate) fn named_like_the_state(what: &str, name: &Ident) -> String {
     )
 }
 
+/// The types of the language that a function can be named like.
+const PRIMITIVES: &[&str] = &[
+    "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "str", "u128", "u16",
+    "u32", "u64", "u8", "usize",
+];
+
+/// Whether an item of this name hides a type of the language from the code beside it.
+pub(crate) fn is_primitive(name: &Ident) -> bool {
+    PRIMITIVES.iter().any(|primitive| name == primitive)
+}
+
 /// Types that threads can share, if their arguments are such types.
 const SHARED: &[&str] = &[
     "Arc", "BTreeMap", "BTreeSet", "Context", "HashMap", "HashSet", "Option", "PathBuf", "String",

@@ -11,6 +11,8 @@
 //! | [`Optional`] | a key holds an `Option` |
 //! | [`NeedsDefault`], [`SkipsZero`] | the value of a key has a default, or a zero |
 //! | [`Deliverable`], [`ItemsOf`] | a payload can travel along an edge, or consists of items for `each` |
+//! | [`StoredQuestion`] | a question can be stored |
+//! | [`IsThread`] | a run names its thread |
 //! | [`shared`] | threads can share values of a type |
 //! | [`boxed_error`] | the error of a node can be the error of a run |
 //! | [`spawn`] | a node can run as a task of tokio |
@@ -20,3 +22,5 @@ pub use crate::__private::{
     Deliverable, IsState, KeyOf, NeedsDefault, Optional, SkipsZero, boxed_error, key_output,
     last_output, shared, spawn,
 };
+pub use crate::question::StoredQuestion;
+pub use crate::thread::IsThread;

@@ -134,6 +134,10 @@ pub use petalflow_macros::Route;
 #[cfg(feature = "tool")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
 pub use petalflow_macros::tool;
+/// Says that the feature is missing.
+#[cfg(not(feature = "tool"))]
+#[doc(hidden)]
+pub use petalflow_macros::tool;
 #[cfg(not(rust_analyzer))]
 pub use petalflow_macros::{node, state};
 #[cfg(rust_analyzer)]

@@ -38,3 +38,6 @@ pub use crate::{
 #[cfg(feature = "tool")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
 pub use petalflow_macros::tool;
+#[cfg(not(feature = "tool"))]
+#[doc(hidden)]
+pub use petalflow_macros::tool;

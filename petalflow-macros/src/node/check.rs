@@ -45,6 +45,8 @@ pub(crate) enum Form {
     Method,
     /// The type of the node would have the name of the state.
     NamedLikeTheState,
+    /// The type of the node would hide a type of the language.
+    NamedLikeAPrimitive,
 }
 
 /// Checks a function.
@@ -64,6 +66,13 @@ pub(crate) fn function(cx: &Cx<'_>, errors: &mut Errors) -> Form {
             let name = &cx.sig.ident;
             errors.at(name, types::named_like_the_state("node", name));
         }
+        Form::NamedLikeAPrimitive => {
+            let name = &cx.sig.ident;
+            let message = format_args!(
+                "a node is a type with the name of its function, and `{name}` is a type of the language: rename the function"
+            );
+            errors.at(name, message);
+        }
     }
     form
 }
@@ -74,6 +83,8 @@ fn form(cx: &Cx<'_>) -> Form {
         Form::Method
     } else if cx.args.state.as_ref().is_some_and(is_state) {
         Form::NamedLikeTheState
+    } else if types::is_primitive(&cx.sig.ident) {
+        Form::NamedLikeAPrimitive
     } else {
         Form::Node
     }
@@ -193,6 +204,9 @@ pub(crate) fn report_parameters(misuses: &[Misuse], errors: &mut Errors) {
             Problem::RunValueWithLifetime => {
                 "a value from the run is owned, so its type has no lifetime; to read the key of this name, take a reference, such as `&str` or `Option<&T>`"
             }
+            Problem::StateByValue(state) => &format!(
+                "a node reads the state and returns the keys that it writes: take `&{state}`, or one key, such as `draft: &str`, and return typed keys, such as `{state}Draft(..)`"
+            ),
             Problem::RunValueByReference { name } => &format!(
                 "a reference reads a key, but `{name}` comes from the run: take it by value, `{}`",
                 match *name {

@@ -79,7 +79,7 @@ fn function(args: &NodeArgs, item: &NodeFn, finish: Finish, errors: &mut Errors)
         Form::Node => Some(finish(&cx, expand::function(args, item, &node, &runtime))),
         // Two types cannot have one name, so flows see the state where they name the node.
         Form::NamedLikeTheState => Some(expand::broken(item, &runtime)),
-        Form::Method => None,
+        Form::Method | Form::NamedLikeAPrimitive => None,
     };
     let item = if node.has_foreign_parameter() {
         item.to_tokens_without_parameters()

@@ -66,6 +66,8 @@ pub(crate) enum Problem {
     ManagedUnsized(String),
     /// A value with a lifetime, such as `Cow<'_, str>`.
     RunValueWithLifetime,
+    /// `state: Essay`, of this name.
+    StateByValue(String),
 }
 
 /// The source of the value of a parameter.
@@ -355,6 +357,10 @@ fn plain_source(
         }
         ty if reads_option(ty) => return Some(Source::Key(Shape::Option)),
         ty => {
+            if state.is_some_and(|state| types::same(state, ty)) {
+                misuse(ty, Problem::StateByValue(types::written(ty)));
+                return None;
+            }
             if is_generic_state(ty) {
                 misuse(ty, Problem::Extractor);
                 return None;

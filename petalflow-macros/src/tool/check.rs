@@ -9,6 +9,7 @@ use crate::errors::Errors;
 use crate::node::ast::NodeFn;
 use crate::node::check::{managed_unsized, not_generic, plain_function};
 use crate::paths::name;
+use crate::types::is_primitive;
 
 /// All providers accept names of this length.
 const MAX_NAME_LENGTH: usize = 64;
@@ -55,6 +56,8 @@ pub(crate) enum Form {
     Tool,
     /// A method, where no other item can be emitted.
     Method,
+    /// The type of the tool would hide a type of the language.
+    NamedLikeAPrimitive,
 }
 
 /// Checks a function.
@@ -69,6 +72,14 @@ pub(crate) fn all(cx: &Cx<'_>, errors: &mut Errors) -> Form {
         let message = "a tool is a function with a body; a trait method cannot be a tool";
         errors.at(&sig.ident, message);
         return Form::Method;
+    }
+    if is_primitive(&sig.ident) {
+        let name = &sig.ident;
+        let message = format_args!(
+            "a tool is a type with the name of its function, and `{name}` is a type of the language: rename the function, and keep the name for models with `#[tool(name = \"{name}\")]`"
+        );
+        errors.at(name, message);
+        return Form::NamedLikeAPrimitive;
     }
     RULES.iter().for_each(|rule| rule(cx, errors));
     Form::Tool

@@ -38,6 +38,8 @@ pub(crate) fn tool(
         text: &text,
     };
     let usable = tool.usable;
+    let undescribed = attributes::named(attrs, "doc").is_empty() && args.description.is_none();
+    let warning = undescribed.then(|| without_description(ident));
     let marker = marker(function);
     let arguments = usable.then(|| cx.arguments());
     let handles = usable.then(|| cx.handles());
@@ -59,6 +61,7 @@ pub(crate) fn tool(
         #lints
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
+            #warning
             #arguments
             #handles
             #implementation
@@ -68,6 +71,17 @@ pub(crate) fn tool(
                 const TOOL: Self = Self {};
             }
         };
+    }
+}
+
+/// A warning at the name of the tool: the use of a constant that is deprecated is the only one that a macro can make.
+fn without_description(ident: &Ident) -> TokenStream {
+    let constant = Ident::new("tool_without_description", ident.span());
+    quote! {
+        #[allow(non_upper_case_globals)]
+        #[deprecated(note = "a model decides by the description of a tool when to call it: write a doc comment, `/// What the tool does.`, or `#[tool(description = \"..\")]`")]
+        const #constant: () = ();
+        let _ = #constant;
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
             tool.usable &= errors.count() == before;
             let code = match form {
                 Form::Tool => Some(expand::tool(&args, &item, &tool, &runtime)),
-                Form::Method => None,
+                Form::Method | Form::NamedLikeAPrimitive => None,
             };
             let item = if tool.has_extractor() {
                 item.to_tokens_without_parameters()

@@ -53,4 +53,6 @@ pub use flow_lock::{FlowLock, FlowLockError};
 pub use follow::FollowedEvents;
 pub use handle::Thread;
 pub use run::ThreadRun;
+#[doc(hidden)]
+pub use threads::IsThread;
 pub use threads::Threads;

@@ -208,15 +208,34 @@ pub const fn unfit_key(key: &str, ty: &str, traits: KeyTraits) -> Option<Text> {
         missing.split_at(count).0,
         3,
     );
+    if is_shared(ty) {
+        return Some(text.push("; what nodes share without storing it is not a key: a node takes it as a parameter such as `db: Managed<Db>`, and the run gets it with `.manage(..)`"));
+    }
     let text = text.push("; derive ");
     let text = list(text, derive.split_at(count).0, 3).push(" for it");
     Some(if traits.serialize && traits.deserialize {
         text.push(", or share it in an `Arc`")
     } else {
         text.push(
-            ", or mark the state `#[state(volatile)]`, which is never stored and needs no serde",
+            "; if it is from another crate, keep a value from which it can be made; or mark the state `#[state(volatile)]`, which is never stored and needs no serde",
         )
     })
+}
+
+/// Whether a type is written as an `Arc`.
+const fn is_shared(ty: &str) -> bool {
+    let (ty, arc) = (ty.as_bytes(), b"Arc<");
+    if ty.len() < arc.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < arc.len() {
+        if ty[i] != arc[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
 }
 
 /// An answer whose type lacks a trait. `None` if it has both.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use petalflow_codec::{CodecError, RawValue};
 use serde_core::{Serialize, de::DeserializeOwned};
 
 /// A question that a node can ask a person: `Context::ask`.
@@ -35,7 +36,7 @@ use serde_core::{Serialize, de::DeserializeOwned};
     label = "not a question",
     note = "derive it, and name the type of the answer: `#[derive(petalflow::interrupt::Ask)] #[ask(answer = bool)]`"
 )]
-pub trait Ask: Serialize + Send + Sync + 'static {
+pub trait Ask: StoredQuestion + Send + Sync + 'static {
     /// The type of the answer.
     type Answer: Serialize + DeserializeOwned + Send + 'static;
 
@@ -52,6 +53,32 @@ pub trait Ask: Serialize + Send + Sync + 'static {
     /// the same resume is still accepted, and a later one is refused.
     fn expires(&self) -> Option<Expiry<Self::Answer>> {
         None
+    }
+}
+
+/// A question that can be stored: what serde can serialize. Not `Serialize` itself, so that a question without it is told in
+/// words.
+///
+/// ```
+/// fn can_be_asked(_: &impl petalflow::checks::StoredQuestion) {}
+///
+/// can_be_asked(&"Publish?");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "question `{Self}` cannot be stored, because it is not `Serialize`",
+    label = "not `Serialize`",
+    note = "a question is stored while it waits for its answer: derive `serde::Serialize` for it"
+)]
+pub trait StoredQuestion {
+    /// The question in its stored form.
+    #[doc(hidden)]
+    fn stored(&self) -> Result<RawValue, CodecError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + ?Sized> StoredQuestion for T {
+    fn stored(&self) -> Result<RawValue, CodecError> {
+        RawValue::new(self)
     }
 }
 

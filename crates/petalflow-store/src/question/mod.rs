@@ -7,7 +7,7 @@ mod interrupt;
 mod interrupt_id;
 
 pub use answer::Answer;
-pub use ask::{Ask, Expiry};
+pub use ask::{Ask, Expiry, StoredQuestion};
 pub use error::AnswerError;
 pub use error::open;
 pub use interrupt::{Interrupt, InterruptKind};

@@ -168,6 +168,10 @@ fn unexpected(input: ParseStream) -> syn::Error {
     if input.peek(Token![-]) || input.peek(Token![=]) {
         return input.error("an edge is written `->`");
     }
+    if next_word(input) == "catch" {
+        return input
+            .error("a failure is caught in a statement of its own: `catch write -> recover;`");
+    }
     if input.peek(Ident::peek_any) {
         return input
             .error("expected `;` between two statements, or `->`, `&` or `|` between two nodes");

@@ -1,6 +1,7 @@
 //! Parsing of the name of a node.
 
 use petalflow_graph::similar;
+use proc_macro2::{Group, TokenTree};
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{AngleBracketedGenericArguments, Ident, Path, PathArguments, Token, token};
@@ -27,6 +28,9 @@ pub(super) fn node_ref(input: ParseStream) -> syn::Result<NodeRef> {
         return Err(syn::Error::new_spanned(&arguments, text));
     }
     let node = node?;
+    if input.peek(token::Paren) && node.0.is_ident("Send") {
+        return Err(sent(&node, input));
+    }
     if let Some(end) = misspelt_end(&node) {
         let key = node.key();
         let text = format_args!(
@@ -41,6 +45,24 @@ pub(super) fn node_ref(input: ParseStream) -> syn::Result<NodeRef> {
         )));
     }
     Ok(node)
+}
+
+/// The error for `Send(research)`, as LangGraph has it.
+fn sent(node: &NodeRef, input: ParseStream) -> syn::Error {
+    let target = node_in_parentheses(input).unwrap_or_else(|| "research".to_string());
+    let text = format_args!(
+        "an edge delivers items with `each`: write `each {target}`, and return the items with `Each(items)` from the node before it"
+    );
+    syn::Error::new_spanned(node, text)
+}
+
+/// The first name in the parentheses that follow.
+fn node_in_parentheses(input: ParseStream) -> Option<String> {
+    let group: Group = input.fork().parse().ok()?;
+    match group.stream().into_iter().next()? {
+        TokenTree::Ident(name) => Some(name.to_string()),
+        _ => None,
+    }
 }
 
 /// `<A, B>` after a segment of the path.

@@ -230,6 +230,21 @@ pub(super) fn type_check(cx: &Cx, key: &Key) -> TokenStream {
     }
 }
 
+/// The type of a key, in a form that depends on [`type_check`]: a type that cannot be kept is one error, also if it has no
+/// default.
+fn checked(cx: &Cx, key: &Key) -> TokenStream {
+    let runtime = cx.runtime;
+    let ty = cx.ty(key);
+    if !key.is_complete() {
+        return ty;
+    }
+    let constant = constant(key);
+    // The constant keeps its span, so that rustc prints one note that it has failed.
+    let begin = runtime.respan(&key.ty, quote!(<#ty as #runtime::__private::Checked<));
+    let end = runtime.respan(&key.ty, quote!(>>::Type));
+    quote!(#begin #constant #end)
+}
+
 /// The functions for the default and the reducer of the key. Each expression of the user occurs once, so that a mistake in it is one
 /// error.
 fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
@@ -249,10 +264,13 @@ fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
                 let ty = with_trait(cx, key);
                 quote!(<#ty as #runtime::__private::SkipsZero>::zero())
             }
-            _ => runtime.respan(
-                &key.ty,
-                quote!(<#ty as #runtime::__private::NeedsDefault>::initial()),
-            ),
+            _ => {
+                let ty = checked(cx, key);
+                let open = runtime.respan(&key.ty, quote!(<));
+                let path = quote!(as #runtime::__private::NeedsDefault>::initial());
+                let path = runtime.respan(&key.ty, path);
+                quote!(#open #ty #path)
+            }
         };
         quote! {
             fn #default() -> #ty {

@@ -5,7 +5,6 @@ use std::any::type_name;
 use crate::clock::now_ms;
 use crate::error::BoxError;
 use crate::question::{Ask, Expiry, Interrupt, InterruptId, InterruptKind};
-use crate::state::RawValue;
 use crate::task_services::{TaskRef, TaskServices};
 use petalflow_codec::decode;
 
@@ -40,7 +39,7 @@ impl TaskServices {
         }
         let kind = InterruptKind::Ask {
             name: A::NAME.into(),
-            question: RawValue::new(&question)?,
+            question: question.stored()?,
         };
         let mut interrupt = Interrupt::new(id, task.node, self.namespace.as_str(), kind);
         interrupt.index = task.index;

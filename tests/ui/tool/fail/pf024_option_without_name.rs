@@ -2,6 +2,7 @@
 
 use petalflow::prelude::*;
 
+/// Does something.
 #[tool("search")]
 fn find(words: String) -> String {
     words

@@ -2,6 +2,7 @@
 
 use petalflow::prelude::*;
 
+/// Does something.
 #[tool]
 fn search(#[serde(rename = "query")] words: String, query: String) -> String {
     words + &query

@@ -2,6 +2,7 @@
 
 use petalflow::prelude::*;
 
+/// Does something.
 #[tool]
 fn add(a: i64, a: i64) -> i64 {
     a

@@ -2,6 +2,7 @@
 
 use petalflow::prelude::*;
 
+/// Does something.
 #[tool]
 fn search(#[serde(renam = "query")] words: String) -> String {
     words

@@ -1,0 +1,33 @@
+//! A node that takes the state and returns it.
+
+use petalflow::prelude::*;
+
+#[state]
+#[derive(Debug)]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    #[key(append)]
+    notes: Vec<String>,
+    draft: String,
+}
+
+#[node(Essay)]
+async fn plan(topic: &str) -> EssayNotes {
+    EssayNotes(vec![topic.to_string()])
+}
+
+#[node(Essay)]
+async fn write(notes: &[String]) -> EssayDraft {
+    EssayDraft(notes.join(" "))
+}
+
+
+#[node(Essay)]
+async fn shorten(essay: Essay) -> Essay {
+    essay
+}
+
+flow!(Write(Essay) { plan -> shorten });
+
+fn main() {}
