@@ -423,7 +423,9 @@ pub fn tool(_: TokenStream, item: TokenStream) -> TokenStream {
     let item: proc_macro2::TokenStream = item.into();
     let mut tokens = item.clone().into_iter();
     tokens.find(|token| token.to_string() == "fn");
-    let at = tokens.next().map_or_else(proc_macro2::Span::call_site, |name| name.span());
+    let at = tokens
+        .next()
+        .map_or_else(proc_macro2::Span::call_site, |name| name.span());
     let text = "`#[tool]` is behind the feature `tool` of petalflow: `cargo add petalflow --features tool`";
     let error = syn::Error::new(at, text).into_compile_error();
     quote::quote!(#item #error).into()

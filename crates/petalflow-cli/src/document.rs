@@ -1,7 +1,7 @@
 //! Reads documents from files, and finds out which kind they are.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::Utf8Error;
 
 use petalflow_conversations::document as conversation;
@@ -21,6 +21,8 @@ pub(crate) struct File {
     name: String,
     text: String,
     format: Format,
+    /// That of the file, for those that it includes.
+    folder: Option<PathBuf>,
 }
 
 /// What a document describes.
@@ -66,6 +68,7 @@ impl File {
             },
             text,
             format: if is_yaml { Format::Yaml } else { Format::Json },
+            folder: path.parent().filter(|_| !is_stdin).map(PathBuf::from),
         })
     }
 
@@ -75,12 +78,20 @@ impl File {
 
     /// The text as a graph or an agent workflow.
     pub(crate) fn graph_source(&self) -> document::Source {
-        document::Source::new(&self.name, &self.text).format(self.format)
+        let source = document::Source::new(&self.name, &self.text).format(self.format);
+        match &self.folder {
+            Some(folder) => source.including_from(folder),
+            None => source,
+        }
     }
 
     /// The text as a conversation flow, or as plain data.
     pub(crate) fn conversation_source(&self) -> conversation::Source {
-        conversation::Source::new(&self.name, &self.text).format(self.format)
+        let source = conversation::Source::new(&self.name, &self.text).format(self.format);
+        match &self.folder {
+            Some(folder) => source.including_from(folder),
+            None => source,
+        }
     }
 
     /// Finds out what the document describes, by its fields.

@@ -6,6 +6,7 @@ mod decisions;
 mod declarative;
 mod editor;
 mod findings;
+mod includes;
 mod placeholders;
 mod shortcuts;
 mod statics;

@@ -33,7 +33,7 @@ pub(crate) fn expand(input: &Input, document: &Document, model: &Model) -> Token
     let mut warnings = None;
     let source = span.unwrap().local_file();
     let (members, items, errors) = if document.errors.is_empty() {
-        let members = builder(input, model, &private);
+        let members = builder(input, document, model, &private);
         let program = Program::of_file(source, &module.to_string());
         warnings = shown_warnings(input, document);
         (members, module_items(model, &program, &private, span), None)
@@ -89,12 +89,14 @@ fn shown_warnings(input: &Input, document: &Document) -> Option<TokenStream> {
 fn constants(document: &Document) -> TokenStream {
     // The crate is compiled again when the file changes.
     let file = document.file.as_ref().and_then(|file| file.to_str());
+    let included = document.included.iter().map(|(_, file)| file.as_str());
+    let files = file.into_iter().chain(included);
     let file = file.into_iter();
     let text = if document.errors.is_empty() {
         quote!(#(::core::include_str!(#file))*)
     } else {
         // A document with errors need not be a text.
-        quote!({ #(let _: &[::core::primitive::u8] = ::core::include_bytes!(#file);)* "" })
+        quote!({ #(let _: &[::core::primitive::u8] = ::core::include_bytes!(#files);)* "" })
     };
     let warnings = &document.warnings;
     quote! {
@@ -106,7 +108,14 @@ fn constants(document: &Document) -> TokenStream {
     }
 }
 
-fn builder(input: &Input, model: &Model, private: &TokenStream) -> TokenStream {
+fn builder(
+    input: &Input,
+    document: &Document,
+    model: &Model,
+    private: &TokenStream,
+) -> TokenStream {
+    let included = document.included.iter();
+    let included = included.map(|(path, file)| quote!((#path, ::core::include_str!(#file))));
     let module = &input.module;
     let path = input.path.value();
     let needs_handlers = !model.functions.is_empty() || !model.actions.is_empty();
@@ -141,7 +150,7 @@ fn builder(input: &Input, model: &Model, private: &TokenStream) -> TokenStream {
         /// Starts to build the conversation.
         #head -> #private::ConversationBuilder {
             #private::builder(
-                (#path, Self::SOURCE),
+                (#path, Self::SOURCE, &[#(#included),*]),
                 #handlers,
                 &[#(#parts),*],
                 [#(#actions),*],

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use petalflow_conversations_core::{Conversation, Source, check_leniently};
-use petalflow_source::Folders;
+use petalflow_source::{Folders, included_files};
 
 use crate::check;
 
@@ -12,6 +12,8 @@ use crate::check;
 pub(crate) struct Document {
     /// The file, if there is one.
     pub(crate) file: Option<PathBuf>,
+    /// The paths of the files that it includes, and the files.
+    pub(crate) included: Vec<(String, String)>,
     pub(crate) conversation: Option<Conversation>,
     pub(crate) errors: Vec<String>,
     pub(crate) warnings: Vec<String>,
@@ -28,7 +30,13 @@ pub(crate) fn read(path: &str, folders: &Folders) -> Document {
         Err(error) => return failed(error),
     };
     let document = match Source::read(&file) {
-        Ok(source) => of_source(&source.named(path)),
+        Ok(source) => {
+            let source = source.named(path);
+            Document {
+                included: included_files(&file, source.included()),
+                ..of_source(&source)
+            }
+        }
         Err(error) => failed(format!("`{path}` cannot be read: {error}")),
     };
     Document {
@@ -47,6 +55,7 @@ pub(crate) fn of_source(source: &Source) -> Document {
     }
     Document {
         file: None,
+        included: Vec::new(),
         conversation,
         errors,
         warnings: diagnostics.warnings().map(ToString::to_string).collect(),

@@ -22,6 +22,7 @@ conversation! {
 }
 conversation! { pub Movies("documents/movies.json"); }
 conversation! { Moods("documents/moods.json",) }
+conversation! { Including("documents/include.flow.yaml") }
 
 use restaurant::{CheckTable, CheckTableResult, ConfirmChoose, FullChoose, Help, Node, WaitFor};
 
@@ -450,4 +451,14 @@ async fn static_forms_have_methods_named_like_their_handlers_or_none() {
     let flow = Moods::builder().model(model).build().unwrap();
     let (state, _) = turn(&flow, ConversationStateInput::start()).await;
     assert_eq!(state.position.node.as_deref(), Some("sad"));
+}
+
+#[test]
+fn a_file_that_the_document_includes_is_part_of_the_program() {
+    let flow = Including::builder()
+        .model(ScriptedModel::new(["How old are you?"]))
+        .build()
+        .unwrap();
+    let message = &flow.conversation().nodes["start"].task_messages[0];
+    assert_eq!(message.content, "Ask the caller for the age, and be brief.");
 }

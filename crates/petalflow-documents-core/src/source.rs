@@ -1,6 +1,6 @@
 //! The text of a graph document: it is read and checked.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -40,7 +40,7 @@ impl Source {
         Source(petalflow_source::Source::new(name, text))
     }
 
-    /// Reads a file.
+    /// Reads a file. YAML can include others, relative to its folder: see [`including_from`](Self::including_from).
     ///
     /// # Errors
     ///
@@ -64,6 +64,43 @@ impl Source {
     #[must_use]
     pub fn format(self, format: Format) -> Self {
         Source(self.0.format(format))
+    }
+
+    /// Lets YAML include files, relative to this folder: `!include FILE` is the value of that file. A text in a file of its own
+    /// is a text.
+    ///
+    /// Any file that the process can read can be included. Leave the folder out for a document of others.
+    ///
+    /// ```
+    /// use petalflow_documents_core::Source;
+    ///
+    /// let source = Source::new("letters.yaml", "id: !include id.yaml").including_from("letters");
+    /// assert_eq!(source.name(), "letters.yaml");
+    /// ```
+    #[must_use]
+    pub fn including_from(self, folder: impl Into<PathBuf>) -> Self {
+        Source(self.0.including_from(folder))
+    }
+
+    /// Lets YAML include these texts by their paths, in place of files.
+    ///
+    /// ```
+    /// use petalflow_documents_core::Source;
+    ///
+    /// let source = Source::new("letters.yaml", "id: !include id.yaml").including([("id.yaml", "letters")]);
+    /// assert_eq!(source.included(), ["id.yaml"]);
+    /// ```
+    #[must_use]
+    pub fn including<P: Into<String>, T: Into<String>>(
+        self,
+        texts: impl IntoIterator<Item = (P, T)>,
+    ) -> Self {
+        Source(self.0.including(texts))
+    }
+
+    /// The paths of the files that the document includes, also indirectly, each once.
+    pub fn included(&self) -> Vec<String> {
+        self.0.included()
     }
 
     /// Reads and checks the document. It finds all that is wrong at once, except that a text that is not JSON or YAML is

@@ -68,6 +68,14 @@ fn definition(flow: &FlowFrom, model: &Model, name: &Ident) -> TokenStream {
     let title = format!("The graph `{}` of `{file}`.\n\n{}", model.id, model.diagram);
     let text = included(model);
     let warnings = &model.warnings;
+    let files = (!model.included.is_empty()).then(|| {
+        let (paths, files): (Vec<_>, Vec<_>) = model
+            .included
+            .iter()
+            .map(|(path, file)| (path, file))
+            .unzip();
+        quote!(.including([#((#paths, ::core::include_str!(#files))),*]))
+    });
     let add = model.needs.iter().map(added);
     let (parameter, supplied) = if model.needs.is_empty() {
         (quote!(), quote!(#runtime::Services::new()))
@@ -102,7 +110,7 @@ fn definition(flow: &FlowFrom, model: &Model, name: &Ident) -> TokenStream {
             ///
             /// If the settings of a node are wrong in a way that the compiler cannot see.
             pub fn new(#parameter) -> ::core::result::Result<Self, #runtime::LoadError> {
-                #runtime::load_source(&#runtime::document::Source::new(#file, Self::SOURCE), &#supplied).map(#name)
+                #runtime::load_source(&#runtime::document::Source::new(#file, Self::SOURCE) #files, &#supplied).map(#name)
             }
         }
 

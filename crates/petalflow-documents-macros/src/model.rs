@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use petalflow_documents_core::{Catalog, GraphDefinition, Source};
-use petalflow_source::Folders;
+use petalflow_source::{Folders, included_files};
 
 use crate::ast::FlowFrom;
 
@@ -12,6 +12,8 @@ use crate::ast::FlowFrom;
 pub(crate) struct Model {
     /// The file, if there is one.
     pub(crate) file: Option<PathBuf>,
+    /// The paths of the files that it includes, and the files.
+    pub(crate) included: Vec<(String, String)>,
     /// The name of the type.
     pub(crate) name: String,
     pub(crate) id: String,
@@ -45,6 +47,7 @@ impl Model {
         let path = flow.path.value();
         let mut model = Model {
             file: None,
+            included: Vec::new(),
             name: flow
                 .name
                 .as_ref()
@@ -62,7 +65,7 @@ impl Model {
                 return model;
             }
         };
-        let source = match Source::read(file) {
+        let source = match Source::read(&*file) {
             Ok(source) => source.named(&path),
             Err(error) => {
                 model
@@ -71,6 +74,7 @@ impl Model {
                 return model;
             }
         };
+        model.included = included_files(file, source.included());
         let catalog = Catalog::default();
         let (definition, diagnostics) = source.inspect(&catalog);
         model.errors = diagnostics.errors().map(ToString::to_string).collect();

@@ -195,9 +195,9 @@ impl<C: Code> Default for Diagnostics<C> {
 }
 
 impl<C: Code> Diagnostics<C> {
-    /// Sorts diagnostics by their position.
+    /// Sorts diagnostics by their file and position.
     pub fn new(mut all: Vec<Diagnostic<C>>) -> Self {
-        all.sort_by_key(|it| it.position);
+        all.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
         Diagnostics(all)
     }
 

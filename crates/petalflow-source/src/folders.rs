@@ -77,3 +77,21 @@ impl Folders {
         ))
     }
 }
+
+/// The paths of included files, with the files themselves, for a macro that compiles them into a program.
+///
+/// ```
+/// use std::path::Path;
+/// use petalflow_source::included_files;
+///
+/// let files = included_files(Path::new("flows/order.yaml"), vec!["prompts/hello.yaml".into()]);
+/// assert_eq!(files, [("prompts/hello.yaml".to_string(), "flows/prompts/hello.yaml".to_string())]);
+/// ```
+pub fn included_files(document: &Path, paths: Vec<String>) -> Vec<(String, String)> {
+    let folder = document.parent().unwrap_or(document);
+    let files = paths.into_iter().filter_map(|path| {
+        let file = folder.join(&path).to_str()?.to_string();
+        Some((path, file))
+    });
+    files.collect()
+}

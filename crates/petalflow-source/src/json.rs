@@ -127,6 +127,10 @@ impl Builder<'_> {
                 Node::Object(entries.collect::<Result<_, _>>()?)
             }
         };
-        Ok(Tree { position, node })
+        Ok(Tree {
+            position,
+            file: 0,
+            node,
+        })
     }
 }

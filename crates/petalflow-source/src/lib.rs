@@ -9,6 +9,7 @@ mod content;
 mod descriptions;
 mod diagnostic;
 mod folders;
+mod includes;
 mod json;
 mod keywords;
 mod lines;
@@ -27,7 +28,7 @@ mod yaml;
 
 pub use content::Content;
 pub use diagnostic::{Code, Diagnostic, Diagnostics, Position, Severity};
-pub use folders::Folders;
+pub use folders::{Folders, included_files};
 pub use pointer::Pointer;
 pub use report::{Finding, Report};
 pub use schema::Codes;

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::diagnostic::Position;
 use crate::lines::Lines;
-use crate::tree::{Entry, Node, Tree};
+use crate::tree::{Entry, Node, Place, Tree};
 
 /// Finds values by their pointers. The entries of an object are indexed when one of them is asked for, so that many findings
 /// in one large object take little time.
@@ -25,10 +25,13 @@ impl<'t> Positions<'t> {
         }
     }
 
-    /// The position of the value at a pointer, or of its name, or of the nearest value around it.
-    pub(crate) fn find(&mut self, pointer: &str, at_name: bool) -> Position {
+    /// The place of the value at a pointer, or of its name, or of the nearest value around it.
+    pub(crate) fn find(&mut self, pointer: &str, at_name: bool) -> Place {
         let mut tree = self.root;
-        let mut position = tree.position;
+        let mut place = Place {
+            file: tree.file,
+            position: tree.position,
+        };
         for segment in pointer.split('/').skip(1) {
             let found = match &tree.node {
                 Node::List(items) => segment
@@ -50,16 +53,23 @@ impl<'t> Positions<'t> {
                 _ => None,
             };
             let Some((value, name_position)) = found else {
-                return position;
+                return place;
+            };
+            // A name is in the file of its object.
+            place = if at_name {
+                Place {
+                    file: tree.file,
+                    position: name_position,
+                }
+            } else {
+                Place {
+                    file: value.file,
+                    position: value.position,
+                }
             };
             tree = value;
-            position = if at_name {
-                name_position
-            } else {
-                value.position
-            };
         }
-        position
+        place
     }
 }
 
@@ -94,7 +104,12 @@ impl<'t> TextPositions<'t> {
     }
 
     /// As [`Positions::find`].
-    pub(crate) fn find(&mut self, pointer: &str, at_name: bool) -> Position {
+    pub(crate) fn find(&mut self, pointer: &str, at_name: bool) -> Place {
+        let position = self.position(pointer, at_name);
+        Place { file: 0, position }
+    }
+
+    fn position(&mut self, pointer: &str, at_name: bool) -> Position {
         let Some(root) = self.root else {
             return self.lines.position(0);
         };

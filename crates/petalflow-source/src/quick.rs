@@ -62,6 +62,7 @@ fn unclear<E: Error>() -> E {
 fn tree(node: Node<'_>) -> Tree<'_> {
     Tree {
         position: UNKNOWN,
+        file: 0,
         node,
     }
 }

@@ -1,14 +1,15 @@
 //! The text of a document, with its name and format.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use crate::content::Content;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Position};
+use crate::includes::{self, Files, Includes};
 use crate::positions::{Positions, TextPositions};
 use crate::report::Report;
-use crate::tree::{MAX_BYTES, ParseError, Problem, Tree};
+use crate::tree::{MAX_BYTES, Misread, Place, Tree, check_length};
 use crate::{json, names, quick, yaml};
 
 /// The syntax of a document.
@@ -47,6 +48,7 @@ pub struct Source {
     name: String,
     text: String,
     format: Format,
+    files: Files,
     is_thorough: bool,
 }
 
@@ -61,11 +63,12 @@ impl Source {
             format: if is_yaml { Format::Yaml } else { Format::Json },
             name,
             text: text.into(),
+            files: Files::None,
             is_thorough: false,
         }
     }
 
-    /// Reads a file.
+    /// Reads a file. YAML can include others, relative to its folder: see [`including_from`](Self::including_from).
     ///
     /// ```
     /// use petalflow_source::Source;
@@ -80,18 +83,81 @@ impl Source {
     ///
     /// It cannot be read, or is not UTF-8.
     pub fn read(path: impl AsRef<Path>) -> std::io::Result<Self> {
-        use std::io::Read as _;
         let path = path.as_ref();
-        let mut text = String::new();
-        // One byte more, so that `check` sees that it is too large.
-        let file = std::fs::File::open(path)?;
-        file.take(
-            u64::try_from(MAX_BYTES)
-                .unwrap_or(u64::MAX)
-                .saturating_add(1),
-        )
-        .read_to_string(&mut text)?;
-        Ok(Source::new(path.display().to_string(), text))
+        let text = includes::read(path)?;
+        let source = Source::new(path.display().to_string(), text);
+        Ok(source.including_from(path.parent().unwrap_or(path)))
+    }
+
+    /// Lets YAML include files: `!include FILE` is the value of that file, as YAML, with the path relative to this folder,
+    /// also in files that are included themselves. A prompt in a file of its own is a text.
+    ///
+    /// Any file that the process can read can be included. Leave the folder out for a text of others: `!include` is an
+    /// error then.
+    ///
+    /// ```
+    /// # #[derive(Clone, Copy, Debug, PartialEq)]
+    /// # struct Wrong;
+    /// # impl petalflow_source::Code for Wrong {
+    /// #     const SYNTAX: Self = Wrong;
+    /// #     const TOO_LARGE: Self = Wrong;
+    /// #     const WRONG_VALUE: Self = Wrong;
+    /// #     const DUPLICATE_NAME: Self = Wrong;
+    /// #     fn as_str(&self) -> &'static str { "W-1" }
+    /// #     fn severity(&self) -> petalflow_source::Severity { petalflow_source::Severity::Error }
+    /// # }
+    /// use petalflow_source::{Diagnostics, Report, Source};
+    ///
+    /// # let folder = std::env::temp_dir().join(format!("petalflow-include-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// std::fs::write(folder.join("soups.yaml"), "[leek, lentil]")?;
+    /// let menu = Source::new("menu.yaml", "soups: !include soups.yaml");
+    /// let soups = |menu: Source| -> (Option<usize>, Diagnostics<Wrong>) {
+    ///     menu.inspect(|menu, _: &mut Report<Wrong>| menu["soups"].as_array().map(Vec::len))
+    /// };
+    /// assert_eq!(soups(menu.clone().including_from(&folder)).0, Some(2));
+    /// assert!(soups(menu).1.has_errors());
+    /// # std::fs::remove_dir_all(&folder)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn including_from(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.files = Files::Folder(folder.into());
+        self
+    }
+
+    /// Lets YAML include these texts by their paths, in place of files. For a program that contains its documents.
+    ///
+    /// ```
+    /// use petalflow_source::Source;
+    ///
+    /// let menu = Source::new("menu.yaml", "soups: !include soups.yaml").including([("soups.yaml", "[leek, lentil]")]);
+    /// assert_eq!(menu.included(), ["soups.yaml"]);
+    /// ```
+    #[must_use]
+    pub fn including<P: Into<String>, T: Into<String>>(
+        mut self,
+        texts: impl IntoIterator<Item = (P, T)>,
+    ) -> Self {
+        let texts = texts.into_iter();
+        self.files = Files::Texts(
+            texts
+                .map(|(path, text)| (path.into(), text.into()))
+                .collect(),
+        );
+        self
+    }
+
+    /// The paths of the files that the document includes, also indirectly, each once. Of a document that cannot be read,
+    /// those up to the error.
+    pub fn included(&self) -> Vec<String> {
+        // Most documents include nothing.
+        if self.format == Format::Json || !self.text.contains(yaml::INCLUDE) {
+            return Vec::new();
+        }
+        let mut includes = Includes::new(&self.name, &self.files);
+        let _ = self.parse(&mut includes);
+        includes.into_paths()
     }
 
     /// The name that diagnostics use.
@@ -168,68 +234,31 @@ impl Source {
                 return (checked, Diagnostics::default());
             }
             let mut positions = TextPositions::new(self.plain_text());
-            let all = self.all_located(report, |pointer, at_name| positions.find(pointer, at_name));
+            let all = all_located(report, |pointer, at_name| {
+                (self.name.clone(), positions.find(pointer, at_name).position)
+            });
             return (checked, Diagnostics::new(all));
         }
-        let tree = match self.parse() {
+        let mut includes = Includes::new(&self.name, &self.files);
+        let tree = match self.parse(&mut includes) {
             Ok(tree) => tree,
-            Err(error) => {
+            Err(Misread { error, file }) => {
                 let code = error.kind.code();
-                let diagnostic = self.located(code, error.message, String::new(), error.position);
+                let position = error.position;
+                let place = (includes.name(file), position);
+                let diagnostic = located(code, error.message, String::new(), place);
                 return (None, Diagnostics::new(vec![diagnostic]));
             }
         };
-        let mut all = self.repeated(&tree);
+        let name = |place: Place| (includes.name(place.file), place.position);
+        let mut all = repeated(&tree, name);
         let content = Content::of(&tree).thorough(self.is_thorough);
         let checked = check(content, &mut report);
         let mut positions = Positions::new(&tree);
-        all.extend(self.all_located(report, |pointer, at_name| positions.find(pointer, at_name)));
+        all.extend(all_located(report, |pointer, at_name| {
+            name(positions.find(pointer, at_name))
+        }));
         (checked, Diagnostics::new(all))
-    }
-
-    /// Names that occur twice.
-    fn repeated<C: Code>(&self, tree: &Tree<'_>) -> Vec<Diagnostic<C>> {
-        let mut repeated = Vec::new();
-        if tree.has_duplicates() {
-            tree.duplicates("", &mut repeated);
-        }
-        let repeated = repeated.into_iter().map(|(pointer, position, first)| {
-            let name = names::shown(pointer.rsplit('/').next().unwrap_or_default());
-            let message = format!("`{name}` is there twice, first in line {}", first.line);
-            self.located(C::DUPLICATE_NAME, message, pointer, position)
-        });
-        repeated.collect()
-    }
-
-    /// What was found, with its positions.
-    fn all_located<C: Code>(
-        &self,
-        report: Report<C>,
-        mut find: impl FnMut(&str, bool) -> Position,
-    ) -> Vec<Diagnostic<C>> {
-        let found = report.0.into_iter().map(|finding| {
-            let position = find(finding.pointer.as_str(), finding.at_name);
-            let it = finding.into_diagnostic();
-            self.located(it.code, it.message, it.pointer, position)
-        });
-        found.collect()
-    }
-
-    fn located<C: Code>(
-        &self,
-        code: C,
-        message: String,
-        pointer: String,
-        position: Position,
-    ) -> Diagnostic<C> {
-        Diagnostic {
-            code,
-            severity: code.severity(),
-            message,
-            pointer,
-            file: Some(self.name.clone()),
-            position: Some(position),
-        }
     }
 
     /// The text without a mark that some editors write.
@@ -244,20 +273,62 @@ impl Source {
         quick::parse(self.plain_text())
     }
 
-    fn parse(&self) -> Result<Tree<'_>, ParseError> {
-        if self.text.len() > MAX_BYTES {
-            return Err(ParseError {
-                kind: Problem::TooLarge,
-                message: format!("the document has more than {MAX_BYTES} bytes"),
-                position: Position { line: 1, column: 1 },
-            });
-        }
-        let text = self.plain_text();
-        let tree = match self.format {
-            Format::Json => json::parse(text),
-            Format::Yaml => yaml::parse(text),
-        }?;
+    fn parse(&self, includes: &mut Includes<'_>) -> Result<Tree<'_>, Misread> {
+        let parsed = match self.format {
+            Format::Yaml => yaml::parse(&self.text, includes),
+            Format::Json => check_length(&self.text).and_then(|()| json::parse(self.plain_text())),
+        };
+        let tree = parsed.map_err(|error| Misread {
+            error,
+            file: includes.failed,
+        })?;
         tree.check_paths(0)?;
         Ok(tree)
+    }
+}
+
+/// A position in a file of this name.
+type Location = (String, Position);
+
+/// Names that occur twice.
+fn repeated<C: Code>(tree: &Tree<'_>, name: impl Fn(Place) -> Location) -> Vec<Diagnostic<C>> {
+    let mut repeated = Vec::new();
+    if tree.has_duplicates() {
+        tree.duplicates("", &mut repeated);
+    }
+    let repeated = repeated.into_iter().map(|(pointer, place, first)| {
+        let shown = names::shown(pointer.rsplit('/').next().unwrap_or_default());
+        let message = format!("`{shown}` is there twice, first in line {}", first.line);
+        located(C::DUPLICATE_NAME, message, pointer, name(place))
+    });
+    repeated.collect()
+}
+
+/// What was found, with its positions.
+fn all_located<C: Code>(
+    report: Report<C>,
+    mut find: impl FnMut(&str, bool) -> Location,
+) -> Vec<Diagnostic<C>> {
+    let found = report.0.into_iter().map(|finding| {
+        let location = find(finding.pointer.as_str(), finding.at_name);
+        let it = finding.into_diagnostic();
+        located(it.code, it.message, it.pointer, location)
+    });
+    found.collect()
+}
+
+fn located<C: Code>(
+    code: C,
+    message: String,
+    pointer: String,
+    (file, position): Location,
+) -> Diagnostic<C> {
+    Diagnostic {
+        code,
+        severity: code.severity(),
+        message,
+        pointer,
+        file: Some(file),
+        position: Some(position),
     }
 }

@@ -29,6 +29,8 @@ pub(crate) const MAX_FINDINGS: usize = 10_000;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tree<'t> {
     pub(crate) position: Position,
+    /// The number of the file: 0, or that of an included one.
+    pub(crate) file: usize,
     pub(crate) node: Node<'t>,
 }
 
@@ -71,15 +73,18 @@ impl Tree<'_> {
     }
 
     /// Refuses a value that too many bytes of names lead to. `above` is the number of those of the values around it.
-    pub(crate) fn check_paths(&self, above: usize) -> Result<(), ParseError> {
+    pub(crate) fn check_paths(&self, above: usize) -> Result<(), Misread> {
         let too_long = above > MAX_PATH;
         match &self.node {
-            _ if too_long => Err(ParseError {
-                kind: Problem::TooLarge,
-                message: format!(
-                    "the names that lead to this value have more than {MAX_PATH} bytes"
-                ),
-                position: self.position,
+            _ if too_long => Err(Misread {
+                error: ParseError {
+                    kind: Problem::TooLarge,
+                    message: format!(
+                        "the names that lead to this value have more than {MAX_PATH} bytes"
+                    ),
+                    position: self.position,
+                },
+                file: self.file,
             }),
             Node::List(items) => items
                 .iter()
@@ -102,8 +107,8 @@ impl Tree<'_> {
         }
     }
 
-    /// Adds each name that occurs twice in an object, with its position.
-    pub(crate) fn duplicates(&self, pointer: &str, found: &mut Vec<(String, Position, Position)>) {
+    /// Adds each name that occurs twice in an object, with its place.
+    pub(crate) fn duplicates(&self, pointer: &str, found: &mut Vec<(String, Place, Position)>) {
         match &self.node {
             Node::List(items) => {
                 for (index, item) in items.iter().enumerate() {
@@ -119,7 +124,11 @@ impl Tree<'_> {
                     let name = entry.name.replace('~', "~0").replace('/', "~1");
                     let pointer = format!("{pointer}/{name}");
                     if let Some(first) = seen.get(entry.name.as_ref()) {
-                        found.push((pointer.clone(), entry.position, *first));
+                        let place = Place {
+                            file: self.file,
+                            position: entry.position,
+                        };
+                        found.push((pointer.clone(), place, *first));
                     } else {
                         seen.insert(entry.name.as_ref(), entry.position);
                     }
@@ -165,12 +174,38 @@ impl Problem {
     }
 }
 
+/// A position in a file: in the document (0), or in one that it includes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) file: usize,
+    pub(crate) position: Position,
+}
+
+/// Why a document cannot be read, and the number of the file.
+#[derive(Debug)]
+pub(crate) struct Misread {
+    pub(crate) error: ParseError,
+    pub(crate) file: usize,
+}
+
 /// Why a text is not a document, and where.
 #[derive(Debug)]
 pub(crate) struct ParseError {
     pub(crate) kind: Problem,
     pub(crate) message: String,
     pub(crate) position: Position,
+}
+
+/// Refuses a text that is too long.
+pub(crate) fn check_length(text: &str) -> Result<(), ParseError> {
+    if text.len() <= MAX_BYTES {
+        return Ok(());
+    }
+    Err(ParseError {
+        kind: Problem::TooLarge,
+        message: format!("the document has more than {MAX_BYTES} bytes"),
+        position: Position { line: 1, column: 1 },
+    })
 }
 
 /// A number of a document. Whole numbers must be exact.

@@ -6,29 +6,46 @@ use std::collections::{HashMap, HashSet};
 use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
 
 use crate::diagnostic::Position;
+use crate::includes::Includes;
 use crate::json::{too_deep, too_many};
 use crate::names::shown;
 use crate::tree::{
-    Entry, MAX_DEPTH, MAX_TEXT, MAX_VALUES, Node, ParseError, Problem, Tree, number,
+    Entry, MAX_DEPTH, MAX_TEXT, MAX_VALUES, Node, ParseError, Problem, Tree, check_length, number,
 };
 
-/// Parses one document of YAML 1.2 with aliases and merge keys.
-pub(crate) fn parse(text: &str) -> Result<Tree<'static>, ParseError> {
-    let mut options = Options::default();
-    options.set_emit_comments(false);
-    // The parser's own limits are a little higher, so that ours gives the message.
-    options.flow_nesting_limit = MAX_DEPTH + 8;
-    options.block_nesting_limit = MAX_DEPTH + 8;
-    let mut builder = Builder::default();
-    for event in Parser::new_from_str_with_options(text, options) {
-        let (event, span) = event.map_err(|error| syntax(&error))?;
-        builder.event(event, span)?;
+/// The tag of a path whose file is read in place of it.
+pub(crate) const INCLUDE: &str = "!include";
+
+/// Parses one document of YAML 1.2 with aliases, merge keys and `!include`.
+pub(crate) fn parse(text: &str, includes: &mut Includes<'_>) -> Result<Tree<'static>, ParseError> {
+    parse_file(text, 0, Size::default(), includes).map(|(tree, _)| tree)
+}
+
+/// Parses the file with this number. `before` is the size of what was read before it. Returns the size with the file.
+fn parse_file(
+    text: &str,
+    file: usize,
+    before: Size,
+    includes: &mut Includes<'_>,
+) -> Result<(Tree<'static>, Size), ParseError> {
+    check_length(text).inspect_err(|_| includes.failed = file)?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut builder = Builder {
+        file,
+        includes,
+        open: Vec::new(),
+        anchors: HashMap::new(),
+        size: before,
+        documents: 0,
+        root: None,
+    };
+    let parsed = builder.parse(text);
+    let (size, includes) = (builder.size, builder.includes);
+    // The innermost file has the error.
+    if parsed.is_err() && includes.failed == 0 {
+        includes.failed = file;
     }
-    builder.root.ok_or(ParseError {
-        kind: Problem::Syntax,
-        message: "the document is empty".into(),
-        position: Position { line: 1, column: 1 },
-    })
+    parsed.map(|tree| (tree, size))
 }
 
 fn syntax(error: &ScanError) -> ParseError {
@@ -93,8 +110,10 @@ impl Size {
     }
 }
 
-#[derive(Default)]
-struct Builder {
+struct Builder<'i, 's> {
+    /// The number of the file.
+    file: usize,
+    includes: &'i mut Includes<'s>,
     open: Vec<Open>,
     anchors: HashMap<usize, Anchored>,
     size: Size,
@@ -102,7 +121,42 @@ struct Builder {
     root: Option<Tree<'static>>,
 }
 
-impl Builder {
+impl Builder<'_, '_> {
+    fn parse(&mut self, text: &str) -> Result<Tree<'static>, ParseError> {
+        let mut options = Options::default();
+        options.set_emit_comments(false);
+        // The parser's own limits are a little higher, so that ours gives the message.
+        options.flow_nesting_limit = MAX_DEPTH + 8;
+        options.block_nesting_limit = MAX_DEPTH + 8;
+        for event in Parser::new_from_str_with_options(text, options) {
+            let (event, span) = event.map_err(|error| syntax(&error))?;
+            self.event(event, span)?;
+        }
+        self.root.take().ok_or(ParseError {
+            kind: Problem::Syntax,
+            message: "the document is empty".into(),
+            position: Position { line: 1, column: 1 },
+        })
+    }
+
+    /// Reads the file that `!include` names.
+    fn include(
+        &mut self,
+        path: &str,
+        position: Position,
+    ) -> Result<(Tree<'static>, Size), ParseError> {
+        let begun = self.includes.begin(path);
+        let (file, text) = begun.map_err(|message| wrong(position, &message))?;
+        let before = self.size;
+        let (tree, size) = parse_file(&text, file, before, self.includes)?;
+        self.includes.end();
+        self.size = size;
+        if self.open.len() + depth(&tree) > MAX_DEPTH {
+            return Err(too_deep(position));
+        }
+        Ok((tree, size.since(before)))
+    }
+
     fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), ParseError> {
         let position = Position {
             line: span.start.line().max(1),
@@ -116,11 +170,25 @@ impl Builder {
                 }
                 Ok(())
             }
+            Event::Scalar(path, _, anchor, Some(tag)) if tag.original() == INCLUDE => {
+                let (tree, size) = self.include(&path, position)?;
+                self.complete(tree, anchor, size, None)
+            }
             Event::Scalar(text, style, anchor, tag) => {
                 let size = Size::of(&text);
                 self.count(size, 0, position)?;
                 let node = scalar(&text, style, tag.as_deref(), position)?;
-                self.complete(Tree { position, node }, anchor, size, Some(&text))
+                let file = self.file;
+                self.complete(
+                    Tree {
+                        position,
+                        file,
+                        node,
+                    },
+                    anchor,
+                    size,
+                    Some(&text),
+                )
             }
             Event::SequenceStart(_, anchor, tag) => self.start(
                 position,
@@ -187,10 +255,11 @@ impl Builder {
         if let Some(tag) = tag
             && !tag.is_yaml_core_schema_tag(core)
         {
-            return Err(wrong(
-                position,
-                &format!("the tag `{}` has no meaning here", shown(&tag.original())),
-            ));
+            let message = match tag.original() {
+                it if it == INCLUDE => "`!include` takes the path of one file".to_string(),
+                other => format!("the tag `{}` has no meaning here", shown(&other)),
+            };
+            return Err(wrong(position, &message));
         }
         let before = self.size;
         self.count(Size::OPEN, 1, position)?;
@@ -215,6 +284,7 @@ impl Builder {
         self.complete(
             Tree {
                 position: open.position,
+                file: self.file,
                 node,
             },
             open.anchor,

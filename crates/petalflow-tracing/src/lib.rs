@@ -10,7 +10,7 @@
 //! | a run | `invoke_workflow {flow}` | `gen_ai.operation.name`, `gen_ai.workflow.name`, `gen_ai.conversation.id` (the thread) |
 //! | a superstep | `superstep {number}` | `petalflow.superstep` |
 //! | an attempt of a node | `node {node}` | `petalflow.node`, `.superstep`, `.attempt`, `.index`, `.namespace`, `.task.id` |
-//! | an agent | `invoke_agent {agent}` | `gen_ai.agent.name`, `.description`, `gen_ai.conversation.id` |
+//! | each agent of a turn | `invoke_agent {agent}` | `gen_ai.agent.name`, `.description`, `gen_ai.conversation.id` |
 //! | a call of a model | `chat {model}` | `gen_ai.provider.name`, `gen_ai.request.*`, `gen_ai.response.*`, `gen_ai.usage.*` |
 //! | a call of a tool | `execute_tool {tool}` | `gen_ai.tool.name`, `.call.id`, `.description`, `.type` |
 //!

@@ -135,7 +135,7 @@ fn finished<'a, T: 'a>(
 ///
 /// The document has an error. The compiler has refused it then.
 pub fn builder<H: Send + Sync + 'static>(
-    (file, text): (&str, &str),
+    (file, text, included): (&str, &str, &[(&str, &str)]),
     handlers: H,
     functions: &[fn() -> Vec<Function<H>>],
     actions: impl IntoIterator<Item = Action<H>>,
@@ -143,7 +143,7 @@ pub fn builder<H: Send + Sync + 'static>(
 ) -> ConversationBuilder {
     let Checked {
         mut conversation, ..
-    } = match check(&Source::new(file, text)) {
+    } = match check(&Source::new(file, text).including(included.iter().copied())) {
         Ok(checked) => checked,
         Err(errors) => {
             panic!("the compiler has accepted the document, and now it has errors:\n{errors}")

@@ -73,6 +73,7 @@ pub(crate) fn block(what: Vec<String>) -> usize {
 #[tool(confirm)]
 fn nothing() {}
 
+/// Takes the fields of a struct.
 #[tool]
 fn flat(#[serde(flatten)] filter: Filter, more: u8) -> u16 {
     filter.since + u16::from(more)
@@ -85,6 +86,7 @@ fn absent(never: Never) {}
 mod nested {
     use petalflow::prelude::*;
 
+    /// Answers.
     #[tool]
     pub fn ping() -> &'static str {
         "pong"
@@ -94,6 +96,7 @@ mod nested {
 mod renamed {
     pub use petalflow as flow;
 
+    /// Answers with the text.
     #[flow::tool(crate = self::flow)]
     pub fn pong(text: String) -> String {
         text
