@@ -56,7 +56,9 @@ pub(super) async fn call(
                 params.request_state = required.request_state;
             }
             Ok(ServerResult::CreateTaskResult(_)) => {
-                return Err(malformed("a task, which is not supported"));
+                return Err(malformed(
+                    "it began a task, though this client has not announced that it waits for tasks; ask the server for the result itself",
+                ));
             }
             Ok(_) => return Err(malformed("fields are missing, or of another type")),
             Err(ServiceError::Timeout { timeout }) => {

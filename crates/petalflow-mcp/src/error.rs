@@ -80,6 +80,14 @@ pub enum McpError {
         /// The name of the tools.
         name: String,
     },
+    /// A tool of the server has no name, so no model can call it.
+    #[error(
+        "a tool of MCP server `{server}` has no name, so no model can call it; exclude it with `.filter(|tool| !tool.trim().is_empty())`"
+    )]
+    NamelessTool {
+        /// The name of the server.
+        server: String,
+    },
     /// The tools cannot be served.
     #[error("cannot serve tools over MCP: {}", message_with_sources(&**.0))]
     Serve(BoxError),

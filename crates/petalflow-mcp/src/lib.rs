@@ -36,6 +36,7 @@
 mod bounded;
 mod call;
 mod client;
+mod confirmation;
 mod connect;
 mod connection;
 mod elicitation;

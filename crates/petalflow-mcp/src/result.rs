@@ -22,7 +22,8 @@ pub(super) fn from_mcp(result: CallToolResult) -> Result<Value, String> {
         .all(|block| matches!(block, ContentBlock::Text(_)));
     let output = match (structured_content, text_only) {
         (Some(structured), true) => structured,
-        (Some(structured), false) => {
+        (Some(mut structured), false) => {
+            remove_copies(&mut structured, &content);
             let media = content
                 .iter()
                 .filter(|block| !matches!(block, ContentBlock::Text(_)));
@@ -35,11 +36,44 @@ pub(super) fn from_mcp(result: CallToolResult) -> Result<Value, String> {
     Ok(json!({ "output": output }))
 }
 
+/// Removes the data of media from a structured result that has them again: as text, a picture costs a model far more than as a
+/// picture.
+fn remove_copies(structured: &mut Value, content: &[ContentBlock]) {
+    match structured {
+        Value::String(text) if is_data_of(text, content) => *text = ATTACHED.into(),
+        Value::Array(items) => items
+            .iter_mut()
+            .for_each(|item| remove_copies(item, content)),
+        Value::Object(fields) => fields
+            .values_mut()
+            .for_each(|field| remove_copies(field, content)),
+        _ => {}
+    }
+}
+
+fn is_data_of(text: &str, content: &[ContentBlock]) -> bool {
+    // With the start of a `data:` URL or without.
+    let text = text.rsplit_once(";base64,").map_or(text, |(_, data)| data);
+    !text.is_empty()
+        && content.iter().any(|block| match block {
+            ContentBlock::Image(image) => image.data == text,
+            ContentBlock::Audio(audio) => audio.data == text,
+            ContentBlock::Resource(embedded) => match &embedded.resource {
+                ResourceContents::BlobResourceContents { blob, .. } => blob == text,
+                _ => false,
+            },
+            _ => false,
+        })
+}
+
+/// What stands for the data of a medium that is content of its own.
+const ATTACHED: &str = "attached";
+
 /// Converts the result of a petalflow tool for a client. Only an object can be structured content. Media are content of
 /// their own, and no text.
 pub(super) fn to_mcp(mut value: Value) -> CallToolResult {
     let had_data = value.get("data").is_some();
-    let media = Media::take_from(&mut value, "attached");
+    let media = Media::take_from(&mut value, ATTACHED);
     if !media.is_empty() {
         // A result that is one medium needs no words.
         let is_medium = had_data && value.get("data").is_none();
@@ -188,6 +222,14 @@ mod tests {
             let from_mcp = from_mcp(result(content, structured, false));
             assert_eq!(from_mcp, Ok(json!({ "output": output })));
         }
+        // A server that repeats the picture in its structured result sends it to the model once.
+        let repeated = json!({ "result": [{ "type": "image", "data": "AAAA" }, "data:image/png;base64,AAAA", "AAAAA"] });
+        let repeated = result(json!([picture]), Some(repeated), false);
+        let once = json!({ "result": [{ "type": "image", "data": "attached" }, "attached", "AAAAA"] });
+        assert_eq!(
+            from_mcp(repeated),
+            Ok(json!({ "output": once, "content": [ours] }))
+        );
         let both = result(json!([text("{}"), picture]), Some(json!({ "n": 1 })), false);
         assert_eq!(
             from_mcp(both),

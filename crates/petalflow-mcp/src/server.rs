@@ -1,28 +1,30 @@
 //! The MCP server.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use futures_util::future::{Either, select};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
-    Tool as McpTool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, InputResponses,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities,
+    ServerConfig, Tool as McpTool,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, watch};
+use tokio_util::task::AbortOnDropHandle;
 
 use super::McpError;
+use super::confirmation::{self, Decision};
 use super::problem;
 use super::result::{failed, to_mcp};
 use petalflow::BoxError;
 use petalflow::error::{catch_panic, message_with_sources};
 use petalflow::event::CustomEvent;
-use petalflow::tool::{Tool, ToolContext, ToolSource, ToolSpec};
+use petalflow::tool::{Actions, Confirmation, Tool, ToolContext, ToolSource, ToolSpec};
 
 /// Creates an MCP server for a [set](petalflow::tool::ToolSet), a [registry](petalflow::tool::ToolRegistry), or any
 /// other [source](ToolSource) of tools.
@@ -55,6 +57,7 @@ pub fn serve(tools: impl ToolSource) -> McpServer {
         skips_confirmation: false,
         changed: watch::Sender::new(()),
         calls: Arc::default(),
+        session: Session::default(),
         #[cfg(feature = "http")]
         http: super::http_options::HttpOptions::default(),
     }
@@ -83,8 +86,19 @@ pub struct McpServer {
     skips_confirmation: bool,
     changed: watch::Sender<()>,
     calls: Arc<AtomicU64>,
+    session: Session,
     #[cfg(feature = "http")]
     pub(super) http: super::http_options::HttpOptions,
+}
+
+/// What ends with the session of a client: the task that notifies it of changes. A clone is another session.
+#[derive(Default)]
+struct Session(OnceLock<AbortOnDropHandle<()>>);
+
+impl Clone for Session {
+    fn clone(&self) -> Self {
+        Session::default()
+    }
 }
 
 impl fmt::Debug for McpServer {
@@ -146,8 +160,8 @@ impl McpServer {
         self
     }
 
-    /// Runs tools that require confirmation without asking for it. By default such calls fail, because the server
-    /// cannot ask: it does not know whether the client asked its user.
+    /// Runs tools that require confirmation without asking for it. By default the server asks the person behind the
+    /// client, by elicitation. A client without elicitation gets an error that says so.
     ///
     /// ```
     /// use petalflow_mcp as mcp;
@@ -243,52 +257,91 @@ impl McpServer {
         })
     }
 
-    /// Runs a tool and sends its progress to the client.
+    /// Runs a tool, after a person has confirmed the call if that is needed. The error is a result too: a call that failed, or
+    /// one that needs input.
     async fn run(
         &self,
         tool: &dyn Tool,
         arguments: Value,
+        answers: Option<&InputResponses>,
         cx: RequestContext<RoleServer>,
-    ) -> CallToolResult {
-        let name = &tool.spec().name;
-        if !self.skips_confirmation
-            && let Some(question) = tool.confirm(&arguments)
-        {
-            return failed(format!(
-                "tool `{name}` needs a person's confirmation, which this server cannot ask for: {question}"
-            ));
-        }
-        let (sender, emitted) = mpsc::unbounded_channel();
-        let id = self.calls.fetch_add(1, Ordering::Relaxed);
-        let context = ToolContext::new(format!("mcp-{id}")).with_listener(move |event| {
-            // The receiver is gone after the call ends.
-            let _ = sender.send(event);
-        });
-        // Turns a panic in a tool into an error, because the client waits for a result.
-        let call = catch_panic(tool.call(arguments, &context));
-        let result = match with_progress(call, emitted, &cx).await {
-            Ok(Ok(result)) => result,
-            Ok(Err(error)) => return failed(message_with_sources(&error)),
-            Err(panicked) => return failed(panicked.to_string()),
+    ) -> Result<CallToolResult, Box<CallToolResponse>> {
+        let confirm = async |name, question: &str| {
+            let asked = confirmation::ask(&tool.spec().name, (name, question), answers, &cx);
+            match asked.await {
+                Decision::Confirmed => Ok(()),
+                Decision::Refused(reason) => Err(Box::new(failed(reason).into())),
+                Decision::Ask(required) => Err(Box::new((*required).into())),
+            }
         };
-        let actions = context.take_actions();
-        if !actions.requested_confirmations.is_empty() {
-            return failed(format!(
-                "tool `{name}` asks for a person's confirmation, which this server cannot ask for"
-            ));
+        let question = tool.confirm(&arguments);
+        if let Some(question) = question.filter(|_| !self.skips_confirmation) {
+            confirm("confirm", &question).await?;
         }
-        if !actions.requested_credentials.is_empty() {
-            return failed(format!(
-                "tool `{name}` asks for a credential, which this server cannot ask for"
-            ));
+        let context = ToolContext::new(self.next_call());
+        let (result, actions) = run_once(tool, arguments.clone(), context, &cx).await?;
+        // A tool can also ask while it runs. It is called again with the answer.
+        let Some(asked) = actions.requested_confirmations.values().next() else {
+            return Ok(finished(tool, result, &actions));
+        };
+        confirm("confirm_call", &asked.hint).await?;
+        let confirmed = Confirmation {
+            confirmed: true,
+            ..asked.clone()
+        };
+        let context = ToolContext::new(self.next_call()).with_confirmation(confirmed);
+        let (result, actions) = run_once(tool, arguments, context, &cx).await?;
+        if actions.requested_confirmations.is_empty() {
+            return Ok(finished(tool, result, &actions));
         }
-        if result.is_null() && tool.spec().long_running {
-            return failed(format!(
-                "tool `{name}` has started, and its result comes later; MCP clients cannot wait for it"
-            ));
-        }
-        to_mcp(result)
+        Ok(failed(format!(
+            "tool `{}` asks for a second confirmation, which this server cannot ask for",
+            tool.spec().name
+        )))
     }
+
+    fn next_call(&self) -> String {
+        format!("mcp-{}", self.calls.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// Runs a tool and sends its progress to the client. The error is the result of a call that failed.
+async fn run_once(
+    tool: &dyn Tool,
+    arguments: Value,
+    context: ToolContext,
+    cx: &RequestContext<RoleServer>,
+) -> Result<(Value, Actions), Box<CallToolResponse>> {
+    let (sender, emitted) = mpsc::unbounded_channel();
+    let context = context.with_listener(move |event| {
+        // The receiver is gone after the call ends.
+        let _ = sender.send(event);
+    });
+    // Turns a panic in a tool into an error, because the client waits for a result.
+    let call = catch_panic(tool.call(arguments, &context));
+    match with_progress(call, emitted, cx).await {
+        Ok(Ok(result)) => Ok((result, context.take_actions())),
+        Ok(Err(error)) => Err(Box::new(failed(message_with_sources(&error)).into())),
+        Err(panicked) => Err(Box::new(failed(panicked.to_string()).into())),
+    }
+}
+
+/// The result of a call for the client.
+fn finished(tool: &dyn Tool, result: Value, actions: &Actions) -> CallToolResult {
+    let ToolSpec {
+        name, long_running, ..
+    } = &**tool.spec();
+    if !actions.requested_credentials.is_empty() {
+        return failed(format!(
+            "tool `{name}` asks for a credential, which this server cannot ask for"
+        ));
+    }
+    if result.is_null() && *long_running {
+        return failed(format!(
+            "tool `{name}` has started, and its result comes later; MCP clients cannot wait for it"
+        ));
+    }
+    to_mcp(result)
 }
 
 /// Waits for the work. Sends the emitted values to the client if the client requested progress.
@@ -385,10 +438,12 @@ impl ServerHandler for McpServer {
         let tool = self.tool(&request.name).await?;
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let cancelled = cx.ct.clone();
-        let run = std::pin::pin!(self.run(&*tool, arguments, cx));
+        let answers = request.input_responses.as_ref();
+        let run = std::pin::pin!(self.run(&*tool, arguments, answers, cx));
         let cancelled = std::pin::pin!(cancelled.cancelled());
         match select(run, cancelled).await {
-            Either::Left((result, _)) => Ok(result.into()),
+            Either::Left((Ok(result), _)) => Ok(result.into()),
+            Either::Left((Err(response), _)) => Ok(*response),
             // The client ignores this result.
             Either::Right(((), _)) => Ok(failed("the call was cancelled").into()),
         }
@@ -396,13 +451,14 @@ impl ServerHandler for McpServer {
 
     async fn on_initialized(&self, cx: NotificationContext<RoleServer>) {
         let mut changed = self.changed.subscribe();
-        tokio::spawn(async move {
-            // Ends when the server is dropped or the client disconnects.
+        let notifying = tokio::spawn(async move {
             while changed.changed().await.is_ok() {
                 if cx.peer.notify_tool_list_changed().await.is_err() {
                     break;
                 }
             }
         });
+        // The handler of a session is dropped when the session ends, and the task with it.
+        let _ = self.session.0.set(AbortOnDropHandle::new(notifying));
     }
 }

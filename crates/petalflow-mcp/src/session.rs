@@ -90,6 +90,11 @@ impl Session {
             if !self.options.includes(&tool.name) {
                 continue;
             }
+            if tool.name.trim().is_empty() {
+                return Err(McpError::NamelessTool {
+                    server: self.name.clone(),
+                });
+            }
             let tool = listed_tool(tool, &self.options);
             if !names.insert(tool.spec.name.clone()) {
                 return Err(McpError::DuplicateTool {

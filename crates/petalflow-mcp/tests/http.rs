@@ -274,3 +274,37 @@ async fn a_message_above_the_limit_is_named() {
         "`: a message is longer than `message_limit`; check",
     );
 }
+
+#[tokio::test]
+async fn a_session_that_was_closed_leaves_no_task_behind() {
+    let (address, serving) = serve("127.0.0.1:0", all_tools()).await;
+    let alive = || {
+        tokio::runtime::Handle::current()
+            .metrics()
+            .num_alive_tasks()
+    };
+    let use_once = async || {
+        let server = client(address);
+        call(&server, "add", json!({ "a": 1, "b": 2 }))
+            .await
+            .unwrap();
+        server.close().await;
+    };
+    // The number after one session, when its tasks have ended.
+    let settled = async || {
+        let mut last = alive();
+        for _ in 0..50 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            last = last.min(alive());
+        }
+        last
+    };
+    use_once().await;
+    let before = settled().await;
+    for _ in 0..5 {
+        use_once().await;
+    }
+    let after = settled().await;
+    assert!(after <= before, "{before} tasks, and then {after}");
+    serving.abort();
+}

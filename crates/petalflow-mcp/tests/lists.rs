@@ -64,6 +64,21 @@ async fn two_tools_of_one_name_are_an_error() {
     assert_eq!(server.tools().await.unwrap().len(), 1);
 }
 
+#[tokio::test]
+async fn a_tool_without_a_name_is_an_error() {
+    let tools = ToolSet::new().with(ping("ping")).with(ping(""));
+    let server = server(tools);
+    let error = server.tools().await.unwrap_err();
+    assert!(matches!(error, McpError::NamelessTool { .. }));
+    assert_eq!(
+        error.to_string(),
+        "a tool of MCP server `within` has no name, so no model can call it; exclude it with `.filter(|tool| \
+         !tool.trim().is_empty())`"
+    );
+    let server = server.filter(|tool| !tool.trim().is_empty());
+    assert_eq!(server.tools().await.unwrap().len(), 1);
+}
+
 #[tokio::test(start_paused = true)]
 async fn tools_are_listed_once_and_again_when_they_change() {
     let registry = ToolRegistry::new();

@@ -1,12 +1,14 @@
 //! Our server with tools that need a confirmation or run long, and with unknown tools.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use petalflow::prelude::*;
 use petalflow::tool::{Confirmation, FuncTool, ToolContext, ToolRegistry, ToolSet};
-use petalflow_mcp as mcp;
+use petalflow_mcp::{self as mcp, Elicited, McpClient};
 use petalflow_test_support::assert_starts_with;
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 use super::{call, connect_in_process, server};
 
@@ -18,8 +20,12 @@ fn delete() -> &'static str {
 
 /// Asks while it runs.
 #[tool]
-fn ask(cx: ToolContext) {
+fn ask(cx: ToolContext) -> Option<&'static str> {
+    if cx.confirmation().is_some_and(|given| given.confirmed) {
+        return Some("yes");
+    }
     cx.request_confirmation(Confirmation::ask("really?"));
+    None
 }
 
 /// Takes a week.
@@ -29,22 +35,108 @@ fn order() -> Option<String> {
 }
 
 #[tokio::test]
-async fn a_tool_that_needs_confirmation_is_not_run_by_default() {
+async fn a_tool_that_needs_confirmation_is_not_run_if_the_client_cannot_ask() {
     let (server, _) = connect_in_process(mcp::serve(tools![delete, ask]));
     let error = call(&server, "delete", json!({})).await.unwrap_err();
     assert_starts_with(
         &error,
-        "tool `delete` needs a person's confirmation, which this server cannot ask for: ",
+        "tool `delete` needs a person's confirmation, and this client does not support elicitation, by which a server asks: ",
     );
     let error = call(&server, "ask", json!({})).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "tool `ask` asks for a person's confirmation, which this server cannot ask for"
+        "tool `ask` needs a person's confirmation, and this client does not support elicitation, by which a server asks: \
+         really?"
     );
     let (server, _) = connect_in_process(mcp::serve(tools![delete]).without_confirmation());
     assert_eq!(
         call(&server, "delete", json!({})).await.unwrap(),
         json!({ "output": "deleted" })
+    );
+}
+
+/// A client whose user answers all questions so, and the questions.
+fn answering(elicited: Elicited) -> (McpClient, Arc<Mutex<Vec<String>>>) {
+    let questions = Arc::new(Mutex::new(Vec::new()));
+    let asked = Arc::clone(&questions);
+    let (server, _) = connect_in_process(mcp::serve(tools![delete, ask]));
+    let server = server.elicit(move |question| {
+        asked.lock().unwrap().push(question.message);
+        let elicited = elicited.clone();
+        async move { elicited }
+    });
+    (server, questions)
+}
+
+#[tokio::test]
+async fn a_call_is_confirmed_by_the_person_behind_the_client() {
+    let (server, questions) = answering(Elicited::Accept(json!({})));
+    let deleted = call(&server, "delete", json!({})).await.unwrap();
+    assert_eq!(deleted, json!({ "output": "deleted" }));
+    // It asks while it runs, and is called again.
+    let asked = call(&server, "ask", json!({})).await.unwrap();
+    assert_eq!(asked, json!({ "output": "yes" }));
+    let questions = questions.lock().unwrap().clone();
+    assert_eq!(questions.len(), 2);
+    assert!(questions[0].contains("delete"), "{questions:?}");
+    assert_eq!(questions[1], "really?");
+}
+
+#[tokio::test]
+async fn a_call_that_nobody_confirms_is_not_made() {
+    let (server, _) = answering(Elicited::Decline);
+    let error = call(&server, "delete", json!({})).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "a person has refused the call of tool `delete`"
+    );
+    let (server, _) = answering(Elicited::Cancel);
+    let error = call(&server, "ask", json!({})).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "nobody has decided whether tool `ask` may be called, so it was not called"
+    );
+}
+
+/// Sends one call of `delete` as a client of the protocol without `initialize` does, and returns the result.
+async fn call_of_delete(answers: Value) -> Value {
+    let (ours, theirs) = tokio::io::duplex(1 << 16);
+    tokio::spawn(mcp::serve(tools![delete]).over(theirs));
+    let (read, mut write) = tokio::io::split(ours);
+    let request = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {
+            "name": "delete", "arguments": {}, "inputResponses": answers,
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientInfo": { "name": "by hand", "version": "0" },
+                "io.modelcontextprotocol/clientCapabilities": { "elicitation": { "form": {} } },
+            },
+        },
+    });
+    write
+        .write_all(format!("{request}\n").as_bytes())
+        .await
+        .unwrap();
+    let mut lines = BufReader::new(read).lines();
+    let line = lines.next_line().await.unwrap().unwrap();
+    let mut response: Value = serde_json::from_str(&line).unwrap();
+    response["result"].take()
+}
+
+#[tokio::test]
+async fn without_initialize_the_client_asks_and_calls_again() {
+    let first = call_of_delete(Value::Null).await;
+    assert_eq!(first["resultType"], "input_required", "{first}");
+    let question = &first["inputRequests"]["confirm"];
+    assert_eq!(question["method"], "elicitation/create", "{first}");
+    let second = call_of_delete(json!({ "confirm": { "action": "accept", "content": {} } })).await;
+    assert_eq!(second["content"][0]["text"], "deleted", "{second}");
+    let refused = call_of_delete(json!({ "confirm": { "action": "decline" } })).await;
+    assert_eq!(refused["isError"], true, "{refused}");
+    assert_eq!(
+        refused["content"][0]["text"],
+        "a person has refused the call of tool `delete`"
     );
 }
 
