@@ -12,10 +12,11 @@ use super::connect::Target;
 use super::elicitation::Elicit;
 #[cfg(feature = "http")]
 use super::http_client::Address;
+use super::logs::Logs;
 use super::options::Options;
 use super::session::Session;
 use super::tool::McpTool;
-use super::{Elicitation, Elicited, McpError};
+use super::{Elicitation, Elicited, LogLevel, LogMessage, McpError};
 use petalflow::tool::{Tool, ToolSet, ToolSource};
 use petalflow::{BoxError, async_trait};
 use petalflow_llm::LlmClient;
@@ -337,6 +338,45 @@ impl McpClient {
     #[must_use]
     pub fn sample(self, model: impl LlmClient) -> Self {
         self.with(|options| options.request_handlers.model = Some(Arc::new(model)))
+    }
+
+    /// Tells the server on which folders it works, as `file://` addresses with names for people. Servers of files and of code
+    /// ask for them.
+    ///
+    /// ```
+    /// use petalflow_mcp::McpClient;
+    ///
+    /// let server = McpClient::stdio("file-server", [] as [&str; 0]).roots([("file:///home/ann/book", "the book")]);
+    /// # let _ = server;
+    /// ```
+    #[must_use]
+    pub fn roots<U: Into<String>, N: Into<String>>(
+        self,
+        roots: impl IntoIterator<Item = (U, N)>,
+    ) -> Self {
+        let roots = roots.into_iter();
+        let roots = roots.map(|(uri, name)| (uri.into(), name.into())).collect();
+        self.with(|options| options.request_handlers.roots = Some(roots))
+    }
+
+    /// Calls a function for each log message of the server of at least this level. It must not block. Without it, the server
+    /// is not asked for log messages.
+    ///
+    /// ```
+    /// use petalflow_mcp::{LogLevel, McpClient};
+    ///
+    /// let server = McpClient::stdio("some-server", [] as [&str; 0])
+    ///     .logs(LogLevel::Warning, |message| eprintln!("{}: {}", message.server, message.data));
+    /// # let _ = server;
+    /// ```
+    #[must_use]
+    pub fn logs(self, level: LogLevel, take: impl Fn(LogMessage) + Send + Sync + 'static) -> Self {
+        let take = Arc::new(take);
+        self.with(|options| options.request_handlers.logs = Some(Logs { level, take }))
+    }
+
+    pub(super) fn session(&self) -> &Session {
+        &self.0
     }
 
     /// Returns the current tools.

@@ -47,6 +47,10 @@ impl Connection {
         }
     }
 
+    pub(super) fn service(&self) -> &RunningService<RoleClient, MessageHandler> {
+        &self.service
+    }
+
     pub(super) fn peer(&self) -> &Peer<RoleClient> {
         self.service.peer()
     }

@@ -1,6 +1,6 @@
-//! Requests from servers during a call: elicitation and sampling.
+//! Requests from servers during a call: elicitation, sampling and roots.
 
-// Sampling is deprecated in the protocol, but servers still use it.
+// Sampling and roots are deprecated in the protocol, but servers still use them.
 #![allow(deprecated)]
 
 use std::future::Future;
@@ -10,9 +10,11 @@ use rmcp::ErrorData;
 use rmcp::model::{
     ClientCapabilities, ElicitRequestParams, ElicitResult, ElicitationAction,
     ElicitationCapability, FormElicitationCapability, InputRequest, InputRequests, InputResponses,
-    UrlElicitationCapability,
+    ListRootsResult, Root, RootsCapabilities, UrlElicitationCapability,
 };
 use serde_json::Value;
+
+use super::logs::Logs;
 
 use petalflow::BoxError;
 use petalflow::error::{catch_panic, message_with_sources};
@@ -73,6 +75,9 @@ pub(super) type Elicit = dyn Fn(Elicitation) -> BoxFuture<'static, Elicited> + S
 pub(super) struct RequestHandlers {
     pub(super) elicit: Option<Arc<Elicit>>,
     pub(super) model: Option<Arc<dyn petalflow_llm::LlmClient>>,
+    /// The folders on which the server works.
+    pub(super) roots: Option<Vec<(String, String)>>,
+    pub(super) logs: Option<Logs>,
 }
 
 impl RequestHandlers {
@@ -88,7 +93,20 @@ impl RequestHandlers {
         if self.model.is_some() {
             capabilities.sampling = Some(rmcp::model::SamplingCapability::default());
         }
+        if self.roots.is_some() {
+            capabilities.roots = Some(RootsCapabilities::default());
+        }
         capabilities
+    }
+
+    /// Answers a request for the folders.
+    pub(super) fn list_roots(&self) -> Result<ListRootsResult, ErrorData> {
+        let Some(roots) = &self.roots else {
+            return Err(ErrorData::invalid_request("the client has no roots", None));
+        };
+        let roots = roots.iter();
+        let roots = roots.map(|(uri, name)| Root::new(uri).with_name(name));
+        Ok(ListRootsResult::new(roots.collect()))
     }
 
     /// Answers an elicitation request.
@@ -147,6 +165,7 @@ impl RequestHandlers {
                 InputRequest::CreateMessage(request) => {
                     serde_json::to_value(self.sample(request.params).await?)
                 }
+                InputRequest::ListRoots(_) => serde_json::to_value(self.list_roots()?),
                 _ => {
                     return Err(ErrorData::invalid_request(
                         "it asks for something else",

@@ -1,12 +1,16 @@
 //! Handles the requests and notifications of a server.
 
+// Sampling, roots and logging are deprecated in the protocol, but servers still use them.
+#![allow(deprecated)]
+
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::{
     ClientConfig, ElicitRequestParams, ElicitResult, Implementation, JsonRpcMessage,
-    ProgressNotificationParam, ProgressToken, ServerNotification,
+    ListRootsResult, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken,
+    ServerNotification,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient, RxJsonRpcMessage};
 use rmcp::{ClientHandler, ErrorData};
@@ -78,8 +82,6 @@ impl MessageHandler {
     }
 }
 
-// Sampling is deprecated in the protocol, but servers still use it.
-#[allow(deprecated)]
 impl ClientHandler for MessageHandler {
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         self.0.list_changed.store(true, Ordering::Relaxed);
@@ -102,6 +104,23 @@ impl ClientHandler for MessageHandler {
         _: RequestContext<RoleClient>,
     ) -> Result<rmcp::model::CreateMessageResult, ErrorData> {
         self.0.request_handlers.sample(params).await
+    }
+
+    async fn list_roots(
+        &self,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ListRootsResult, ErrorData> {
+        self.0.request_handlers.list_roots()
+    }
+
+    async fn on_logging_message(
+        &self,
+        message: LoggingMessageNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        if let Some(logs) = &self.0.request_handlers.logs {
+            logs.take(&self.0.server, message);
+        }
     }
 
     fn get_info(&self) -> ClientConfig {

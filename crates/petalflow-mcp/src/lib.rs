@@ -48,8 +48,11 @@ mod http_client;
 mod http_options;
 #[cfg(feature = "http")]
 mod http_server;
+mod logs;
 mod options;
 mod problem;
+mod prompts;
+mod resources;
 mod result;
 mod sampling;
 mod server;
@@ -62,4 +65,7 @@ pub use elicitation::{Elicitation, Elicited};
 pub use error::McpError;
 #[cfg(feature = "http")]
 pub use http_options::RequestHeaders;
+pub use logs::{LogLevel, LogMessage};
+pub use prompts::{Completes, Prompt, PromptArgument};
+pub use resources::{Resource, ResourceTemplate};
 pub use server::{ListChangedNotifier, McpServer, serve};

@@ -3,6 +3,7 @@
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Map, Value, json};
 
+use petalflow_llm::Part;
 use petalflow_llm::message::{Media, MediaSource};
 
 /// Converts a server's result to `{"output": ..}`: the structured content if there is any, else the text, or a list
@@ -156,6 +157,41 @@ fn part(block: &ContentBlock) -> Value {
     }
 }
 
+/// Content as a part of a message.
+pub(super) fn part_of_block(block: &ContentBlock) -> Option<Part> {
+    match block {
+        ContentBlock::Text(text) => Some(Part::Text(text.text.as_str().into())),
+        ContentBlock::Image(image) => Some(medium(&image.mime_type, &image.data)),
+        ContentBlock::Audio(audio) => Some(medium(&audio.mime_type, &audio.data)),
+        ContentBlock::Resource(embedded) => part_of(&embedded.resource),
+        other => Some(Part::Text(part(other).to_string().into())),
+    }
+}
+
+/// The contents of a resource as a part of a message. `None` for contents of later protocol versions.
+pub(super) fn part_of(contents: &ResourceContents) -> Option<Part> {
+    match contents {
+        ResourceContents::TextResourceContents { text, .. } => {
+            Some(Part::Text(text.as_str().into()))
+        }
+        ResourceContents::BlobResourceContents {
+            mime_type, blob, ..
+        } => {
+            let media_type = mime_type.as_deref().unwrap_or("application/octet-stream");
+            Some(medium(media_type, blob))
+        }
+        _ => None,
+    }
+}
+
+fn medium(media_type: &str, data: &str) -> Part {
+    Part::Media(Media {
+        media_type: media_type.into(),
+        source: MediaSource::Base64(data.into()),
+        origin: None,
+    })
+}
+
 fn resource(contents: &ResourceContents) -> Value {
     match contents {
         ResourceContents::TextResourceContents {
@@ -225,7 +261,8 @@ mod tests {
         // A server that repeats the picture in its structured result sends it to the model once.
         let repeated = json!({ "result": [{ "type": "image", "data": "AAAA" }, "data:image/png;base64,AAAA", "AAAAA"] });
         let repeated = result(json!([picture]), Some(repeated), false);
-        let once = json!({ "result": [{ "type": "image", "data": "attached" }, "attached", "AAAAA"] });
+        let once =
+            json!({ "result": [{ "type": "image", "data": "attached" }, "attached", "AAAAA"] });
         assert_eq!(
             from_mcp(repeated),
             Ok(json!({ "output": once, "content": [ours] }))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::service::ServiceError;
+use rmcp::service::{RoleClient, RunningService, ServiceError};
 use tokio::sync::Mutex;
 
 use super::McpError;
@@ -16,6 +16,9 @@ use super::result::object_schema;
 use petalflow::BoxError;
 use petalflow::policy::Retry;
 use petalflow::tool::ToolSpec;
+
+/// A connection of `rmcp`.
+type Service = RunningService<RoleClient, MessageHandler>;
 
 /// An MCP server as the client sees it.
 #[derive(Clone)]
@@ -51,6 +54,11 @@ impl Session {
         }
         *slot = None;
         let connection = Arc::new(self.connect().await?);
+        if let Some(logs) = &self.options.request_handlers.logs {
+            let limit = self.options.connect_timeout;
+            // Without an answer there are no logs.
+            let _ = tokio::time::timeout(limit, logs.request(connection.peer())).await;
+        }
         *slot = Some(Arc::clone(&connection));
         Ok(connection)
     }
@@ -77,13 +85,11 @@ impl Session {
     }
 
     async fn list(&self, connection: &Connection) -> Result<ToolList, McpError> {
-        let (what, limit) = ("tools/list", self.options.connect_timeout);
-        let response = tokio::time::timeout(limit, connection.peer().list_all_tools()).await;
-        let tools = match response {
-            Ok(Ok(tools)) => tools,
-            Ok(Err(error)) => return Err(self.failed(connection, what, error)),
-            Err(_) => return Err(self.timed_out(what, limit)),
-        };
+        let limit = self.options.connect_timeout;
+        let request = async |service: &Service| service.list_all_tools().await;
+        let tools = self
+            .ask_over(connection, "tools/list", limit, &request)
+            .await?;
         let mut names = BTreeSet::new();
         let mut listed = Vec::with_capacity(tools.len());
         for tool in tools {
@@ -107,6 +113,37 @@ impl Session {
         let listed = listed.into();
         connection.cache_tools(&listed);
         Ok(listed)
+    }
+
+    /// Makes a request that has no effects, and repeats it once if the connection was lost. `what` is its name in errors.
+    pub(super) async fn ask<T>(
+        &self,
+        what: &str,
+        request: impl AsyncFn(&Service) -> Result<T, ServiceError>,
+    ) -> Result<T, McpError> {
+        let limit = self.options.timeout;
+        let connection = self.connection().await?;
+        match self.ask_over(&connection, what, limit, &request).await {
+            Err(McpError::Lost { .. }) => {
+                let connection = self.connection().await?;
+                self.ask_over(&connection, what, limit, &request).await
+            }
+            result => result,
+        }
+    }
+
+    async fn ask_over<T>(
+        &self,
+        connection: &Connection,
+        what: &str,
+        limit: Duration,
+        request: &impl AsyncFn(&Service) -> Result<T, ServiceError>,
+    ) -> Result<T, McpError> {
+        match tokio::time::timeout(limit, request(connection.service())).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => Err(self.failed(connection, what, error)),
+            Err(_) => Err(self.timed_out(what, limit)),
+        }
     }
 
     async fn connect(&self) -> Result<Connection, McpError> {

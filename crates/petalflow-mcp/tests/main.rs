@@ -8,6 +8,7 @@ mod child;
 mod exposed;
 mod http;
 mod lists;
+mod peers;
 mod recorded;
 mod served;
 mod unavailable;

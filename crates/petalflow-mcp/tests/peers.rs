@@ -1,0 +1,260 @@
+//! Servers and clients of others: the reference servers of the protocol, and its SDK for Python.
+//!
+//! `PETALFLOW_TEST_MCP_SERVERS` is the folder with the programs of the npm packages
+//! `@modelcontextprotocol/server-everything` and `@modelcontextprotocol/server-filesystem`, and
+//! `PETALFLOW_TEST_MCP_PYTHON` a Python with the package `mcp`.
+
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
+
+use petalflow::prelude::*;
+use petalflow_llm::{Part, Role, ScriptedModel};
+use petalflow_mcp::{self as mcp, Completes, Elicited, LogLevel, McpClient};
+use petalflow_test_support::{Need, assert_contains, skip};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use super::{add, call};
+
+/// A program of the reference servers.
+fn server(program: &str, arguments: &[&str]) -> Option<McpClient> {
+    let Some(folder) = std::env::var_os("PETALFLOW_TEST_MCP_SERVERS") else {
+        skip(
+            Need::Optional,
+            "no reference servers of MCP: set PETALFLOW_TEST_MCP_SERVERS to the folder `node_modules/.bin` with those of the npm \
+             packages @modelcontextprotocol/server-everything and @modelcontextprotocol/server-filesystem",
+        );
+        return None;
+    };
+    let program = PathBuf::from(folder).join(program);
+    Some(McpClient::stdio(
+        program.display().to_string(),
+        arguments.iter().copied(),
+    ))
+}
+
+fn everything() -> Option<McpClient> {
+    server("mcp-server-everything", &[])
+}
+
+/// A Python with the SDK.
+fn python() -> Option<String> {
+    let python = std::env::var("PETALFLOW_TEST_MCP_PYTHON").ok();
+    if python.is_none() {
+        skip(
+            Need::Optional,
+            "no SDK of MCP for Python: set PETALFLOW_TEST_MCP_PYTHON to a Python with the package `mcp`",
+        );
+    }
+    python
+}
+
+fn text(part: &Part) -> &str {
+    match part {
+        Part::Text(text) => &text.text,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn resources_of_the_reference_server() {
+    let Some(server) = everything() else { return };
+    let resources = server.resources().await.unwrap();
+    let features = resources
+        .iter()
+        .find(|it| it.name == "features.md")
+        .unwrap();
+    assert_eq!(features.media_type.as_deref(), Some("text/markdown"));
+    let parts = server.read_resource(&features.uri).await.unwrap();
+    assert_contains(&text(&parts[0]), "Features");
+    let templates = server.resource_templates().await.unwrap();
+    assert!(
+        templates
+            .iter()
+            .any(|it| it.uri_template.contains("{resourceId}"))
+    );
+    let blob = server.read_resource("demo://resource/dynamic/blob/1").await;
+    assert!(matches!(blob.unwrap()[0], Part::Media(_)));
+    let error = server.read_resource("demo://nowhere").await.unwrap_err();
+    assert_contains(&error.to_string(), "refused `demo://nowhere`: ");
+}
+
+#[tokio::test]
+async fn prompts_and_completions_of_the_reference_server() {
+    let Some(server) = everything() else { return };
+    let instructions = server.instructions().await.unwrap().unwrap();
+    assert_contains(&instructions, "Everything Server");
+    let prompts = server.prompts().await.unwrap();
+    let prompt = prompts.iter().find(|it| it.name == "args-prompt").unwrap();
+    let required: Vec<_> = prompt
+        .arguments
+        .iter()
+        .map(|it| (&*it.name, it.required))
+        .collect();
+    assert_eq!(required, [("city", true), ("state", false)]);
+    let messages = server
+        .prompt("args-prompt", [("city", "Ghent")])
+        .await
+        .unwrap();
+    assert_eq!(messages[0].role, Role::User);
+    assert_contains(&text(&messages[0].parts[0]), "Ghent");
+    let department = Completes::prompt("completable-prompt", "department");
+    let offered = server.complete(&department, "E").await.unwrap();
+    assert_eq!(offered, ["Engineering"]);
+    let error = server.prompt("no-prompt", [("a", "b")]).await.unwrap_err();
+    assert_contains(&error.to_string(), "refused `no-prompt`: ");
+}
+
+#[tokio::test]
+async fn the_reference_server_asks_for_roots_people_and_a_model() {
+    let Some(server) = everything() else { return };
+    let logged = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&logged);
+    let server = server
+        .roots([("file:///home/ann/book", "the book")])
+        .elicit(|question| async move {
+            assert!(question.schema.is_some());
+            Elicited::Accept(json!({ "name": "Ann" }))
+        })
+        .sample(ScriptedModel::new(["In short: yes."]))
+        .logs(LogLevel::Debug, move |message| {
+            log.lock().unwrap().push(message.level);
+        });
+    let roots = call(&server, "get-roots-list", json!({})).await.unwrap();
+    assert_contains(&roots.to_string(), "file:///home/ann/book");
+    let asked = call(&server, "trigger-elicitation-request", json!({})).await;
+    assert_contains(&asked.unwrap().to_string(), "Ann");
+    let arguments = json!({ "prompt": "Is it?" });
+    let sampled = call(&server, "trigger-sampling-request", arguments).await;
+    assert_contains(&sampled.unwrap().to_string(), "In short: yes.");
+    let picture = call(&server, "get-tiny-image", json!({})).await.unwrap();
+    assert_contains(&picture.to_string(), r#""media_type":"image/png""#);
+    call(&server, "toggle-simulated-logging", json!({}))
+        .await
+        .unwrap();
+    for _ in 0..200 {
+        if !logged.lock().unwrap().is_empty() {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("no log message came");
+}
+
+#[tokio::test]
+async fn the_file_server_works_in_its_folder() {
+    let folder = std::env::temp_dir().join(format!("petalflow-mcp-files-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let folder = folder.canonicalize().unwrap();
+    let path = folder.join("petals.txt");
+    if let Some(server) = server("mcp-server-filesystem", &[folder.to_str().unwrap()]) {
+        let arguments = json!({ "path": path, "content": "five petals" });
+        call(&server, "write_file", arguments).await.unwrap();
+        let read = call(&server, "read_text_file", json!({ "path": path })).await;
+        assert_contains(&read.unwrap().to_string(), "five petals");
+        let outside = call(
+            &server,
+            "read_text_file",
+            json!({ "path": "/etc/hostname" }),
+        )
+        .await;
+        assert_contains(&outside.unwrap_err().to_string(), "outside");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+const PYTHON_SERVER: &str = r#"
+from mcp.server.mcpserver import Image, MCPServer
+
+server = MCPServer("python", instructions="Add first.")
+
+@server.tool()
+def add(a: int, b: int) -> int:
+    """Adds two numbers."""
+    return a + b
+
+@server.tool()
+def picture() -> Image:
+    """Draws."""
+    return Image(data=b"\x89PNG", format="png")
+
+@server.resource("notes://today")
+def today() -> str:
+    return "rain"
+
+@server.prompt()
+def review(code: str) -> str:
+    return f"Review: {code}"
+
+server.run()
+"#;
+
+#[tokio::test]
+async fn a_server_of_the_python_sdk() {
+    let Some(python) = python() else { return };
+    let server = McpClient::stdio(python, ["-c", PYTHON_SERVER]);
+    let sum = call(&server, "add", json!({ "a": 1, "b": 2 }))
+        .await
+        .unwrap();
+    assert_contains(&sum.to_string(), "3");
+    let picture = call(&server, "picture", json!({}))
+        .await
+        .unwrap()
+        .to_string();
+    assert_eq!(picture.matches("iVBO").count(), 1, "{picture}");
+    assert_eq!(
+        server.instructions().await.unwrap().as_deref(),
+        Some("Add first.")
+    );
+    let notes = server.read_resource("notes://today").await.unwrap();
+    assert_eq!(text(&notes[0]), "rain");
+    let messages = server.prompt("review", [("code", "x")]).await.unwrap();
+    assert_eq!(text(&messages[0].parts[0]), "Review: x");
+}
+
+/// Deletes everything.
+#[tool(confirm = "delete it all?")]
+fn delete() -> &'static str {
+    "deleted"
+}
+
+const PYTHON_CLIENT: &str = r#"
+import asyncio, json, sys
+from mcp import Client
+from mcp.types import ElicitResult
+
+async def elicit(context, params):
+    return ElicitResult(action="accept", content={})
+
+async def main():
+    async with Client(sys.argv[1], elicitation_callback=elicit) as client:
+        tools = await client.list_tools()
+        added = await client.call_tool("add", {"a": 2, "b": 3})
+        deleted = await client.call_tool("delete", {})
+        print(json.dumps({
+            "tools": sorted(tool.name for tool in tools.tools),
+            "sum": added.structured_content,
+            "deleted": deleted.content[0].text,
+        }))
+
+asyncio.run(main())
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_of_the_python_sdk() {
+    let Some(python) = python() else { return };
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = tokio::spawn(mcp::serve(tools![add, delete]).http(listener, []));
+    let output = tokio::process::Command::new(python)
+        .args(["-c", PYTHON_CLIENT, &format!("http://{address}/mcp")])
+        .stderr(Stdio::inherit())
+        .output()
+        .await
+        .unwrap();
+    serving.abort();
+    let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let expected = json!({ "tools": ["add", "delete"], "sum": { "sum": 5 }, "deleted": "deleted" });
+    assert_eq!(seen, expected);
+}
