@@ -1,5 +1,6 @@
 //! The folders in which a macro looks for a document.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 /// The folders that the path in a macro can be relative to.
@@ -19,6 +20,8 @@ use std::path::{Path, PathBuf};
 pub struct Folders {
     /// Each with the words that name it in an error.
     all: Vec<(String, PathBuf)>,
+    /// The folder of a package in which the source file is, if it is not known where.
+    around: Option<PathBuf>,
 }
 
 impl Folders {
@@ -30,12 +33,18 @@ impl Folders {
     /// The folder of the source file with the macro, if the compiler knows the file, and then that of the package that is
     /// compiled.
     pub fn of_macro(file: Option<PathBuf>) -> Self {
-        let folders = match file {
-            Some(file) => Folders::new().beside(file),
-            None => Folders::new(),
-        };
         let name = std::env::var("CARGO_PKG_NAME");
-        match (name, std::env::var_os("CARGO_MANIFEST_DIR")) {
+        let package = std::env::var_os("CARGO_MANIFEST_DIR");
+        // rust-analyzer does not say which file it expands.
+        let around = package.as_ref().filter(|_| file.is_none());
+        let mut folders = Folders {
+            around: around.map(PathBuf::from),
+            ..Folders::new()
+        };
+        if let Some(file) = file {
+            folders = folders.beside(file);
+        }
+        match (name, package) {
             (Ok(name), Some(folder)) => folders.package(&name, folder),
             _ => folders,
         }
@@ -70,12 +79,44 @@ impl Folders {
         if let Some(file) = files.find(|file| file.is_file()) {
             return Ok(file.canonicalize().unwrap_or(file));
         }
+        if let Some(file) = self
+            .around
+            .as_ref()
+            .and_then(|folder| find_below(folder, path))
+        {
+            return Ok(file.canonicalize().unwrap_or(file));
+        }
         let words: Vec<&str> = self.all.iter().map(|(words, _)| &words[..]).collect();
         let words = words.join(" or to ");
         Err(format!(
             "there is no file `{path}`: the path is relative to {words}"
         ))
     }
+}
+
+/// The most folders of a package that are searched.
+const MAX_FOLDERS: usize = 4_096;
+
+/// The file of this path that is relative to a folder of a package, nearest to its root.
+fn find_below(package: &Path, path: &str) -> Option<PathBuf> {
+    let mut folders = VecDeque::from([package.to_path_buf()]);
+    for _ in 0..MAX_FOLDERS {
+        let folder = folders.pop_front()?;
+        let file = folder.join(path);
+        if file.is_file() {
+            return Some(file);
+        }
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let inner = entries.filter(|entry| {
+            let name = entry.file_name();
+            let is_hidden = name.to_string_lossy().starts_with('.') || name == "target";
+            !is_hidden && entry.file_type().is_ok_and(|kind| kind.is_dir())
+        });
+        let mut inner: Vec<PathBuf> = inner.map(|entry| entry.path()).collect();
+        inner.sort();
+        folders.extend(inner);
+    }
+    None
 }
 
 /// The paths of included files, with the files themselves, for a macro that compiles them into a program.
@@ -94,4 +135,22 @@ pub fn included_files(document: &Path, paths: Vec<String>) -> Vec<(String, Strin
         Some((path, file))
     });
     files.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_found_if_the_source_file_is_not_known() {
+        // As rust-analyzer expands macros.
+        let folders = Folders::of_macro(None);
+        let found = folders.find("folders.rs").unwrap();
+        assert!(found.ends_with("src/folders.rs"), "{found:?}");
+        let error = folders.find("no/such/file").unwrap_err();
+        assert!(error.contains("petalflow-source"), "{error}");
+        // `cargo` knows it, and then the path is relative to it.
+        let known = Folders::of_macro(Some("tests/main.rs".into()));
+        assert!(known.find("folders.rs").is_err());
+    }
 }
