@@ -2,26 +2,60 @@
 
 use std::sync::Arc;
 
+use petalflow::tool::schema;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+/// What is wrong with an answer, or nothing.
+type Checked = Result<(), String>;
 
 /// The required form of an answer.
 #[derive(Clone)]
 pub(crate) struct Output {
     pub(crate) schema: Arc<Value>,
-    /// Checks a value. The error says what is wrong with it.
-    pub(crate) check: fn(&Value) -> Result<(), String>,
-    /// Checks the text of an answer.
-    pub(crate) read: fn(&str) -> Result<(), String>,
+    /// Reads a value as the type, and validates it.
+    value: Arc<dyn Fn(&Value) -> Checked + Send + Sync>,
+    /// Reads the text of an answer as the type, and validates it.
+    text: Arc<dyn Fn(&str) -> Checked + Send + Sync>,
 }
 
 impl Output {
-    pub(crate) fn of<T: JsonSchema + DeserializeOwned>() -> Self {
+    /// Answers of this type that pass `validate`.
+    pub(crate) fn of<T: JsonSchema + DeserializeOwned>(
+        validate: impl Fn(&T) -> Checked + Send + Sync + 'static,
+    ) -> Self {
+        let validate = Arc::new(validate);
+        let validate_text = Arc::clone(&validate);
         Output {
             schema: Arc::new(schemars::schema_for!(T).to_value()),
-            check: |value| deserialize::<T>(value).map(drop),
-            read: |text| parse::<T>(text).map(drop),
+            value: Arc::new(move |value| validate(&deserialize(value)?)),
+            text: Arc::new(move |text| validate_text(&parse(text)?)),
+        }
+    }
+
+    /// Checks a value. The error says what is wrong with it.
+    pub(crate) fn check(&self, value: &Value) -> Checked {
+        self.compared((self.value)(value), Some(value))
+    }
+
+    /// Checks the text of an answer.
+    pub(crate) fn check_text(&self, text: &str) -> Checked {
+        let value: Option<Value> = serde_json::from_str(unfenced(text)).ok();
+        self.compared((self.text)(text), value.as_ref())
+    }
+
+    /// Adds what serde does not see: limits, and more than one mistake.
+    fn compared(&self, read: Checked, value: Option<&Value>) -> Checked {
+        let mistakes = value.map(|value| schema::check(&self.schema, value));
+        let mistakes = mistakes.unwrap_or_default();
+        match read {
+            Ok(()) => match mistakes.limits() {
+                beyond if beyond.is_empty() => Ok(()),
+                beyond => Err(beyond.to_string()),
+            },
+            Err(_) if mistakes.len() > 1 => Err(mistakes.to_string()),
+            Err(problem) => Err(problem),
         }
     }
 }

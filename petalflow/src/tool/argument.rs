@@ -4,7 +4,7 @@ use ::schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::schema::drop_nulls;
+use super::schema::{self, Mistakes, drop_nulls};
 use super::{ToolContext, ToolError, ToolSpec};
 use crate::error::BoxError;
 use crate::node::{Extract, Requirements};
@@ -62,17 +62,39 @@ pub(crate) fn read<T: DeserializeOwned>(spec: &ToolSpec, arguments: Value) -> Re
     let mut arguments = object(tool, arguments)?;
     drop_nulls(&spec.parameters, &mut arguments);
     let mut arguments = Value::Object(arguments);
+    // A type can accept more than its schema says, but it does not check limits.
+    let mistakes = schema::check(&spec.parameters, &arguments);
     let second = has_floats(&arguments).then(|| arguments.clone());
     let read = serde_path_to_error::deserialize(arguments.take());
     let error = match read {
-        Ok(read) => return Ok(read),
-        Err(error) => misfit(tool, &error),
+        Ok(read) => return within_limits(tool, read, mistakes),
+        Err(error) => error,
     };
     // In JSON Schema, and so for models, `3.0` is an integer.
     let whole = second
         .map(whole_numbers)
         .map(serde_path_to_error::deserialize);
-    whole.and_then(Result::ok).ok_or(error)
+    match whole {
+        Some(Ok(read)) => within_limits(tool, read, mistakes),
+        // serde stops at the first mistake.
+        _ if mistakes.len() > 1 => Err(beyond(tool, &mistakes)),
+        _ => Err(misfit(tool, &error)),
+    }
+}
+
+/// The arguments, unless they are beyond a limit of the schema.
+fn within_limits<T>(tool: &str, read: T, mistakes: Mistakes) -> Result<T, ToolError> {
+    let mistakes = mistakes.limits();
+    if mistakes.is_empty() {
+        return Ok(read);
+    }
+    Err(beyond(tool, &mistakes))
+}
+
+fn beyond(tool: &str, mistakes: &Mistakes) -> ToolError {
+    ToolError::Arguments(format!(
+        "the arguments of tool `{tool}` do not fit: {mistakes}; call it again with arguments that fit its schema"
+    ))
 }
 
 /// Whether it contains whole numbers that are written as floats.

@@ -241,3 +241,41 @@ async fn integers_may_be_written_with_a_point() {
         assert_contains(&error, "at `counts[0]`");
     }
 }
+
+/// Rates a flower.
+#[tool]
+fn rate(
+    #[schemars(length(min = 3), regex(pattern = "^[a-z]+$"))] name: String,
+    #[schemars(range(max = 1.0))] sure: f64,
+    #[schemars(length(max = 2))] tags: Option<Vec<String>>,
+) -> f64 {
+    let _ = (name, tags);
+    sure
+}
+
+#[tokio::test]
+async fn limits_of_the_schema_hold() {
+    let rated = call(&rate {}, json!({ "name": "rose", "sure": 1 })).await;
+    assert_eq!(rated.unwrap(), json!(1.0));
+    let error = call(
+        &rate {},
+        json!({ "name": "R2", "sure": 7.5, "tags": ["a", "b", "c"] }),
+    )
+    .await;
+    assert_eq!(
+        error.unwrap_err(),
+        "the arguments of tool `rate` do not fit: `name` is \"R2\", and must have at least 3 characters, not 2; `name` is \
+         \"R2\", and must match `^[a-z]+$`; `sure` is 7.5, and must be at most 1.0; `tags` must have at most 2 items, not 3; \
+         call it again with arguments that fit its schema"
+    );
+}
+
+#[tokio::test]
+async fn all_mistakes_are_told_at_once() {
+    let error = call(&rate {}, json!({ "sure": "very", "colour": "red" })).await;
+    assert_eq!(
+        error.unwrap_err(),
+        "the arguments of tool `rate` do not fit: `colour` is not in the schema; `sure` is \"very\", and must be a number; \
+         `name` is missing; call it again with arguments that fit its schema"
+    );
+}

@@ -189,8 +189,9 @@ impl Agent {
 
     /// Asks the model for answers of type `T`. [`Conversation::output`](crate::Conversation::output) parses them.
     ///
-    /// An answer that is no `T` goes back to the model, with the problem: see [`max_repairs`](Self::max_repairs). What a
-    /// callback answers instead of the model is not checked.
+    /// An answer that is no `T` goes back to the model, with all its mistakes: see [`max_repairs`](Self::max_repairs). So
+    /// does one that is beyond a limit of the schema, such as `#[schemars(range(max = 1))]`. What a callback answers instead
+    /// of the model is not checked.
     ///
     /// ```
     /// use petalflow_agent::Agent;
@@ -212,7 +213,44 @@ impl Agent {
     /// ```
     #[must_use]
     pub fn output<T: Answer>(self) -> Self {
-        self.edit(|agent| agent.output = Some(Output::of::<T>()))
+        self.edit(|agent| agent.output = Some(Output::of::<T>(|_| Ok(()))))
+    }
+
+    /// Asks the model for answers of type `T` that pass a check of the program, like [`output`](Self::output). The text of the
+    /// error goes back to the model, which answers again.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// # use petalflow_llm::ScriptedModel;
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Trip {
+    ///     from: String,
+    ///     to: String,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let same = r#"{"from": "Ghent", "to": "Ghent"}"#;
+    /// # let model = ScriptedModel::new([same, r#"{"from": "Ghent", "to": "Bruges"}"#]);
+    /// let agent = Agent::new(model).valid_output(|trip: &Trip| {
+    ///     if trip.from == trip.to {
+    ///         return Err("a trip leads to another place");
+    ///     }
+    ///     Ok(())
+    /// });
+    /// let trip: Trip = agent.run("A trip, please.").await?.output()?;
+    /// assert_eq!(trip.to, "Bruges");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn valid_output<T: Answer, E: std::fmt::Display>(
+        self,
+        validate: impl Fn(&T) -> Result<(), E> + Send + Sync + 'static,
+    ) -> Self {
+        let validate = move |answer: &T| validate(answer).map_err(|error| error.to_string());
+        self.edit(|agent| agent.output = Some(Output::of::<T>(validate)))
     }
 
     /// Edits the initial request of every model call: the temperature, the number of tokens.

@@ -395,3 +395,64 @@ async fn an_error_names_the_agent_and_no_node_of_its_flow() {
         "agent `agent`: the budget file is missing"
     );
 }
+
+/// How sure a model is, and of what.
+#[derive(Debug, PartialEq, Deserialize, petalflow::tool::schemars::JsonSchema)]
+#[schemars(crate = "petalflow::tool::schemars")]
+struct Guess {
+    #[schemars(length(min = 3))]
+    name: String,
+    #[schemars(range(max = 1.0))]
+    sure: f64,
+}
+
+#[tokio::test]
+async fn limits_of_the_schema_hold_and_all_mistakes_are_told_at_once() {
+    let (agent, model) = scripted_agent([
+        r#"{"name": "ro", "sure": 7.5}"#,
+        r#"{"name": 5, "sure": "very"}"#,
+        r#"{"name": "rose", "sure": 0.5}"#,
+    ]);
+    let agent = agent.output::<Guess>();
+    let talk = agent.run("what is it?").await.unwrap();
+    assert_eq!(talk.output::<Guess>().unwrap().sure, 0.5);
+    let sent = sent_messages(&model);
+    assert_contains(
+        &sent[2],
+        r#"`name` is "ro", and must have at least 3 characters, not 2; `sure` is 7.5, and must be at most 1"#,
+    );
+    assert_contains(
+        &sent[4],
+        r#"`name` is 5, and must be a text; `sure` is "very", and must be a number"#,
+    );
+}
+
+#[tokio::test]
+async fn a_validator_asks_the_model_again_up_to_the_limit() {
+    let reply = r#"{"name": "rose", "petals": 4}"#;
+    let (agent, model) = scripted_agent([reply, reply, ROSE]);
+    let five = |flower: &Flower| match flower.petals {
+        5 => Ok(()),
+        petals => Err(format!("a wild rose has 5 petals, not {petals}")),
+    };
+    let agent = agent.valid_output(five);
+    let talk = agent.run("what is it?").await.unwrap();
+    assert_eq!(talk.output::<Flower>().unwrap(), rose());
+    let sent = sent_messages(&model);
+    assert_contains(&sent[4], "a wild rose has 5 petals, not 4");
+
+    let (agent, _) = scripted_agent([reply, reply]);
+    let error = failure(&agent.valid_output(five).max_repairs(1), "what is it?").await;
+    assert_contains(&error, "a wild rose has 5 petals, not 4");
+
+    // The same for an answer that is given with a tool.
+    let (agent, _) = scripted_agent([
+        Reply::call("set_model_response", json!({"name": "rose", "petals": 4})),
+        Reply::call("set_model_response", json!({"name": "rose", "petals": 5})),
+    ]);
+    let agent = agent
+        .tool(constant_tool("look", json!("a rose")))
+        .valid_output(five);
+    let talk = agent.run("what is it?").await.unwrap();
+    assert_eq!(talk.output::<Flower>().unwrap(), rose());
+}

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize as _;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::ask_model::{ask_model, model_of_node};
 use crate::{LlmClient, LlmRequest, LlmResponse};
 use petalflow::node::Key;
+use petalflow::tool::schema;
 use petalflow::{BoxError, Context, node};
 
 /// A node that sends the value of the key `Q` to a model, and writes the answer to the key `A`: as text
@@ -61,7 +63,7 @@ use petalflow::{BoxError, Context, node};
 pub struct Prompt<Q, A: Key> {
     client: Option<Arc<dyn LlmClient>>,
     request: LlmRequest,
-    read: fn(&LlmResponse) -> Result<A::Value, BoxError>,
+    read: Read<A>,
     question: std::marker::PhantomData<fn() -> Q>,
 }
 
@@ -87,7 +89,7 @@ impl<Q, A: Key> fmt::Debug for Prompt<Q, A> {
 impl<Q, A: Key<Value = String>> Prompt<Q, A> {
     /// A node that requests text. Empty instructions are omitted.
     pub fn new(instructions: impl Into<String>) -> Self {
-        Self::reading(instructions.into(), |response| Ok(response.text()))
+        Self::reading(instructions.into(), |response, _| Ok(response.text()))
     }
 }
 
@@ -96,28 +98,42 @@ impl<Q, A: Key<Value: JsonSchema + DeserializeOwned>> Prompt<Q, A> {
     ///
     /// Any other answer is an error of the node. The node's `retry` may run it again.
     pub fn structured(instructions: impl Into<String>) -> Self {
-        let mut prompt = Self::reading(instructions.into(), |response| {
-            let text = response.text();
-            let read = match &response.json {
-                Some(json) => A::Value::deserialize(json),
-                None => serde_json::from_str(&text),
-            };
-            read.map_err(|error| {
+        let mut prompt = Self::reading(instructions.into(), |response, schema| {
+            let misfit = |problem: &dyn fmt::Display| {
                 format!(
-                    "the model's answer does not fit the key `{}`: {error}",
+                    "the model's answer does not fit the key `{}`: {problem}",
                     A::NAME
                 )
-                .into()
-            })
+            };
+            let text = response.text();
+            let json: Value = match &response.json {
+                Some(json) => json.clone(),
+                None => serde_json::from_str(&text).map_err(|error| misfit(&error))?,
+            };
+            let mistakes = schema
+                .map(|schema| schema::check(schema, &json))
+                .unwrap_or_default();
+            let read = match A::Value::deserialize(json) {
+                Ok(read) => read,
+                // serde stops at the first mistake.
+                Err(_) if mistakes.len() > 1 => return Err(misfit(&mistakes).into()),
+                Err(error) => return Err(misfit(&error).into()),
+            };
+            let beyond = mistakes.limits();
+            if beyond.is_empty() {
+                Ok(read)
+            } else {
+                Err(misfit(&beyond).into())
+            }
         });
-        let schema = petalflow::tool::schema::of::<A::Value>();
+        let schema = schema::of::<A::Value>();
         prompt.request.json_schema = Some(Arc::new(schema));
         prompt
     }
 }
 
 impl<Q, A: Key> Prompt<Q, A> {
-    fn reading(instructions: String, read: fn(&LlmResponse) -> Result<A::Value, BoxError>) -> Self {
+    fn reading(instructions: String, read: Read<A>) -> Self {
         Prompt {
             client: None,
             request: LlmRequest {
@@ -189,6 +205,12 @@ where
             ..self.request.clone()
         };
         let response = ask_model(&*client, &request, &cx, cx.attempt()).await?;
-        Ok(A::new((self.read)(&response)?))
+        Ok(A::new((self.read)(
+            &response,
+            self.request.json_schema.as_deref(),
+        )?))
     }
 }
+
+/// Reads the value of a key from a response, which should fit the schema.
+type Read<A> = fn(&LlmResponse, Option<&Value>) -> Result<<A as Key>::Value, BoxError>;

@@ -47,7 +47,7 @@ pub(super) fn node_ref(input: ParseStream) -> syn::Result<NodeRef> {
     Ok(node)
 }
 
-/// The error for `Send(research)`, as LangGraph has it.
+/// The error for `Send(research)`, as another library has it.
 fn sent(node: &NodeRef, input: ParseStream) -> syn::Error {
     let target = node_in_parentheses(input).unwrap_or_else(|| "research".to_string());
     let text = format_args!(

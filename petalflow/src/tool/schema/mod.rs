@@ -3,8 +3,11 @@
 //! [`of`] returns the neutral schema, which is part of a [`ToolSpec`](super::ToolSpec). `petalflow_llm::schema` converts it for
 //! providers that enforce schemas.
 
+mod check;
 mod nulls;
+mod path;
 
+pub use check::{Mistakes, check};
 pub(crate) use nulls::drop_nulls;
 
 use ::schemars::generate::SchemaSettings;

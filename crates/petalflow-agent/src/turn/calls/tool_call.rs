@@ -287,7 +287,7 @@ async fn run_agent(
 /// Checks that the arguments match the agent's output schema.
 fn check_output(ctx: Ctx<'_>, arguments: &Value) -> Result<(), ToolError> {
     let output = ctx.agent().output.as_ref();
-    let checked = output.map_or(Ok(()), |output| (output.check)(arguments));
+    let checked = output.map_or(Ok(()), |output| output.check(arguments));
     checked.map_err(|problem| {
         ToolError::Arguments(format!(
             "the arguments do not fit the schema at {problem}; call it again with arguments that do"

@@ -30,7 +30,7 @@ pub(in crate::turn) fn request(
     let problem = match answer.as_deref() {
         // The provider or the user stopped the model.
         Some(answer) if answer.error.is_some() || answer.interrupted => return Ok(None),
-        Some(answer) if !text.trim().is_empty() => match (output.read)(&text) {
+        Some(answer) if !text.trim().is_empty() => match output.check_text(&text) {
             Ok(()) => return Ok(None),
             Err(problem) if answer.finish == Some(FinishReason::Length) => {
                 format!("it was cut off at the maximum number of tokens ({problem})")
@@ -98,7 +98,7 @@ pub(in crate::turn) fn fits(ctx: Ctx<'_>, result: &ToolResult) -> bool {
     !result.is_error
         && output
             .zip(call)
-            .is_none_or(|(output, call)| (output.check)(&call.arguments).is_ok())
+            .is_none_or(|(output, call)| output.check(&call.arguments).is_ok())
 }
 
 /// The next repair of the turn. The events of the turn count the earlier ones, so that a resumed turn continues the count.

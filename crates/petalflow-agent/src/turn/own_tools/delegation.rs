@@ -58,7 +58,7 @@ pub(in crate::turn) fn answer(agent: &Definition, arguments: &Value) -> String {
 fn output(agent: &Definition, answer: &str) -> Value {
     let typed = agent.output.as_ref().and_then(|output| {
         let value = serde_json::from_str(answer).ok()?;
-        (output.check)(&value).is_ok().then_some(value)
+        output.check(&value).is_ok().then_some(value)
     });
     typed.unwrap_or_else(|| json!({ "result": answer }))
 }
