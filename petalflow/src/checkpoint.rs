@@ -9,6 +9,7 @@ pub(crate) use petalflow_codec::{
     TaskEntry, encode_keys, key_lines,
 };
 pub use petalflow_codec::{Cause, CodecError, DecisionKind, DecisionRecord};
+pub(crate) use petalflow_store::document_version;
 pub(crate) use petalflow_store::retention::{self, Retention};
 pub(crate) use petalflow_store::settings::{self, Durability, OnBusy};
 #[doc(inline)]

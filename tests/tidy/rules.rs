@@ -197,6 +197,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "clock",
             "ids",
             "settings",
+            "document_version",
             "retention",
             "thread_info",
             "store",

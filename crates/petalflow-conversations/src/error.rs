@@ -121,6 +121,20 @@ pub enum ConversationError {
         "the conversation is at node `{0}`, which the document does not have: the document has changed. Move the thread to a node of the new one, or use the old document"
     )]
     UnknownNode(String),
+    /// The document has changed, and does not have the node where the conversation is.
+    #[error(
+        "the conversation is at node `{node}`, which it entered with version {entered} of the document `{document}`; version {now} does not have this node: continue with version {entered}, or move the thread to a node of the new one"
+    )]
+    Changed {
+        /// The name of the document.
+        document: String,
+        /// The node where the conversation is.
+        node: String,
+        /// The version with which it entered the node.
+        entered: String,
+        /// The version of this program.
+        now: String,
+    },
     /// A placeholder of a prompt cannot be filled.
     #[error("node `{node}`: {error}")]
     Placeholder {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use petalflow::checkpoint::Store;
 use petalflow::state::InputOf;
-use petalflow::thread::Threads;
+use petalflow::thread::{DocumentVersion, Threads};
 use petalflow::{BoxError, Context, Launch, Route, Run, flow, node};
 use petalflow_conversations_core::Conversation;
 
@@ -288,6 +288,7 @@ impl ConversationFlow {
             .launch()
             // `max_model_calls` bounds a turn.
             .limit(u64::MAX)
+            .document_version(&program.version)
     }
 
     /// Returns the conversation of the document, with the descriptions and the parameters of functions that are in code.
@@ -309,6 +310,13 @@ impl ConversationFlow {
     /// ```
     pub fn conversation(&self) -> &Conversation {
         &self.0.document
+    }
+
+    /// The version of the document, which is stored with each thread: a checksum of its content.
+    ///
+    /// A thread continues with a changed document if that has the node where the conversation is.
+    pub fn version(&self) -> &DocumentVersion {
+        &self.0.version
     }
 
     /// Runs one turn: `()` lets the model begin, a text is what the person says.

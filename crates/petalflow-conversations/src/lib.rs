@@ -64,6 +64,7 @@ mod step;
 mod turn;
 #[cfg(feature = "macros")]
 mod typed;
+mod version;
 
 pub use action::{ActionCall, ActionHandler};
 pub use builder::ConversationBuilder;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
+use petalflow::thread::DocumentVersion;
 use petalflow::tool::{Tool, ToolSpec};
 use petalflow_conversations_core::decision::Decision;
 use petalflow_conversations_core::{
@@ -15,12 +16,14 @@ use serde_json::Value;
 
 use crate::error::NextError;
 use crate::settings::Settings;
+use crate::version::document_version;
 use crate::{ActionHandler, BuildError, BuildErrors};
 
 /// A conversation that can run.
 pub(crate) struct Program {
     /// The document, with the descriptions and the parameters that are in code.
     pub(crate) document: Conversation,
+    pub(crate) version: DocumentVersion,
     pub(crate) initial: String,
     pub(crate) steps: HashMap<String, Step>,
     pub(crate) model: Arc<dyn LlmClient>,
@@ -101,6 +104,8 @@ pub(crate) fn build(
     settings: Settings,
     mut document: Conversation,
 ) -> Result<Program, BuildErrors> {
+    // Before the code adds descriptions to it.
+    let version = document_version(&document).map_err(|error| BuildErrors(vec![error]))?;
     let mut joiner = Joiner::new(&settings);
     let globals = joiner.functions("global_functions", &document.global_functions);
     let mut steps = HashMap::with_capacity(document.nodes.len());
@@ -124,6 +129,7 @@ pub(crate) fn build(
         Some(model) if errors.is_empty() => Ok(Program {
             initial: document.initial_node.clone(),
             document,
+            version,
             steps,
             model,
             actions,

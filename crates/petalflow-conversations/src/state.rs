@@ -83,6 +83,9 @@ pub struct Position {
     pub actions_wait: bool,
     /// Whether the conversation has ended.
     pub has_ended: bool,
+    /// The version of the document with which the node was entered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document_version: Option<String>,
 }
 
 impl ConversationState {

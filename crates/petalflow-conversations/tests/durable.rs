@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use petalflow::checkpoint::InMemoryStore;
+use petalflow::thread::DocumentVersion;
 use petalflow::tool::{FuncTool, ToolContext};
-use petalflow_conversations::{ActionCall, ConversationFlow};
+use petalflow_conversations::{ActionCall, ConversationFlow, ConversationStateInput};
 use petalflow_llm::{LlmError, Reply, ScriptedModel};
 use serde_json::{Value, json};
 
@@ -130,27 +131,73 @@ async fn actions_that_have_run_are_not_run_again_after_a_failure() {
 }
 
 #[tokio::test]
-async fn a_thread_at_a_node_that_the_document_has_no_more_is_an_error() {
-    let store = InMemoryStore::new();
-    let flow = |name: &str| {
-        let document = json!({ "initial_node": name, "nodes": { name: node("A.", json!({})) } });
-        let config = serde_json::from_value(document).unwrap();
-        let document =
-            petalflow_conversations::document::Conversation::from_config(&config).unwrap();
-        let flow = ConversationFlow::builder(document).model(ScriptedModel::new(["Hello."]));
-        flow.build().unwrap()
-    };
-    let stored = flow("old").store(&store).thread("call").run(()).await;
-    stored.unwrap().into_finished().unwrap();
-    let error = flow("new")
-        .store(&store)
-        .thread("call")
-        .run("Hi.")
-        .await
-        .unwrap_err();
+async fn a_position_at_a_node_that_the_document_does_not_have_is_an_error() {
+    let flow = talk(json!({ "a": node("A.", json!({})) }));
+    let mut input = ConversationStateInput::user_message("Hi.");
+    input.position.node = Some("old".into());
+    let thread = flow.store(&InMemoryStore::new()).thread("call");
+    let error = thread.run(input).await.unwrap_err();
     let text = petalflow::error::message_with_sources(&error);
     assert!(
         text.contains("the conversation is at node `old`, which the document does not have"),
         "{text}"
     );
+}
+
+/// A conversation that says one thing, of a document with these nodes.
+fn talk(nodes: Value) -> ConversationFlow {
+    let model = ScriptedModel::new(["Hello."]);
+    builder(nodes).model(model).build().unwrap()
+}
+
+#[tokio::test]
+async fn a_changed_document_continues_at_a_node_that_it_has() {
+    let store = InMemoryStore::new();
+    let (old, new) = (
+        talk(json!({ "a": node("A.", json!({})) })),
+        talk(json!({ "a": node("Another A.", json!({})) })),
+    );
+    assert_ne!(old.version(), new.version());
+    assert_eq!(
+        old.version(),
+        talk(json!({ "a": node("A.", json!({})) })).version()
+    );
+    let thread = old.store(&store).thread("call");
+    thread.run(()).await.unwrap().into_finished().unwrap();
+    let label = async || {
+        let info = thread.info().await.unwrap().unwrap();
+        info.labels[DocumentVersion::LABEL].clone()
+    };
+    assert_eq!(label().await, old.version().to_string());
+    let state = new.store(&store).thread("call").run("Hi.").await;
+    assert_eq!(state.unwrap().into_finished().unwrap().answer(), "Hello.");
+    assert_eq!(label().await, new.version().to_string());
+}
+
+#[tokio::test]
+async fn a_changed_document_without_the_node_is_refused_with_both_versions() {
+    let store = InMemoryStore::new();
+    let old = talk(json!({ "a": node("A.", json!({})) }));
+    let started = old.store(&store).thread("call").run(()).await.unwrap();
+    assert_eq!(started.into_finished().unwrap().answer(), "Hello.");
+    let config = json!({ "initial_node": "b", "nodes": { "b": node("B.", json!({})) } });
+    let config = serde_json::from_value(config).unwrap();
+    let document = petalflow_conversations::document::Conversation::from_config(&config).unwrap();
+    let new = ConversationFlow::builder(document).model(ScriptedModel::new(["Hello."]));
+    let new = new.build().unwrap();
+    let error = new
+        .store(&store)
+        .thread("call")
+        .run("Hi.")
+        .await
+        .unwrap_err();
+    let text = error.to_string();
+    let (entered, now) = (old.version().to_string(), new.version().to_string());
+    for part in ["document `conversation`", "node `a`", &entered, &now] {
+        assert!(text.contains(part), "`{part}` is not in {text}");
+    }
+    // The old document still continues.
+    let again = talk(json!({ "a": node("A.", json!({})) }));
+    let state = again.store(&store).thread("call").run("Hi.").await.unwrap();
+    assert_eq!(state.into_finished().unwrap().answer(), "Hello.");
 }

@@ -80,7 +80,7 @@ pub use config::{ConfigError, Period};
 pub use decision::RouteDecision;
 pub use failure::NodeFailure;
 pub use kind::NodeKind;
-pub use loader::{LoadError, Services, load, load_source, settings_schemas};
+pub use loader::{LoadError, Services, document_version, load, load_source, settings_schemas};
 pub use template::MissingVariable;
 pub use trace::Trace;
 pub use var_key::{VarError, VarKey};

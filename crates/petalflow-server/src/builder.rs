@@ -12,7 +12,7 @@ use petalflow_documents::Envelope;
 use petalflow_documents::builder::EnvelopeFlow;
 use petalflow_documents::document::ReadGraph;
 use petalflow_documents::kinds::{Refusal, TriggerAuth, WebhookTriggerNode};
-use petalflow_documents::{Services, load};
+use petalflow_documents::{Services, document_version, load};
 
 use crate::hook::{Hook, HookThreads, check_name};
 use crate::settings::{Listener, Settings};
@@ -137,12 +137,21 @@ impl ServerBuilder {
             let workflow = read.definition.id.clone();
             self.errors.push(SetupError::NoTrigger { workflow });
         }
+        // Each trigger is an entry of the same document, and so its threads have the same version.
+        let version = match document_version(&read.definition) {
+            Ok(version) => version,
+            Err(error) => {
+                let (workflow, problem) = (read.definition.id.clone(), error.to_string());
+                self.errors.push(SetupError::Version { workflow, problem });
+                return self;
+            }
+        };
         for trigger in triggers {
             let mut read = read.clone();
             read.definition.entry = trigger;
             let workflow = read.definition.id.clone();
             match load(read, services) {
-                Ok(flow) => self = self.flow(workflow, &flow),
+                Ok(flow) => self = self.flow(workflow, &flow.with_version(version.clone())),
                 Err(error) => {
                     // The other triggers have the same nodes, and so the same mistakes.
                     self.errors.push(error.into());

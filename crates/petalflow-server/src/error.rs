@@ -16,6 +16,14 @@ pub enum SetupError {
     /// A document cannot be loaded.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// A document cannot be written as JSON, of which its version is made.
+    #[error("the version of graph `{workflow}` cannot be made: {problem}")]
+    Version {
+        /// The graph.
+        workflow: String,
+        /// The problem.
+        problem: String,
+    },
     /// A graph does not begin with a webhook trigger.
     #[error(
         "graph `{workflow}` has no webhook trigger: add a node of type `webhook_trigger`, and begin the graph with it"

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use petalflow::checkpoint::{InMemoryStore, Store as _, ThreadChange, ThreadStatus};
+use petalflow::checkpoint::{
+    Address, InMemoryStore, Store as _, StoredCheckpoint, ThreadChange, ThreadStatus,
+};
 use petalflow_documents::Services;
 use petalflow_server::{Limits, Server};
 use petalflow_sqlite::SqliteStore;
@@ -223,4 +225,47 @@ async fn threads_of_other_programs_in_the_store_are_not_changed() {
     let other = Server::builder(&store).document(&other, &Services::new());
     let other = other.build().expect("right");
     assert_eq!(other.recover().await.expect("it lists"), 0);
+}
+
+#[tokio::test]
+async fn threads_beside_a_damaged_one_are_recovered() {
+    let (store, work) = (InMemoryStore::new(), Work::new());
+    let first = builder(&store, json!({}), &work.waiting());
+    let first = first.build().expect("right");
+    let mut threads = Vec::new();
+    for _ in 0..3 {
+        threads.push(send(&first.router(), post(&[], "{}")).await.thread());
+    }
+    first.drain(Duration::ZERO).await;
+    let damaged = &threads[1];
+    let address = Address::root(damaged);
+    let stored = store.read(address, None).await.expect("it is read");
+    let newest = stored.expect("it was run").chain.last().expect("one").seq;
+    let garbage = StoredCheckpoint {
+        seq: newest + 1,
+        base: newest + 1,
+        created_ms: 1,
+        bytes: b"garbage".to_vec(),
+    };
+    let appended = store.append(address, &garbage, Some(newest), 0..0, None);
+    appended.await.expect("it is written");
+
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&lines);
+    let next = builder(&store, json!({}), &work.counting())
+        .on_notice(move |notice| log.lock().expect("no panic").push(notice.to_string()))
+        .build()
+        .expect("right");
+    assert_eq!(next.recover().await.expect("it lists"), 2);
+    for thread in [&threads[0], &threads[2]] {
+        let found = wait_until_settled(&next.router(), thread).await;
+        assert_eq!(found["status"], "finished", "{found}");
+    }
+    assert_eq!(work.runs(), 2);
+    let lines = lines.lock().expect("no panic").clone();
+    let problem = format!("{damaged}: cannot be continued");
+    assert!(
+        lines.iter().any(|line| line.starts_with(&problem)),
+        "{lines:?}"
+    );
 }

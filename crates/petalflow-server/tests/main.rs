@@ -8,3 +8,4 @@ mod killed;
 mod kit;
 mod setup;
 mod sockets;
+mod versions;

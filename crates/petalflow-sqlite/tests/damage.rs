@@ -377,3 +377,53 @@ async fn a_damaged_thread_does_not_hide_the_others() {
         assert_eq!((&all[0].damage, &all[2].damage), (&None, &None));
     }
 }
+
+#[tokio::test]
+async fn threads_beside_a_damaged_one_are_resumed() {
+    let folder = TempDir::new().expect("a folder can be made");
+    let path = folder.path().join("essays.db");
+    let store = SqliteStore::open(&path).await.expect("it opens");
+    let threads = WriteEssay::new().store(&store);
+    let ids = ["a-first", THREAD, "z-last"];
+    for id in ids {
+        let run = threads.thread(id).run("petals".to_string()).await;
+        assert!(run.is_err(), "the node fails each time");
+    }
+    let by_hand = Connection::open(&path).expect("it opens");
+    let damage = "UPDATE log SET checkpoints = -1 WHERE id >> 32 = (SELECT number FROM addresses WHERE thread = ?1)";
+    assert_eq!(by_hand.execute(damage, [THREAD]).expect("it is written"), 1);
+    is_listed(store.threads(ThreadQuery::default()).await, damage);
+
+    let resumed = threads.resume_all(ThreadQuery::default()).await;
+    are_resumed(resumed.expect("it lists"), &ids);
+    // Only the two others wait for a question that has expired.
+    for id in ["a-first", "z-last"] {
+        let due = ThreadChange::Status {
+            flow: "WriteEssay",
+            status: ThreadStatus::Waiting,
+            due_ms: Some(1),
+        };
+        store.describe(id, due, None).await.expect("it is written");
+    }
+    let swept = threads.sweep().await.expect("it lists");
+    are_resumed(swept, &["a-first", "z-last"]);
+}
+
+/// The damaged thread has its damage as its error. In the others, the node has run.
+#[track_caller]
+fn are_resumed<T>(resumed: Vec<(String, Result<T, petalflow::RunError>)>, ids: &[&str]) {
+    let mut found = Vec::new();
+    for (id, result) in resumed {
+        let error = result.err().expect("the node fails each time");
+        let message = message_with_sources(&error);
+        let expected = if id == THREAD {
+            "damaged"
+        } else {
+            "no room for 1 words"
+        };
+        assert!(message.contains(expected), "{id}: {message}");
+        found.push(id);
+    }
+    found.sort_unstable();
+    assert_eq!(found, ids);
+}

@@ -16,6 +16,7 @@
 
 // Modules that are hidden have no interface for users of `petalflow`.
 pub mod clock;
+pub mod document_version;
 pub mod error;
 pub mod ids;
 mod json;

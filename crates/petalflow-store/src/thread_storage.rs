@@ -1,5 +1,6 @@
 //! A thread in a store.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -390,6 +391,17 @@ impl ThreadStorage {
             status,
             due_ms,
         };
+        let describe = || self.fenced(self.store.describe(&self.thread, change, self.owner()));
+        let described = describe().await;
+        if self.claimed_again(&described).await? {
+            return describe().await;
+        }
+        described
+    }
+
+    /// Sets the labels of the thread, in the place of all earlier ones.
+    pub async fn set_labels(&self, labels: &BTreeMap<String, String>) -> Result<(), StoreError> {
+        let change = ThreadChange::Labels(labels);
         let describe = || self.fenced(self.store.describe(&self.thread, change, self.owner()));
         let described = describe().await;
         if self.claimed_again(&described).await? {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::claim::answered::check_unanswered;
 use super::claim::thread_claim::{ClaimedRun, ThreadClaim, new_owner};
 use super::ops::thread_ops::first_expiry;
+use super::resume::document::ThreadDocument;
 use super::resume::open_thread::open;
 use super::resume::opener::OpenedThread;
 use super::resume::thread_start::{Command, ThreadStart};
@@ -174,9 +175,28 @@ async fn load<F: Flow>(
         start.claimed.take(),
     );
     let live = claimed.as_ref().map(ClaimedRun::live);
-    let mut opened = open_unanswered(&*flow, &plan, start)
-        .await
-        .map_err(refused)?;
+    let extras = settings.extras.as_ref();
+    // A sub-flow is a part of the thread of its parent.
+    let version = extras.and_then(|extras| extras.document.clone());
+    let document = match version.filter(|_| start.nested.is_none()) {
+        Some(version) => {
+            let resumes = matches!(start.command, Command::Resume(_));
+            let document = ThreadDocument::open(version, &storage, resumes);
+            Some(Box::pin(document).await.map_err(refused)?)
+        }
+        None => None,
+    };
+    let opened = open_unanswered(&*flow, &plan, start).await;
+    let mut opened = opened.map_err(|error| {
+        refused(match &document {
+            Some(document) => document.explain(error),
+            None => error,
+        })
+    })?;
+    if let Some(document) = document {
+        store_beginning(&mut opened).await.map_err(refused)?;
+        document.store(&storage).await.map_err(refused)?;
+    }
     if let Some(begin_barrier) = begin_barrier {
         store_beginning(&mut opened).await.map_err(refused)?;
         claimed.inspect(ClaimedRun::set_open);

@@ -19,7 +19,7 @@ use crate::node::{Context, Key, ManagedProvider, ManagedValues, RestoreContext};
 use crate::run::Run;
 use crate::state::{InputOf, Storable, ThreadSafe, Update as _, WriteError};
 use crate::subflow::nested;
-use crate::thread::{Thread, Threads};
+use crate::thread::{DocumentVersion, Thread, Threads};
 
 /// A flow with the settings of its runs: limits, managed values, middleware. Clones have the same settings.
 ///
@@ -388,6 +388,13 @@ impl<F: Flow> Launch<F> {
             .extras_mut()
             .middleware
             .push(Arc::new(middleware));
+        self
+    }
+
+    /// Sets the version of the document that the flow was made of. It is stored with each thread, and errors about a changed
+    /// document name it. Runs that are not stored ignore it. See [`DocumentVersion`] for an example.
+    pub fn document_version(mut self, version: &DocumentVersion) -> Self {
+        self.settings.extras_mut().document = Some(version.clone());
         self
     }
 

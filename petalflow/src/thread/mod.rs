@@ -45,6 +45,7 @@ mod reading;
 mod run;
 mod threads;
 
+pub use crate::checkpoint::document_version::DocumentVersion;
 pub use crate::checkpoint::retention::Retention;
 pub use crate::checkpoint::settings::{Durability, OnBusy};
 pub use crate::outcome::{Outcome, Paused, ThreadError};

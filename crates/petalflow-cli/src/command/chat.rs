@@ -120,7 +120,7 @@ pub(crate) async fn run(args: Args, options: &str) -> Result {
         .await
         .map_err(|error| Failure::new(Exit::Thread, error))?;
     if is_stored {
-        label_with_document(&thread, &args.file, None).await?;
+        label_with_document(&thread, &args.file, Some(flow.version())).await?;
     }
     stop_on_ctrl_c(&token, FirstStop::Cancel);
 

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use petalflow::run::CancelToken;
-use petalflow::thread::Thread;
+use petalflow::thread::{DocumentVersion, Thread};
 use petalflow::{Flow, Graph};
-use petalflow_documents::document::GraphDefinition;
 use petalflow_documents::{Envelope, EnvelopeErrors, Trace, WireEnvelope};
 use serde_json::json;
 
@@ -24,9 +23,6 @@ use crate::terminal::{self, WARNING};
 
 /// The label of a thread that has the path of its document.
 pub(crate) const DOCUMENT_LABEL: &str = "petalflow.document";
-
-/// The label of a thread that has the version of its document.
-pub(crate) const VERSION_LABEL: &str = "petalflow.document.version";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
@@ -140,7 +136,6 @@ pub(crate) async fn run(args: Args, options: &str) -> Result {
     let services = args.services.services(&read.definition)?;
     let id = args.thread.clone();
     let id = id.unwrap_or_else(|| new_id(&read.definition.id));
-    let version = document_version(&read.definition);
     let flow = load::build(read, &services)?;
     let store = args.store.open_or_memory().await?;
     let is_stored = args.store.store.is_some();
@@ -153,7 +148,7 @@ pub(crate) async fn run(args: Args, options: &str) -> Result {
     let thread = threads.thread(id.as_str());
     let mut options = options.to_owned();
     if is_stored {
-        if !label_with_document(&thread, &args.file, Some(version)).await? {
+        if !label_with_document(&thread, &args.file, flow.version()).await? {
             // The store does not have the document.
             let file = if args.file == Path::new("-") {
                 "FILE".into()
@@ -233,42 +228,35 @@ pub(crate) async fn finish(
 pub(crate) async fn label_with_document<F: Flow>(
     thread: &Thread<F>,
     file: &Path,
-    version: Option<String>,
+    version: Option<&DocumentVersion>,
 ) -> Result<bool> {
     let wrong = |error| Failure::new(Exit::Thread, error);
+    let info = thread.info().await.map_err(wrong)?;
+    let mut labels = info.map(|info| info.labels).unwrap_or_default();
+    if let Some(version) = version {
+        note_version(thread.id(), &labels, version);
+    }
     let path = std::path::absolute(file).unwrap_or_else(|_| file.into());
     let path = path.display().to_string();
     // A store refuses longer labels.
-    let has_path = file != Path::new("-") && path.len() <= 255;
-    let info = thread.info().await.map_err(wrong)?;
-    let mut labels = info.map(|info| info.labels).unwrap_or_default();
-    if let Some(version) = version.filter(|it| it.len() <= 255) {
-        note_version(thread.id(), &labels, &version);
-        labels.insert(VERSION_LABEL.into(), version);
+    if file == Path::new("-") || path.len() > 255 {
+        return Ok(false);
     }
-    if has_path {
+    if labels.get(DOCUMENT_LABEL) != Some(&path) {
         labels.insert(DOCUMENT_LABEL.into(), path);
+        thread.set_labels(labels).await.map_err(wrong)?;
     }
-    thread.set_labels(labels).await.map_err(wrong)?;
-    Ok(has_path)
-}
-
-/// The version of a document, with a checksum of its graph: a document may change and keep its version.
-pub(crate) fn document_version(graph: &GraphDefinition) -> String {
-    let text = serde_json::to_string(graph).unwrap_or_default();
-    // FNV-1a, which is the same in each version of the program.
-    let checksum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
-        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    format!("{} ({checksum:016x})", graph.version)
+    Ok(true)
 }
 
 /// Says that a thread was run with another version of its document.
-pub(crate) fn note_version(id: &str, labels: &BTreeMap<String, String>, version: &str) {
-    if let Some(before) = labels.get(VERSION_LABEL).filter(|it| *it != version) {
+pub(crate) fn note_version(id: &str, labels: &BTreeMap<String, String>, version: &DocumentVersion) {
+    let now = version.to_string();
+    let before = labels.get(DocumentVersion::LABEL);
+    if let Some(before) = before.filter(|before| **before != now) {
         terminal::note(format_args!(
             "{WARNING}changed:{WARNING:#} thread `{id}` was run with version {before} of the document, and continues with \
-             version {version}. For the version before, write its file after the name of the thread"
+             version {now}. To continue with the version before, name its file"
         ));
     }
 }

@@ -5,7 +5,7 @@ use petalflow_llm::ChatMessage;
 use super::{go, step};
 use crate::program::Program;
 use crate::step::Step;
-use crate::{ConversationError, ConversationState};
+use crate::{ConversationError, ConversationState, Position};
 
 /// The start of a turn.
 pub(crate) struct Start {
@@ -30,9 +30,23 @@ pub(crate) fn begin(
     if position.has_ended {
         return Err(ConversationError::Ended(node.clone()));
     }
-    step(program, node)?;
+    check_node(program, position, node)?;
     Ok(Start {
         message: state.user_message.as_deref().map(ChatMessage::user),
         step: Step::Ask,
     })
+}
+
+/// Fails if the document has changed and does not have the node where the conversation is.
+fn check_node(program: &Program, position: &Position, node: &str) -> Result<(), ConversationError> {
+    let now = program.version.to_string();
+    match (step(program, node), &position.document_version) {
+        (Err(_), Some(entered)) if *entered != now => Err(ConversationError::Changed {
+            document: program.version.document().into(),
+            node: node.into(),
+            entered: entered.clone(),
+            now,
+        }),
+        (found, _) => found.map(drop),
+    }
 }

@@ -70,6 +70,7 @@ pub(crate) async fn enter(
             },
             actions_wait: !node.post_actions.is_empty(),
             has_ended: false,
+            document_version: Some(program.version.to_string()),
         },
         messages,
         // A person who speaks first is answered in any case.

@@ -5,6 +5,7 @@ mod error;
 mod nodes;
 mod schemas;
 mod services;
+mod version;
 mod wrappers;
 
 use crate::builder::{EnvelopeFlow, EnvelopeGraph, GraphError};
@@ -14,6 +15,7 @@ use edges::Edges;
 pub use error::LoadError;
 pub use schemas::settings_schemas;
 pub use services::Services;
+pub use version::document_version;
 
 /// Checks a document and makes a graph that can run of it. The document can name the tools and the providers of the services:
 /// in a graph, the name of a tool is also a type of nodes.
@@ -126,9 +128,11 @@ fn load_nodes(read: ReadGraph, services: &Services) -> Result<EnvelopeFlow, Load
         return Err(error(problems));
     }
     connect(graph, &edges, &mut result).map_err(|it| error(vec![it.to_string()]))?;
-    result
-        .build()
-        .map_err(|it| error(it.errors().iter().map(ToString::to_string).collect()))
+    let version = document_version(graph);
+    let version = version.map_err(|it| error(vec![format!("its version cannot be made: {it}")]))?;
+    let built = result.build();
+    let flow = built.map_err(|it| error(it.errors().iter().map(ToString::to_string).collect()))?;
+    Ok(flow.with_version(version))
 }
 
 /// Adds the edges and the entry.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use petalflow::run::Run;
+use petalflow::thread::DocumentVersion;
 use petalflow::{Graph, Launch};
 
 use crate::kinds::WebhookTriggerNode;
@@ -32,6 +33,7 @@ pub struct EnvelopeFlow {
     kinds: Arc<HashMap<String, NodeKind>>,
     /// The first node, if an HTTP request starts it.
     trigger: Option<Arc<(String, WebhookTriggerNode)>>,
+    version: Option<DocumentVersion>,
 }
 
 impl EnvelopeFlow {
@@ -40,6 +42,7 @@ impl EnvelopeFlow {
             graph,
             kinds: Arc::new(kinds),
             trigger: None,
+            version: None,
         }
     }
 
@@ -76,7 +79,41 @@ impl EnvelopeFlow {
 
     /// Returns a launch, to change its settings or to store its runs as threads.
     pub fn launch(&self) -> Launch<Graph<Envelope>> {
-        self.graph.launch()
+        match &self.version {
+            Some(version) => self.graph.launch().document_version(version),
+            None => self.graph.launch(),
+        }
+    }
+
+    /// The version of the document, which is stored with each thread. [`load`](crate::load) sets it.
+    pub fn version(&self) -> Option<&DocumentVersion> {
+        self.version.as_ref()
+    }
+
+    /// Sets the version of the document.
+    ///
+    /// A thread that waits while its document changes goes on with the new document, if its graph fits. To refuse each other
+    /// version, pin it:
+    ///
+    /// ```
+    /// use petalflow_documents::document::GraphDefinition;
+    /// use petalflow_documents::{Services, document_version, load};
+    /// use serde_json::json;
+    ///
+    /// let graph: GraphDefinition = serde_json::from_value(json!({
+    ///     "id": "one", "version": "1.0", "nodes": [{ "id": "only", "type": "noop" }], "edges": [],
+    /// }))?;
+    /// let version = document_version(&graph)?;
+    /// let flow = load(&graph, &Services::new())?;
+    /// assert_eq!(flow.version(), Some(&version));
+    /// let flow = flow.with_version(version.pinned());
+    /// # let _ = flow;
+    /// # Ok::<(), petalflow::BoxError>(())
+    /// ```
+    #[must_use]
+    pub fn with_version(mut self, version: DocumentVersion) -> Self {
+        self.version = Some(version);
+        self
     }
 
     /// The graph of the engine, for diagrams and as a node of other flows.

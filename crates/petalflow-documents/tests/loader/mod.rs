@@ -3,6 +3,7 @@
 mod from;
 mod load;
 mod schemas;
+mod versions;
 mod workflows;
 
 use petalflow_documents::Envelope;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::cached::FindCached;
 use crate::cancel_token::RunToken;
+use crate::checkpoint::document_version::DocumentVersion;
 use crate::error::{DEFAULT_MAX_DEPTH, NodeError};
 use crate::event::Sink;
 use crate::ids::Namespace;
@@ -44,6 +45,8 @@ pub(crate) struct Extras<S: State> {
     pub(crate) sink: Option<Arc<dyn Sink<S>>>,
     /// Finds results in the cache of the run.
     pub(crate) find_cached: Option<FindCached<S>>,
+    /// The version of the document that the flow was made of.
+    pub(crate) document: Option<DocumentVersion>,
 }
 
 impl<S: State> Settings<S> {
@@ -95,6 +98,7 @@ impl<S: State> Default for Extras<S> {
             record_failure: None,
             sink: None,
             find_cached: None,
+            document: None,
         }
     }
 }
@@ -110,6 +114,7 @@ impl<S: State> Clone for Extras<S> {
             record_failure: self.record_failure,
             sink: self.sink.clone(),
             find_cached: self.find_cached,
+            document: self.document.clone(),
         }
     }
 }

@@ -4,7 +4,7 @@ use petalflow::run::CancelToken;
 
 use super::open::ThreadArgs;
 use crate::answers::AnswerArgs;
-use crate::command::run::{RunArgs, document_version, finish, note_version};
+use crate::command::run::{RunArgs, finish, note_version};
 use crate::drive::{FirstStop, stop_on_ctrl_c};
 use crate::envelope::ResultArgs;
 use crate::exit::Result;
@@ -46,7 +46,9 @@ A thread that has ended is not run again: its result is printed.";
 pub(crate) async fn run(args: Args, options: &str) -> Result {
     let (store, info) = args.thread.find().await?;
     let (graph, flow) = args.thread.flow(&info, &args.services)?;
-    note_version(&info.id, &info.labels, &document_version(&graph));
+    if let Some(version) = flow.version() {
+        note_version(&info.id, &info.labels, version);
+    }
     args.answers.check(&graph)?;
     args.result.check()?;
     let token = CancelToken::new();
