@@ -20,23 +20,7 @@ impl fmt::Display for RunError {
             ..
         } = &*self.0;
         match kind {
-            RunErrorKind::Node(error) if let Some(subject) = subject => {
-                if !error.message.contains(&**subject) {
-                    write!(f, "{subject}: ")?;
-                }
-                f.write_str(&error.message)
-            }
-            RunErrorKind::Node(error) => {
-                write!(f, "node `{}`", error.node)?;
-                if !error.namespace.is_empty() {
-                    write!(f, " of `{}`", error.namespace)?;
-                }
-                write!(
-                    f,
-                    " failed in superstep {}: {}",
-                    error.superstep, error.message
-                )
-            }
+            RunErrorKind::Node(error) => write_node(f, error, subject.as_deref()),
             RunErrorKind::Write { nodes, problem } if nodes.is_empty() => {
                 write!(f, "{problem} (in the input of `{flow}`); no node has run")
             }
@@ -144,6 +128,25 @@ impl fmt::Debug for RunError {
 /// It has no source, because its message includes the text of the error that ended the run: [`get_ref`](RunError::get_ref) is that
 /// error.
 impl Error for RunError {}
+
+/// The failure of a node: where, or whose for readers who do not know the nodes, and its error.
+fn write_node(f: &mut fmt::Formatter<'_>, error: &NodeError, subject: Option<&str>) -> fmt::Result {
+    if let Some(subject) = subject {
+        if !error.message.contains(subject) {
+            write!(f, "{subject}: ")?;
+        }
+        return f.write_str(&error.message);
+    }
+    write!(f, "node `{}`", error.node)?;
+    if !error.namespace.is_empty() {
+        write!(f, " of `{}`", error.namespace)?;
+    }
+    write!(
+        f,
+        " failed in superstep {}: {}",
+        error.superstep, error.message
+    )
+}
 
 /// The failures of the nodes that were to be tried again.
 fn write_retried(f: &mut fmt::Formatter<'_>, retried: &[NodeError]) -> fmt::Result {

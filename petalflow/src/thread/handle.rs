@@ -68,6 +68,28 @@ impl<F: Flow> std::fmt::Debug for Thread<F> {
     }
 }
 
+/// What a run continues. No type implements it.
+#[diagnostic::on_unimplemented(
+    message = "a run is one of a thread, and this is all of them",
+    label = "name the thread first: `.thread(\"ann\").run(..)`",
+    note = "a run without a thread is `Flow::run(..)`, or `.run(..)` of the launch before `.store(..)`"
+)]
+pub trait IsThread<F: Flow> {
+    #[doc(hidden)]
+    fn thread_itself(&self) -> &Thread<F>;
+}
+
+impl<F: Flow> Threads<F> {
+    /// A run is one of a thread: `threads.thread("ann").run(input)`. This method exists for its error, which says so.
+    #[doc(hidden)]
+    pub fn run(&self, input: impl InputOf<F::State>) -> ThreadRun<F>
+    where
+        Self: IsThread<F>,
+    {
+        self.thread_itself().run(input)
+    }
+}
+
 impl<F: Flow> Thread<F> {
     pub(super) fn new(threads: Threads<F>, id: Arc<str>) -> Self {
         Thread { threads, id }

@@ -52,8 +52,8 @@ pub use crate::outcome::{Outcome, Paused, ThreadError};
 pub use crate::snapshot::{CheckpointInfo, Edit, HistoryQuery, Snapshot, TaskState};
 pub use flow_lock::{FlowLock, FlowLockError};
 pub use follow::FollowedEvents;
+#[doc(hidden)]
+pub use handle::IsThread;
 pub use handle::Thread;
 pub use run::ThreadRun;
-#[doc(hidden)]
-pub use threads::IsThread;
 pub use threads::Threads;

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Durability, OnBusy, Retention, Thread, ThreadError, ThreadRun};
+use super::{Durability, OnBusy, Retention, ThreadError};
 use crate::checkpoint::{Store, ThreadInfo, ThreadQuery};
 use crate::event::EventFilter;
 use crate::exec::Settings;
 use crate::flow::Flow;
-use crate::state::InputOf;
 
 /// A flow with a store: its threads. Made by [`Launch::store`](crate::Launch::store).
 ///
@@ -44,17 +43,6 @@ pub struct Threads<F: Flow> {
     pub(super) event_log: Option<u64>,
     /// Which events are stored.
     pub(super) event_filter: Option<EventFilter>,
-}
-
-/// What a run continues. No type implements it.
-#[diagnostic::on_unimplemented(
-    message = "a run is one of a thread, and this is all of them",
-    label = "name the thread first: `.thread(\"ann\").run(..)`",
-    note = "a run without a thread is `Flow::run(..)`, or `.run(..)` of the launch before `.store(..)`"
-)]
-pub trait IsThread<F: Flow> {
-    #[doc(hidden)]
-    fn thread_itself(&self) -> &Thread<F>;
 }
 
 impl<F: Flow> Clone for Threads<F> {
@@ -116,15 +104,6 @@ impl<F: Flow> Threads<F> {
     pub fn retention(mut self, retention: Retention) -> Self {
         self.retention = retention;
         self
-    }
-
-    /// A run is one of a thread: `threads.thread("ann").run(input)`. This method exists for its error, which says so.
-    #[doc(hidden)]
-    pub fn run(&self, input: impl InputOf<F::State>) -> ThreadRun<F>
-    where
-        Self: IsThread<F>,
-    {
-        self.thread_itself().run(input)
     }
 
     /// The threads in the store, in the order of the bytes of their ids: those of all flows that share the store.

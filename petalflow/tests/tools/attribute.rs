@@ -1,5 +1,10 @@
 //! `#[tool]`: name, description, schema, arguments, results, and what comes from the run.
 
+#![allow(
+    deprecated,
+    reason = "the descriptions of most tools do not matter here"
+)]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;

@@ -415,7 +415,11 @@ async fn limits_of_the_schema_hold_and_all_mistakes_are_told_at_once() {
     ]);
     let agent = agent.output::<Guess>();
     let talk = agent.run("what is it?").await.unwrap();
-    assert_eq!(talk.output::<Guess>().unwrap().sure, 0.5);
+    let guess = Guess {
+        name: "rose".into(),
+        sure: 0.5,
+    };
+    assert_eq!(talk.output::<Guess>().unwrap(), guess);
     let sent = sent_messages(&model);
     assert_contains(
         &sent[2],
