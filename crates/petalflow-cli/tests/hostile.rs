@@ -106,6 +106,27 @@ fn p209_hostile_conversations_are_refused_in_bounded_time() {
     assert!(start.elapsed() < LONGEST);
 }
 
+/// The work of the checks is limited, so the command ends.
+#[test]
+fn p209_a_graph_of_250_nodes_with_all_forward_edges_is_checked() {
+    let folder = folder();
+    let nodes: Vec<String> = (0..250)
+        .map(|n| format!(r#"{{"id": "n{n}", "type": "noop"}}"#))
+        .collect();
+    let edges: Vec<String> = (0..250)
+        .flat_map(|from| (from + 1..250).map(move |to| (from, to)))
+        .map(|(from, to)| format!(r#"{{"source": "n{from}", "target": "n{to}"}}"#))
+        .collect();
+    let text = format!(
+        r#"{{"id": "dense", "version": "1", "kind": "graph", "nodes": [{}], "edges": [{}]}}"#,
+        nodes.join(","),
+        edges.join(",")
+    );
+    assert!(text.len() > 1_000_000, "{}", text.len());
+    let path = file(&folder, "dense.graph.json", &text);
+    petalflow!("validate {path}").code(0);
+}
+
 #[test]
 fn p209_a_large_graph_is_checked_drawn_and_run() {
     let folder = folder();
