@@ -1,7 +1,6 @@
-//! Keys that are not state: a connection, and a point in time.
+//! A key that is not state: a connection.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use petalflow::prelude::*;
 
@@ -10,7 +9,6 @@ struct Db;
 #[state]
 struct Essay {
     db: Arc<Db>,
-    begun: Instant,
 }
 
 fn main() {}

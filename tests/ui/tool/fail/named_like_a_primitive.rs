@@ -1,4 +1,4 @@
-//! Tools with the names of types of the language.
+//! A tool with the name of a type of the language.
 
 use petalflow::prelude::*;
 
@@ -6,12 +6,6 @@ use petalflow::prelude::*;
 #[tool]
 fn str(topic: String) -> String {
     topic
-}
-
-/// Counts.
-#[tool]
-fn u64(start: u64) -> u64 {
-    start + 1
 }
 
 fn main() {}
