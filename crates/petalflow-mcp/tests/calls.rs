@@ -38,7 +38,7 @@ async fn wrong_arguments_are_errors_that_a_model_can_read() {
         .unwrap_err();
     assert!(matches!(error, ToolError::Arguments(_)));
     let error = call(&server, "add", Value::Null).await.unwrap_err();
-    assert!(error.to_string().contains("missing field `a`"), "{error}");
+    assert!(error.to_string().contains("`a` is missing"), "{error}");
 }
 
 #[tokio::test]
