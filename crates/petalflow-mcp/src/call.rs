@@ -55,7 +55,7 @@ pub(super) async fn call(
                     Some(answers.map_err(|error| refused(session, name, error))?);
                 params.request_state = required.request_state;
             }
-            Ok(ServerResult::CreateTaskResult(_)) => {
+            Ok(result) if is_task(&result) => {
                 return Err(malformed(
                     "it began a task, though this client has not announced that it waits for tasks; ask the server for the result itself",
                 ));
@@ -72,6 +72,15 @@ pub(super) async fn call(
 
 /// The most rounds of input requests in one call.
 const MAX_INPUT_ROUNDS: usize = 16;
+
+/// Whether a result is a task, of the newest version of the protocol or of the one before.
+fn is_task(result: &ServerResult) -> bool {
+    match result {
+        ServerResult::CreateTaskResult(_) => true,
+        ServerResult::CustomResult(result) => result.0.get("task").is_some_and(Value::is_object),
+        _ => false,
+    }
+}
 
 /// The error for input requests that could not be answered.
 fn refused(session: &Session, tool: &str, error: ErrorData) -> ToolError {

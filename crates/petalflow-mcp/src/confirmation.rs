@@ -8,6 +8,7 @@ use rmcp::model::{
     ServerRequest,
 };
 use rmcp::service::{RequestContext, RoleServer};
+use serde_json::Value;
 
 /// What became of a question.
 pub(super) enum Decision {
@@ -19,34 +20,28 @@ pub(super) enum Decision {
     Ask(Box<InputRequiredResult>),
 }
 
-/// Asks a person whether the call may be made. The question has a name, by which the client answers it when it makes the call
-/// again with `answers`.
+/// The answers that a client sends when it makes a call again.
+pub(super) struct Answers {
+    pub(super) responses: Option<InputResponses>,
+    /// What the earlier result told the client to send back: the call and the question.
+    pub(super) state: Option<String>,
+}
+
+/// Asks a person whether the call, a tool with its arguments, may be made.
 pub(super) async fn ask(
-    tool: &str,
-    (name, question): (&str, &str),
-    answers: Option<&InputResponses>,
+    (tool, arguments): (&str, &Value),
+    question: &str,
+    answers: &Answers,
     cx: &RequestContext<RoleServer>,
 ) -> Decision {
-    if let Some(answer) = answers.and_then(|answers| answers.get(name)) {
-        return match serde_json::from_value(answer.clone()) {
-            Ok(answer) => decision(tool, &answer),
-            Err(error) => Decision::Refused(format!(
-                "the answer about the confirmation of tool `{tool}` cannot be read: {error}"
-            )),
-        };
-    }
     if !can_ask(cx) {
         return Decision::Refused(format!(
             "tool `{tool}` needs a person's confirmation, and this client does not support elicitation, by which a server asks: {question}"
         ));
     }
-    let question = match question {
-        "" => format!("May tool `{tool}` be called?"),
-        question => question.to_string(),
-    };
     let request = ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
         meta: None,
-        message: question,
+        message: message(tool, arguments, question),
         // To accept is the answer.
         requested_schema: ElicitationSchema::new(BTreeMap::new()),
     });
@@ -55,8 +50,21 @@ pub(super) async fn ask(
         .protocol_version()
         .is_some_and(|version| version >= ProtocolVersion::NO_INITIALIZE)
     {
-        let requests = BTreeMap::from([(name.to_string(), InputRequest::Elicitation(request))]);
-        return Decision::Ask(Box::new(InputRequiredResult::from_input_requests(requests)));
+        let responses = answers.responses.as_ref();
+        // An answer about another call is none: the arguments may be others now. The question may not show them in full.
+        let state = format!("{tool} {arguments} {question}");
+        let responses = responses.filter(|_| answers.state.as_ref() == Some(&state));
+        if let Some(answer) = responses.and_then(|responses| responses.get(ANSWER)) {
+            return match serde_json::from_value(answer.clone()) {
+                Ok(answer) => decision(tool, &answer),
+                Err(error) => Decision::Refused(format!(
+                    "the answer about the confirmation of tool `{tool}` cannot be read: {error}"
+                )),
+            };
+        }
+        let requests = BTreeMap::from([(ANSWER.into(), InputRequest::Elicitation(request))]);
+        let required = InputRequiredResult::new(Some(requests), Some(state));
+        return Decision::Ask(Box::new(required));
     }
     match cx
         .peer
@@ -71,6 +79,26 @@ pub(super) async fn ask(
             "the client cannot ask whether tool `{tool}` may be called: {error}"
         )),
     }
+}
+
+/// The name of the question and its answer.
+const ANSWER: &str = "confirm";
+
+/// The longest arguments in a question, in characters.
+const MAX_SHOWN: usize = 2_000;
+
+/// The text for the person: the question, and the call that it is about.
+fn message(tool: &str, arguments: &Value, question: &str) -> String {
+    let question = match question {
+        "" => format!("May tool `{tool}` be called?"),
+        question => question.to_string(),
+    };
+    let arguments = arguments.to_string();
+    let shown = match arguments.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{} .. ({} bytes)", &arguments[..end], arguments.len()),
+        None => arguments,
+    };
+    format!("{question}\n\nThe call: `{tool}` with {shown}")
 }
 
 /// Whether the client takes questions with a form.

@@ -49,6 +49,7 @@ mod http_options;
 #[cfg(feature = "http")]
 mod http_server;
 mod logs;
+mod media;
 mod options;
 mod problem;
 mod prompts;

@@ -3,6 +3,7 @@
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Map, Value, json};
 
+use super::media::{self, ATTACHED};
 use petalflow_llm::Part;
 use petalflow_llm::message::{Media, MediaSource};
 
@@ -11,7 +12,7 @@ use petalflow_llm::message::{Media, MediaSource};
 pub(super) fn from_mcp(result: CallToolResult) -> Result<Value, String> {
     let CallToolResult {
         content,
-        structured_content,
+        mut structured_content,
         is_error,
         ..
     } = result;
@@ -21,10 +22,12 @@ pub(super) fn from_mcp(result: CallToolResult) -> Result<Value, String> {
     let text_only = content
         .iter()
         .all(|block| matches!(block, ContentBlock::Text(_)));
+    if let Some(structured) = &mut structured_content {
+        media::convert(structured, &content);
+    }
     let output = match (structured_content, text_only) {
         (Some(structured), true) => structured,
-        (Some(mut structured), false) => {
-            remove_copies(&mut structured, &content);
+        (Some(structured), false) => {
             let media = content
                 .iter()
                 .filter(|block| !matches!(block, ContentBlock::Text(_)));
@@ -36,39 +39,6 @@ pub(super) fn from_mcp(result: CallToolResult) -> Result<Value, String> {
     };
     Ok(json!({ "output": output }))
 }
-
-/// Removes the data of media from a structured result that has them again: as text, a picture costs a model far more than as a
-/// picture.
-fn remove_copies(structured: &mut Value, content: &[ContentBlock]) {
-    match structured {
-        Value::String(text) if is_data_of(text, content) => *text = ATTACHED.into(),
-        Value::Array(items) => items
-            .iter_mut()
-            .for_each(|item| remove_copies(item, content)),
-        Value::Object(fields) => fields
-            .values_mut()
-            .for_each(|field| remove_copies(field, content)),
-        _ => {}
-    }
-}
-
-fn is_data_of(text: &str, content: &[ContentBlock]) -> bool {
-    // With the start of a `data:` URL or without.
-    let text = text.rsplit_once(";base64,").map_or(text, |(_, data)| data);
-    !text.is_empty()
-        && content.iter().any(|block| match block {
-            ContentBlock::Image(image) => image.data == text,
-            ContentBlock::Audio(audio) => audio.data == text,
-            ContentBlock::Resource(embedded) => match &embedded.resource {
-                ResourceContents::BlobResourceContents { blob, .. } => blob == text,
-                _ => false,
-            },
-            _ => false,
-        })
-}
-
-/// What stands for the data of a medium that is content of its own.
-const ATTACHED: &str = "attached";
 
 /// Converts the result of a petalflow tool for a client. Only an object can be structured content. Media are content of
 /// their own, and no text.
@@ -272,6 +242,28 @@ mod tests {
             from_mcp(both),
             Ok(json!({ "output": { "n": 1 }, "content": [ours] }))
         );
+    }
+
+    #[test]
+    fn a_picture_only_in_structured_content_is_a_picture() {
+        let picture = json!({ "type": "image", "data": "AAAA", "mimeType": "image/png", "annotations": null });
+        let blob = json!({ "uri": "file:///a", "mimeType": "application/pdf", "blob": "BBBB" });
+        let blob = json!({ "type": "resource", "resource": blob });
+        let text = json!([{ "type": "text", "text": picture.to_string() }]);
+        let structured = json!({ "result": [picture, "a dot"], "file": blob });
+        let mut value = from_mcp(result(text, Some(structured), false)).unwrap();
+        let taken = Media::take_from(&mut value, ATTACHED);
+        assert_eq!(taken.len(), 2, "{value}");
+        assert_eq!(
+            value,
+            json!({ "output": {
+                "result": [{ "type": "image", "media_type": "image/png", "note": "attached" }, "a dot"],
+                "file": { "type": "resource", "uri": "file:///a", "media_type": "application/pdf", "note": "attached" },
+            } })
+        );
+        let no_data = json!({ "type": "image", "data": 7, "mimeType": "image/png" });
+        let value = from_mcp(result(json!([]), Some(no_data.clone()), false));
+        assert_eq!(value, Ok(json!({ "output": no_data })));
     }
 
     #[test]

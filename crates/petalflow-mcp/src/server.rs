@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 
 use futures_util::future::{Either, select};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, InputResponses,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities,
-    ServerConfig, Tool as McpTool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
+    Tool as McpTool,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::McpError;
-use super::confirmation::{self, Decision};
+use super::confirmation::{self, Answers, Decision};
 use super::problem;
 use super::result::{failed, to_mcp};
 use petalflow::BoxError;
@@ -263,41 +263,45 @@ impl McpServer {
         &self,
         tool: &dyn Tool,
         arguments: Value,
-        answers: Option<&InputResponses>,
+        answers: Answers,
         cx: RequestContext<RoleServer>,
     ) -> Result<CallToolResult, Box<CallToolResponse>> {
-        let confirm = async |name, question: &str| {
-            let asked = confirmation::ask(&tool.spec().name, (name, question), answers, &cx);
-            match asked.await {
-                Decision::Confirmed => Ok(()),
-                Decision::Refused(reason) => Err(Box::new(failed(reason).into())),
-                Decision::Ask(required) => Err(Box::new((*required).into())),
+        let name = &tool.spec().name;
+        let confirm = async |question: Confirmation| {
+            if !self.skips_confirmation {
+                let asked = confirmation::ask((name, &arguments), &question.hint, &answers, &cx);
+                match asked.await {
+                    Decision::Confirmed => {}
+                    Decision::Refused(reason) => return Err(Box::new(failed(reason).into())),
+                    Decision::Ask(required) => return Err(Box::new((*required).into())),
+                }
             }
+            Ok(Confirmation {
+                confirmed: true,
+                ..question
+            })
         };
-        let question = tool.confirm(&arguments);
-        if let Some(question) = question.filter(|_| !self.skips_confirmation) {
-            confirm("confirm", &question).await?;
+        let mut confirmation = None;
+        if let Some(question) = tool.confirm(&arguments) {
+            confirmation = Some(confirm(Confirmation::ask(question)).await?);
         }
-        let context = ToolContext::new(self.next_call());
-        let (result, actions) = run_once(tool, arguments.clone(), context, &cx).await?;
-        // A tool can also ask while it runs. It is called again with the answer.
-        let Some(asked) = actions.requested_confirmations.values().next() else {
-            return Ok(finished(tool, result, &actions));
-        };
-        confirm("confirm_call", &asked.hint).await?;
-        let confirmed = Confirmation {
-            confirmed: true,
-            ..asked.clone()
-        };
-        let context = ToolContext::new(self.next_call()).with_confirmation(confirmed);
-        let (result, actions) = run_once(tool, arguments, context, &cx).await?;
-        if actions.requested_confirmations.is_empty() {
-            return Ok(finished(tool, result, &actions));
+        loop {
+            let mut context = ToolContext::new(self.next_call());
+            if let Some(confirmation) = confirmation.clone() {
+                context = context.with_confirmation(confirmation);
+            }
+            let (result, mut actions) = run_once(tool, arguments.clone(), context, &cx).await;
+            let Some((_, asked)) = actions.requested_confirmations.pop_first() else {
+                return Ok(finished(tool, result, &actions));
+            };
+            if confirmation.is_some() {
+                return Ok(failed(format!(
+                    "tool `{name}` asks for a second confirmation, which this server cannot ask for"
+                )));
+            }
+            // A tool can also ask while it runs. It is called again with the answer.
+            confirmation = Some(confirm(asked).await?);
         }
-        Ok(failed(format!(
-            "tool `{}` asks for a second confirmation, which this server cannot ask for",
-            tool.spec().name
-        )))
     }
 
     fn next_call(&self) -> String {
@@ -305,13 +309,13 @@ impl McpServer {
     }
 }
 
-/// Runs a tool and sends its progress to the client. The error is the result of a call that failed.
+/// Runs a tool and sends its progress to the client. Returns its result or its error, and its requests.
 async fn run_once(
     tool: &dyn Tool,
     arguments: Value,
     context: ToolContext,
     cx: &RequestContext<RoleServer>,
-) -> Result<(Value, Actions), Box<CallToolResponse>> {
+) -> (Result<Value, String>, Actions) {
     let (sender, emitted) = mpsc::unbounded_channel();
     let context = context.with_listener(move |event| {
         // The receiver is gone after the call ends.
@@ -319,15 +323,15 @@ async fn run_once(
     });
     // Turns a panic in a tool into an error, because the client waits for a result.
     let call = catch_panic(tool.call(arguments, &context));
-    match with_progress(call, emitted, cx).await {
-        Ok(Ok(result)) => Ok((result, context.take_actions())),
-        Ok(Err(error)) => Err(Box::new(failed(message_with_sources(&error)).into())),
-        Err(panicked) => Err(Box::new(failed(panicked.to_string()).into())),
-    }
+    let result = match with_progress(call, emitted, cx).await {
+        Ok(result) => result.map_err(|error| message_with_sources(&error)),
+        Err(panicked) => Err(panicked.to_string()),
+    };
+    (result, context.take_actions())
 }
 
 /// The result of a call for the client.
-fn finished(tool: &dyn Tool, result: Value, actions: &Actions) -> CallToolResult {
+fn finished(tool: &dyn Tool, result: Result<Value, String>, actions: &Actions) -> CallToolResult {
     let ToolSpec {
         name, long_running, ..
     } = &**tool.spec();
@@ -336,6 +340,10 @@ fn finished(tool: &dyn Tool, result: Value, actions: &Actions) -> CallToolResult
             "tool `{name}` asks for a credential, which this server cannot ask for"
         ));
     }
+    let result = match result {
+        Ok(result) => result,
+        Err(problem) => return failed(problem),
+    };
     if result.is_null() && *long_running {
         return failed(format!(
             "tool `{name}` has started, and its result comes later; MCP clients cannot wait for it"
@@ -438,7 +446,10 @@ impl ServerHandler for McpServer {
         let tool = self.tool(&request.name).await?;
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let cancelled = cx.ct.clone();
-        let answers = request.input_responses.as_ref();
+        let answers = Answers {
+            responses: request.input_responses,
+            state: request.request_state,
+        };
         let run = std::pin::pin!(self.run(&*tool, arguments, answers, cx));
         let cancelled = std::pin::pin!(cancelled.cancelled());
         match select(run, cancelled).await {

@@ -79,7 +79,53 @@ async fn a_call_is_confirmed_by_the_person_behind_the_client() {
     let questions = questions.lock().unwrap().clone();
     assert_eq!(questions.len(), 2);
     assert!(questions[0].contains("delete"), "{questions:?}");
-    assert_eq!(questions[1], "really?");
+    assert_eq!(questions[1], "really?\n\nThe call: `ask` with {}");
+}
+
+/// Asks while it runs, and says by an error that it waits.
+#[tool]
+fn ask_by_error(what: String, cx: ToolContext) -> petalflow::Result<String> {
+    if cx.confirmation().is_some_and(|given| given.confirmed) {
+        return Ok(what);
+    }
+    cx.request_confirmation(Confirmation::ask("really?"));
+    Err("waits for the confirmation".into())
+}
+
+#[tokio::test]
+async fn a_tool_that_waits_by_an_error_is_confirmed_too_and_the_question_shows_the_call() {
+    let questions = Arc::new(Mutex::new(Vec::new()));
+    let asked = Arc::clone(&questions);
+    let (server, _) = connect_in_process(mcp::serve(tools![ask_by_error]));
+    let server = server.elicit(move |question| {
+        asked.lock().unwrap().push(question.message);
+        async { Elicited::Accept(json!({})) }
+    });
+    let done = call(&server, "ask_by_error", json!({ "what": "backups" })).await;
+    assert_eq!(done.unwrap(), json!({ "output": "backups" }));
+    let long = "x".repeat(5_000);
+    let done = call(&server, "ask_by_error", json!({ "what": long })).await;
+    assert_eq!(done.unwrap(), json!({ "output": long }));
+    let questions = questions.lock().unwrap();
+    assert_eq!(
+        questions[0],
+        "really?\n\nThe call: `ask_by_error` with {\"what\":\"backups\"}"
+    );
+    assert!(
+        questions[1].ends_with("x .. (5011 bytes)"),
+        "{}",
+        questions[1]
+    );
+}
+
+#[tokio::test]
+async fn without_confirmation_holds_for_tools_that_ask_while_they_run() {
+    let serve = mcp::serve(tools![ask, ask_by_error]).without_confirmation();
+    let (server, _) = connect_in_process(serve);
+    let done = call(&server, "ask", json!({})).await;
+    assert_eq!(done.unwrap(), json!({ "output": "yes" }));
+    let done = call(&server, "ask_by_error", json!({ "what": "it" })).await;
+    assert_eq!(done.unwrap(), json!({ "output": "it" }));
 }
 
 #[tokio::test]
@@ -98,15 +144,22 @@ async fn a_call_that_nobody_confirms_is_not_made() {
     );
 }
 
-/// Sends one call of `delete` as a client of the protocol without `initialize` does, and returns the result.
-async fn call_of_delete(answers: Value) -> Value {
+/// Removes something.
+#[tool(confirm)]
+fn remove(what: String) -> String {
+    format!("removed {what}")
+}
+
+/// Sends one call of `remove` as a client of the protocol without `initialize` does, and returns the result.
+async fn call_of_remove(what: &str, state: &Value, answer: Value) -> Value {
     let (ours, theirs) = tokio::io::duplex(1 << 16);
-    tokio::spawn(mcp::serve(tools![delete]).over(theirs));
+    tokio::spawn(mcp::serve(tools![remove]).over(theirs));
     let (read, mut write) = tokio::io::split(ours);
     let request = json!({
         "jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": {
-            "name": "delete", "arguments": {}, "inputResponses": answers,
+            "name": "remove", "arguments": { "what": what },
+            "requestState": state, "inputResponses": { "confirm": answer },
             "_meta": {
                 "io.modelcontextprotocol/protocolVersion": "2026-07-28",
                 "io.modelcontextprotocol/clientInfo": { "name": "by hand", "version": "0" },
@@ -126,17 +179,23 @@ async fn call_of_delete(answers: Value) -> Value {
 
 #[tokio::test]
 async fn without_initialize_the_client_asks_and_calls_again() {
-    let first = call_of_delete(Value::Null).await;
+    let yes = || json!({ "action": "accept", "content": {} });
+    // An answer that was not asked for is none.
+    let first = call_of_remove("a", &Value::Null, yes()).await;
     assert_eq!(first["resultType"], "input_required", "{first}");
     let question = &first["inputRequests"]["confirm"];
     assert_eq!(question["method"], "elicitation/create", "{first}");
-    let second = call_of_delete(json!({ "confirm": { "action": "accept", "content": {} } })).await;
-    assert_eq!(second["content"][0]["text"], "deleted", "{second}");
-    let refused = call_of_delete(json!({ "confirm": { "action": "decline" } })).await;
+    let state = &first["requestState"];
+    let second = call_of_remove("a", state, yes()).await;
+    assert_eq!(second["content"][0]["text"], "removed a", "{second}");
+    // Nor is an answer about a call with other arguments.
+    let other = call_of_remove("b", state, yes()).await;
+    assert_eq!(other["resultType"], "input_required", "{other}");
+    let refused = call_of_remove("a", state, json!({ "action": "decline" })).await;
     assert_eq!(refused["isError"], true, "{refused}");
     assert_eq!(
         refused["content"][0]["text"],
-        "a person has refused the call of tool `delete`"
+        "a person has refused the call of tool `remove`"
     );
 }
 
