@@ -69,7 +69,8 @@ impl Source {
     /// Lets YAML include files, relative to this folder: `!include FILE` is the value of that file. A text in a file of its own
     /// is a text.
     ///
-    /// Any file that the process can read can be included. Leave the folder out for a document of others.
+    /// Any file that the process can read can be included. Do not set the folder for a document that others
+    /// wrote.
     ///
     /// ```
     /// use petalflow_documents_core::Source;

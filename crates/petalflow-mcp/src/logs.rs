@@ -95,7 +95,7 @@ impl Logs {
             LoggingLevel::Alert => LogLevel::Alert,
             LoggingLevel::Emergency => LogLevel::Emergency,
         };
-        // A server may send what was not asked for.
+        // A server may also send messages below the level that it was told.
         if level >= self.level {
             (self.take)(LogMessage {
                 server: server.into(),

@@ -21,7 +21,7 @@ use petalflow_llm::Part;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Resource {
-    /// The address, for [`McpClient::read_resource`].
+    /// The address, which [`McpClient::read_resource`] takes.
     pub uri: String,
     /// The name.
     pub name: String,

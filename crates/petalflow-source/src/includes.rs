@@ -46,7 +46,7 @@ impl<'s> Includes<'s> {
         }
     }
 
-    /// Begins to read a file: its number and its text, or why it cannot be included.
+    /// Opens a file. Returns its number and its text, or why it cannot be included.
     pub(crate) fn begin(&mut self, path: &str) -> Result<(usize, String), String> {
         if self.open.iter().any(|open| open == path) {
             let chain = self.open.join("` includes `");
@@ -66,7 +66,7 @@ impl<'s> Includes<'s> {
         Ok((self.read.len(), text))
     }
 
-    /// Ends to read a file.
+    /// Says that the file that was begun last is read to its end.
     pub(crate) fn end(&mut self) {
         self.open.pop();
     }

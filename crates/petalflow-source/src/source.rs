@@ -92,8 +92,8 @@ impl Source {
     /// Lets YAML include files: `!include FILE` is the value of that file, as YAML, with the path relative to this folder,
     /// also in files that are included themselves. A prompt in a file of its own is a text.
     ///
-    /// Any file that the process can read can be included. Leave the folder out for a text of others: `!include` is an
-    /// error then.
+    /// Any file that the process can read can be included. Do not set the folder for a text that others wrote:
+    /// `!include` is an error then.
     ///
     /// ```
     /// # #[derive(Clone, Copy, Debug, PartialEq)]

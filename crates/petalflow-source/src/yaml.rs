@@ -13,7 +13,7 @@ use crate::tree::{
     Entry, MAX_DEPTH, MAX_TEXT, MAX_VALUES, Node, ParseError, Problem, Tree, check_length, number,
 };
 
-/// The tag of a path whose file is read in place of it.
+/// The tag of a path. The value is the content of the file with this path.
 pub(crate) const INCLUDE: &str = "!include";
 
 /// Parses one document of YAML 1.2 with aliases, merge keys and `!include`.

@@ -254,8 +254,17 @@ fn set_cost(
     };
     let names = [Some(model), request.model.as_deref(), client.model()];
     let names = names.into_iter().flatten().filter(|name| !name.is_empty());
-    match names.clone().find_map(|name| price(ctx, client, name)) {
-        Some(price) => usage.cost = price.cost(usage),
+    let mut prices = names.clone().filter_map(|name| price(ctx, client, name));
+    let cost = match names.clone().next() {
+        Some(_) => prices.next().map(|price| price.cost(usage)),
+        // As before the request: it may be any of the models.
+        None => {
+            let all = ctx.root().prices.iter().map(|(_, price)| price.cost(usage));
+            all.reduce(f64::max)
+        }
+    };
+    match cost {
+        Some(cost) => usage.cost = cost,
         None if needs_price(ctx) => {
             return Err(no_price(ctx, names.clone().next().unwrap_or_default()));
         }

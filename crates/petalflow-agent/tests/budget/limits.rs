@@ -378,6 +378,16 @@ async fn usage_that_a_server_does_not_report_is_estimated_for_limits() {
         "{talk:?}"
     );
 
+    // A model without a name, as in most tests, costs as much as the most expensive one may.
+    let (unnamed, _) = scripted_agent(["hi"]);
+    let unnamed = unnamed.prices(
+        Prices::new()
+            .with("m-1", Price::default())
+            .with("m-2", price),
+    );
+    let talk = unnamed.turn_limits(Limits::new().cost(1.0)).run("go").await;
+    assert!(talk.unwrap().usage().tokens.cost > 0.0);
+
     // The next turn of the conversation does not fit.
     let agent = agent().thread_limits(Limits::new().cost(0.15));
     let talk = agent.run("go").await.unwrap();

@@ -128,7 +128,7 @@ impl Prices {
             .map(|(_, price)| *price)
     }
 
-    /// All prices, with the starts of the models' names.
+    /// Returns all prices, each with the name that [`with`](Self::with) was given.
     ///
     /// ```
     /// use petalflow_llm::usage::{Price, Prices};
