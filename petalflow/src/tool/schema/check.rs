@@ -26,11 +26,11 @@ const LONGEST_VALUE: usize = 80;
 /// use petalflow::tool::schema;
 /// use serde_json::json;
 ///
-/// let schema = json!({ "type": "object", "required": ["name"], "properties": {
+/// let schema = json!({ "type": "object", "properties": {
 ///     "name": { "type": "string" }, "sure": { "type": "number", "maximum": 1 },
-/// } });
+/// }, "required": ["name"] });
 /// let mistakes = schema::check(&schema, &json!({ "sure": 7.5 }));
-/// assert_eq!(mistakes.to_string(), "`name` is missing; `sure` is 7.5, and must be at most 1");
+/// assert_eq!(mistakes.to_string(), "`sure` is 7.5, and must be at most 1; `name` is missing");
 /// assert!(schema::check(&schema, &json!({ "name": "rose", "sure": 0.5 })).is_empty());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -509,12 +509,14 @@ mod tests {
     #[test]
     fn each_mistake_of_the_form_is_told() {
         let schema = json!({
-            "type": "object", "required": ["a", "b"], "additionalProperties": false,
+            "additionalProperties": false,
             "properties": {
                 "a": { "type": "integer" },
                 "c": { "enum": ["x", "y"] },
                 "d": { "type": ["string", "null"] },
             },
+            "required": ["a", "b"],
+            "type": "object",
         });
         let found = check(&schema, &json!({ "a": "1", "c": "z", "d": 1, "e": 2 }));
         assert_eq!(
@@ -532,11 +534,11 @@ mod tests {
     fn parts_of_a_value_have_their_places() {
         let schema = json!({
             "$defs": { "point": { "type": "object", "properties": { "x": { "maximum": 9 } } } },
-            "properties": {
-                "points": { "type": "array", "items": { "$ref": "#/$defs/point" } },
-                "by name": { "additionalProperties": { "$ref": "#/$defs/point" } },
-            },
             "allOf": [{ "required": ["points"] }],
+            "properties": {
+                "by name": { "additionalProperties": { "$ref": "#/$defs/point" } },
+                "points": { "type": "array", "items": { "$ref": "#/$defs/point" } },
+            },
         });
         let value = json!({ "points": [{ "x": 1 }, { "x": 10 }], "by name": { "p": { "x": 11 } } });
         assert_eq!(
