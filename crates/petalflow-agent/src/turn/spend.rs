@@ -255,13 +255,12 @@ fn set_cost(
     let names = [Some(model), request.model.as_deref(), client.model()];
     let names = names.into_iter().flatten().filter(|name| !name.is_empty());
     let mut prices = names.clone().filter_map(|name| price(ctx, client, name));
-    let cost = match names.clone().next() {
-        Some(_) => prices.next().map(|price| price.cost(usage)),
+    let cost = if names.clone().next().is_some() {
+        prices.next().map(|price| price.cost(usage))
+    } else {
         // As before the request: it may be any of the models.
-        None => {
-            let all = ctx.root().prices.iter().map(|(_, price)| price.cost(usage));
-            all.reduce(f64::max)
-        }
+        let all = ctx.root().prices.iter();
+        all.map(|(_, price)| price.cost(usage)).reduce(f64::max)
     };
     match cost {
         Some(cost) => usage.cost = cost,
