@@ -139,6 +139,18 @@ pub enum AgentError {
         /// The last one.
         answer: String,
     },
+    /// The model refused to give an answer of the form that [`Agent::output`](crate::Agent::output) requests. Without such
+    /// a form, the words of the refusal are the answer.
+    #[error(
+        "the model of agent `{agent}` refused to give an answer of the requested form: {}",
+        shortened(reason)
+    )]
+    Refused {
+        /// The agent.
+        agent: String,
+        /// The words of the model, or the provider's reason.
+        reason: String,
+    },
     /// There is no message to answer.
     #[error("there is nothing to answer: the input has no message, and the conversation is empty")]
     NoMessage,

@@ -59,6 +59,9 @@ pub struct AgentEvent {
     /// Why the model stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish: Option<FinishReason>,
+    /// What the provider says about `finish`: the words of a refusal, or what its filter found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finish_message: Option<String>,
     /// Why an answer went back to the model: on the answer, on the request for another one, and on the results of the
     /// tool by which it was given.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -67,6 +67,11 @@ pub enum LlmErrorKind {
         /// The response. In it, arguments that are not JSON are a JSON string.
         response: Box<LlmResponse>,
     },
+    /// The provider's filter blocked the prompt, so the model did not answer. An agent's event has it as its error.
+    Blocked {
+        /// The response, without a message. Its `finish_message` has the provider's reason.
+        response: Box<LlmResponse>,
+    },
     /// A budget is used up.
     Budget,
 }
@@ -92,6 +97,19 @@ impl LlmError {
     /// An error for a request that is not valid.
     pub fn request(message: impl Into<String>) -> Self {
         Self::new(LlmErrorKind::Request, message)
+    }
+
+    /// The error for a prompt that was blocked.
+    pub(crate) fn blocked(response: LlmResponse) -> Self {
+        let provider = match &*response.provider {
+            "" => "the provider".to_string(),
+            name => format!("provider `{name}`"),
+        };
+        let reason = response.finish_message.as_deref();
+        let reason = reason.unwrap_or("it gives no reason");
+        let message = format!("{provider} blocked the prompt: {reason}");
+        let response = Box::new(response);
+        Self::new(LlmErrorKind::Blocked { response }, message)
     }
 
     /// Sets the cause of the error.

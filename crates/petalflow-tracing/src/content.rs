@@ -56,7 +56,9 @@ pub(super) fn finish_reason(finish: &FinishReason) -> &str {
         FinishReason::Stop => "stop",
         FinishReason::Length => "length",
         FinishReason::ToolCalls => "tool_call",
-        FinishReason::ContentFilter => "content_filter",
+        FinishReason::ContentFilter | FinishReason::Refusal | FinishReason::Blocked => {
+            "content_filter"
+        }
         FinishReason::Other(reason) => reason,
         _ => "other",
     }

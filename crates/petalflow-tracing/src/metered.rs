@@ -65,10 +65,10 @@ impl<S: State> Middleware<S> for Totals {
     }
 }
 
-/// The usage of a failed call. A response with an unreadable tool call was paid for as well.
+/// The usage of a failed call. A response with an unreadable tool call or a blocked prompt was paid for as well.
 fn failed_call(error: &LlmError) -> UsageSummary {
     let usage = match &error.kind {
-        LlmErrorKind::Arguments { response } => response.usage,
+        LlmErrorKind::Arguments { response } | LlmErrorKind::Blocked { response } => response.usage,
         _ => TokenUsage::default(),
     };
     UsageSummary {

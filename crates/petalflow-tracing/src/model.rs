@@ -152,8 +152,10 @@ impl ModelSpan {
     }
 
     fn record_error(&mut self, error: &LlmError) {
-        // A response with an unreadable tool call is recorded: it was paid for.
-        if let LlmErrorKind::Arguments { response } = &error.kind {
+        // A response with an unreadable tool call or a blocked prompt is recorded: it was paid for.
+        if let LlmErrorKind::Arguments { response } | LlmErrorKind::Blocked { response } =
+            &error.kind
+        {
             self.record_response(response);
         }
         self.ended = true;
@@ -287,6 +289,7 @@ fn kind(kind: &LlmErrorKind) -> String {
         LlmErrorKind::Cancelled => "cancelled",
         LlmErrorKind::Malformed => "malformed",
         LlmErrorKind::Arguments { .. } => "arguments",
+        LlmErrorKind::Blocked { .. } => "content_filter",
         LlmErrorKind::Budget => "budget",
         _ => "other",
     }

@@ -413,14 +413,12 @@ async fn a_refusal_ends_the_turn_with_its_reason() {
             let (_server, client) = provider(model, vec![answer.clone()], streamed).await;
             let talk: Conversation = agent(client, streamed).run("How?").await.unwrap();
             assert_eq!(talk.answer(), "I cannot help.", "{model}");
-            if model != "gpt-5" {
-                let finish = talk.events[1].finish.as_ref();
-                assert_eq!(
-                    finish,
-                    Some(&FinishReason::ContentFilter),
-                    "{model} {streamed}"
-                );
-            }
+            let expected = match model {
+                "gemini-2.5-flash" => FinishReason::ContentFilter,
+                _ => FinishReason::Refusal,
+            };
+            let finish = talk.events[1].finish.as_ref();
+            assert_eq!(finish, Some(&expected), "{model} {streamed}");
         }
     }
 }

@@ -362,7 +362,8 @@ async fn a003_a020_empty_answers_and_their_reasons() {
     }
     let blocked = vec![json!({ "promptFeedback": { "blockReason": "PROHIBITED_CONTENT" } })];
     let (_, talk, _) = run_whole_and_streamed(vec![blocked], Agent::new).await;
-    assert_eq!(talk.error(), Some("the model stopped: ContentFilter"));
+    let expected = "the provider blocked the prompt: PROHIBITED_CONTENT";
+    assert_eq!(talk.error(), Some(expected));
     // What was cut short is still an answer.
     let mut cut = text_chunks("Once upon a");
     cut[0]["candidates"][0]["finishReason"] = "MAX_TOKENS".into();

@@ -193,6 +193,42 @@ async fn an_empty_answer_is_repaired_and_one_that_the_provider_stopped_is_not() 
 }
 
 #[tokio::test]
+async fn a_refusal_is_the_answer_or_without_the_requested_form_an_error() {
+    let refusal = || {
+        let response = LlmResponse {
+            finish_message: Some("I cannot say that.".into()),
+            ..LlmResponse::text_only("I cannot say that.")
+        };
+        Reply::from(response).with_finish(FinishReason::Refusal)
+    };
+    let (agent, _) = scripted_agent([refusal()]);
+    let talk = agent.run("?").await.unwrap();
+    assert_eq!(
+        (talk.answer(), talk.error()),
+        ("I cannot say that.".into(), None)
+    );
+    let answer = talk.events.last().unwrap();
+    assert_eq!(answer.finish_message.as_deref(), Some("I cannot say that."));
+
+    let (agent, model) = scripted_agent([refusal()]);
+    let error = failure(&agent.output::<Flower>(), "?").await;
+    assert_contains(
+        &error,
+        "the model of agent `agent` refused to give an answer of the requested form: I cannot say that.",
+    );
+    assert_eq!(model.requests().len(), 1, "asking again would not help");
+
+    let silent = LlmResponse {
+        finish_message: Some("cyber".into()),
+        ..LlmResponse::default()
+    };
+    let silent = Reply::from(silent).with_finish(FinishReason::Refusal);
+    let (agent, _) = scripted_agent([silent]);
+    let talk = agent.output::<Flower>().run("?").await.unwrap();
+    assert_eq!(talk.error(), Some("the model refused to answer: cyber"));
+}
+
+#[tokio::test]
 async fn an_answer_that_was_cut_off_is_reported_as_such() {
     let cut = Reply::text(r#"{"name": "ro"#).with_finish(FinishReason::Length);
     let (agent, _) = scripted_agent([cut, ROSE.into()]);

@@ -15,8 +15,9 @@ use petalflow::async_trait;
 /// A client that asks its models in order until one answers.
 ///
 /// The next model is asked after a rate limit, an overload, a failed connection and a timeout, which are the
-/// [transient](LlmError::is_transient) errors, and after an answer that the provider's filter left empty.
-/// [`on_error`](Self::on_error) changes that. It happens before the first piece of a stream only: no content is repeated.
+/// [transient](LlmError::is_transient) errors, and after a prompt that the provider's filter blocked.
+/// [`on_error`](Self::on_error) changes that. It is also asked after an answer of which a filter or a refusal left
+/// nothing. It happens before the first piece of a stream only: no content is repeated.
 /// Give each model its own retries; [`ProviderModel`](crate::ProviderModel) has some.
 ///
 /// A conversation can change its model at any message. Signatures, and what else belongs to one provider, are left out for
@@ -61,7 +62,9 @@ impl FallbackModel {
         assert!(!models.is_empty(), "a `FallbackModel` needs a model");
         FallbackModel {
             models,
-            falls_back: Arc::new(LlmError::is_transient),
+            falls_back: Arc::new(|error| {
+                error.is_transient() || matches!(error.kind, LlmErrorKind::Blocked { .. })
+            }),
         }
     }
 
@@ -121,25 +124,19 @@ impl FallbackModel {
     }
 }
 
-/// Whether the provider's filter left nothing of the answer.
-fn is_filtered(response: &LlmResponse) -> bool {
-    response.finish == Some(FinishReason::ContentFilter)
-        && response
-            .message
-            .as_ref()
-            .is_none_or(|message| message.parts.is_empty())
+/// Whether a filter or a refusal left nothing of the answer.
+fn is_empty(response: &LlmResponse) -> bool {
+    let is_stopped = matches!(
+        response.finish,
+        Some(FinishReason::ContentFilter | FinishReason::Refusal | FinishReason::Blocked)
+    );
+    let message = response.message.as_ref();
+    is_stopped && message.is_none_or(|message| message.parts.is_empty())
 }
 
-fn filtered(client: &dyn LlmClient) -> LlmError {
-    let kind = LlmErrorKind::Provider {
-        status: None,
-        retry_after: None,
-    };
-    let message = format!(
-        "the content filter of `{}` left nothing of the answer",
-        client.name()
-    );
-    LlmError::new(kind, message)
+fn empty(client: &dyn LlmClient) -> Value {
+    let name = client.name();
+    format!("the content filter or a refusal of `{name}` left nothing of the answer").into()
 }
 
 fn add_errors(mut response: LlmResponse, errors: &[Value]) -> LlmResponse {
@@ -173,8 +170,8 @@ impl LlmClient for FallbackModel {
         let mut errors = Vec::new();
         for (index, model) in self.models.iter().enumerate() {
             match model.complete(&Self::request(index, request)).await {
-                Ok(response) if is_filtered(&response) && index + 1 < self.models.len() => {
-                    errors.push(filtered(model).to_string().into());
+                Ok(response) if is_empty(&response) && index + 1 < self.models.len() => {
+                    errors.push(empty(model));
                 }
                 Ok(response) => return Ok(add_errors(response, &errors)),
                 Err(error) => self.note(index, error, &mut errors)?,
@@ -193,8 +190,8 @@ impl LlmClient for FallbackModel {
             match started.await {
                 Ok(mut stream) => {
                     let is_last = index + 1 == self.models.len();
-                    if !is_last && stream.ends_at_once(is_filtered).await {
-                        errors.push(filtered(model).to_string().into());
+                    if !is_last && stream.ends_at_once(is_empty).await {
+                        errors.push(empty(model));
                         continue;
                     }
                     return Ok(stream.wrap_source(move |events| {

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::ask_model::{ask_model, model_of_node};
+use crate::response::FinishReason;
 use crate::{LlmClient, LlmRequest, LlmResponse};
 use petalflow::node::Key;
 use petalflow::tool::schema;
@@ -96,7 +97,7 @@ impl<Q, A: Key<Value = String>> Prompt<Q, A> {
 impl<Q, A: Key<Value: JsonSchema + DeserializeOwned>> Prompt<Q, A> {
     /// A node that requests a value that conforms to the type's JSON Schema. Empty instructions are omitted.
     ///
-    /// Any other answer is an error of the node. The node's `retry` may run it again.
+    /// Any other answer is an error of the node, and so is a refusal. The node's `retry` may run it again.
     pub fn structured(instructions: impl Into<String>) -> Self {
         let mut prompt = Self::reading(instructions.into(), |response, schema| {
             let misfit = |problem: &dyn fmt::Display| {
@@ -106,6 +107,11 @@ impl<Q, A: Key<Value: JsonSchema + DeserializeOwned>> Prompt<Q, A> {
                 )
             };
             let text = response.text();
+            if response.finish == Some(FinishReason::Refusal) {
+                let reason = response.finish_message.as_ref().unwrap_or(&text);
+                let refused = format!("the model refused to give the key `{}`: {reason}", A::NAME);
+                return Err(refused.into());
+            }
             let json: Value = match &response.json {
                 Some(json) => json.clone(),
                 None => serde_json::from_str(&text).map_err(|error| misfit(&error))?,

@@ -6,9 +6,10 @@ use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::Value;
 
-use super::json_memory;
+use super::{json_memory, wire};
+use crate::response::{FinishReason, Status};
 use crate::secrets::Secrets;
-use crate::{LlmError, LlmErrorKind};
+use crate::{LlmError, LlmErrorKind, LlmResponse};
 
 /// Converts the failures of one provider into errors. The errors name the provider and never contain its secrets.
 #[derive(Clone)]
@@ -141,8 +142,36 @@ impl ErrorConverter {
         }
     }
 
+    /// The error for a prompt that the provider's filter blocked, if that is what this body says.
+    fn blocked(&self, body: &Value) -> Option<LlmError> {
+        let body = body.get(0).unwrap_or(body);
+        let mut codes = ["/error/code", "/code"]
+            .iter()
+            .map(|path| body.pointer(path));
+        let is_blocked = |code: Option<&Value>| {
+            matches!(
+                code.and_then(Value::as_str),
+                Some("content_filter" | "content_policy_violation" | "invalid_prompt")
+            )
+        };
+        codes.any(is_blocked).then(|| {
+            let reason = reported_message(body).map(|reason| one_line(&self.secrets.text(reason)));
+            LlmError::blocked(LlmResponse {
+                provider: self.name.clone(),
+                status: Status::Incomplete,
+                finish: Some(FinishReason::Blocked),
+                finish_message: reason,
+                ..LlmResponse::default()
+            })
+        })
+    }
+
     /// The error for a status that is not a success.
     pub(super) fn status(&self, status: StatusCode, body: &str, headers: &HeaderMap) -> LlmError {
+        let sent = serde_json::from_str::<Value>(body);
+        if let Some(error) = sent.as_ref().ok().and_then(|sent| self.blocked(sent)) {
+            return error;
+        }
         let retry_after = retry_after(headers, SystemTime::now());
         let kind = match status.as_u16() {
             401 | 403 => LlmErrorKind::Auth,
@@ -152,7 +181,7 @@ impl ErrorConverter {
                 retry_after,
             },
         };
-        let message = match serde_json::from_str::<Value>(body) {
+        let message = match sent {
             // Secrets are not found in text with escapes.
             Ok(body) => reported_message(&body).unwrap_or_else(|| body.to_string()),
             Err(_) => self.shown(body.as_bytes()),
@@ -184,6 +213,9 @@ impl ErrorConverter {
 
     /// The error that a provider sent instead of a response, or in the middle of one.
     pub(super) fn reported(&self, body: &Value) -> LlmError {
+        if let Some(error) = self.blocked(body) {
+            return error;
+        }
         let kind = match status_of(body) {
             Some(429) => LlmErrorKind::RateLimited { retry_after: None },
             Some(401 | 403) => LlmErrorKind::Auth,
@@ -282,7 +314,6 @@ fn status_of(body: &Value) -> Option<u16> {
             | "PERMISSION_DENIED" => Some(401),
             "invalid_request_error"
             | "context_length_exceeded"
-            | "invalid_prompt"
             | "INVALID_ARGUMENT"
             | "validationException"
             | "FAILED_PRECONDITION" => Some(400),
@@ -297,14 +328,6 @@ fn status_of(body: &Value) -> Option<u16> {
             _ => None,
         })
     })
-}
-
-/// The categories for which Azure's content filter refused a prompt.
-fn filtered_categories(body: &Value) -> Vec<&str> {
-    let results = body.pointer("/error/innererror/content_filter_result");
-    let results = results.and_then(Value::as_object).into_iter().flatten();
-    let filtered = results.filter(|(_, result)| result["filtered"] == true);
-    filtered.map(|(category, _)| category.as_str()).collect()
 }
 
 /// The message in an error body.
@@ -326,7 +349,8 @@ fn reported_message(body: &Value) -> Option<String> {
     if let Some(raw) = text("/error/metadata/raw") {
         return Some(format!("{message}: {raw}"));
     }
-    let filtered = filtered_categories(body);
+    let found = body.pointer("/error/innererror/content_filter_result");
+    let filtered = found.map(wire::filtered_categories).unwrap_or_default();
     Some(match &*filtered {
         [] => message.to_string(),
         _ => format!(

@@ -28,13 +28,16 @@ impl LlmResponse {
     ///
     /// # Errors
     ///
-    /// [`LlmErrorKind::Arguments`], which contains the response, if the arguments of a call are not a JSON object, or if
-    /// the answer was cut in a call.
+    /// [`LlmErrorKind::Blocked`] if the provider blocked the prompt. [`LlmErrorKind::Arguments`] if the arguments of a
+    /// call are not a JSON object, or if the answer was cut in a call. Both contain the response.
     pub fn checked(self, request: &LlmRequest) -> Result<Self, LlmError> {
         self.checked_with(request.json_schema.is_some())
     }
 
     pub(crate) fn checked_with(mut self, wants_json: bool) -> Result<Self, LlmError> {
+        if self.finish == Some(FinishReason::Blocked) {
+            return Err(LlmError::blocked(self));
+        }
         if wants_json && self.json.is_none() {
             let text = self.text();
             let parse = |text: &str| serde_json::from_str(text).ok().filter(Value::is_object);

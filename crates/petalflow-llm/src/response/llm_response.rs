@@ -38,6 +38,9 @@ pub struct LlmResponse {
     /// Why the response ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish: Option<FinishReason>,
+    /// What the provider says about `finish`: the words of a refusal, or what its filter found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish_message: Option<String>,
     /// The tokens that were used.
     #[serde(default)]
     pub usage: TokenUsage,
@@ -93,6 +96,10 @@ pub enum FinishReason {
     ToolCalls,
     /// The provider filtered the response.
     ContentFilter,
+    /// The model refused to answer. The message may have its words.
+    Refusal,
+    /// The provider's filter blocked the prompt, so there is no message. [`LlmResponse::checked`] makes it an error.
+    Blocked,
     /// Another reason, as the provider names it.
     Other(String),
 }

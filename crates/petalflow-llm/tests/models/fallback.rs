@@ -9,9 +9,9 @@ fn error(kind: LlmErrorKind) -> LlmError {
     LlmError::new(kind, "not now")
 }
 
-fn filtered() -> LlmResponse {
+fn ended(finish: FinishReason) -> LlmResponse {
     LlmResponse {
-        finish: Some(FinishReason::ContentFilter),
+        finish: Some(finish),
         ..LlmResponse::default()
     }
 }
@@ -29,16 +29,18 @@ async fn ask(model: &FallbackModel, streamed: bool) -> Result<LlmResponse, LlmEr
 }
 
 #[tokio::test]
-async fn the_next_model_answers_after_a_transient_error_and_after_a_filter() {
+async fn the_next_model_answers_after_a_transient_error_a_filter_and_a_refusal() {
     let overloaded = LlmErrorKind::Provider {
         status: Some(529),
         retry_after: None,
     };
-    let first: [fn() -> Reply; 4] = [
+    let first: [fn() -> Reply; 6] = [
         || error(LlmErrorKind::RateLimited { retry_after: None }).into(),
         || error(LlmErrorKind::Timeout).into(),
         || error(LlmErrorKind::Connection).into(),
-        || filtered().into(),
+        || ended(FinishReason::ContentFilter).into(),
+        || ended(FinishReason::Refusal).into(),
+        || ended(FinishReason::Blocked).into(),
     ];
     let overload = || Reply::from(error(overloaded.clone()));
     let replies = first
@@ -103,8 +105,8 @@ async fn a_stream_that_has_begun_is_not_answered_again() {
 async fn the_answer_of_the_last_model_counts_though_it_is_empty() {
     for streaming in [false, true] {
         let model = FallbackModel::new([
-            ScriptedModel::new([filtered()]),
-            ScriptedModel::new([filtered()]),
+            ScriptedModel::new([ended(FinishReason::ContentFilter)]),
+            ScriptedModel::new([ended(FinishReason::ContentFilter)]),
         ]);
         let response = ask(&model, streaming).await.unwrap();
         assert_eq!(response.finish, Some(FinishReason::ContentFilter));

@@ -153,13 +153,16 @@ async fn what_the_filter_of_azure_found_is_kept() {
         }},
     }});
     let server = Server::always(answer("400 No", "application/json", &refusal.to_string())).await;
-    let error = at_azure(&server)
-        .complete(&hi())
-        .await
-        .unwrap_err()
-        .to_string();
+    let error = at_azure(&server).complete(&hi()).await.unwrap_err();
     let expected = "its content filter found jailbreak, violence: The prompt was filtered";
-    assert!(error.ends_with(expected), "{error}");
+    assert_eq!(
+        error.to_string(),
+        format!("provider `azure` blocked the prompt: {expected}")
+    );
+    let LlmErrorKind::Blocked { response } = error.kind else {
+        panic!("{error}");
+    };
+    assert_eq!(response.finish_message.as_deref(), Some(expected));
 }
 
 /// The model at Vertex AI with this server in place of the host.

@@ -20,6 +20,7 @@ mod openai;
 mod origins;
 mod plans;
 mod recorded;
+mod refused;
 mod responses;
 mod retries;
 mod schemas;

@@ -237,12 +237,13 @@ async fn source_tools(ctx: Ctx<'_>) -> Result<(Vec<Arc<ToolSpec>>, Vec<Unavailab
 /// The event for the answer, with this number; `None` if the answer is empty.
 fn answer_event(
     ctx: Ctx<'_>,
-    response: LlmResponse,
+    mut response: LlmResponse,
     number: usize,
     source_tools: &[Arc<ToolSpec>],
 ) -> Option<AgentEvent> {
-    let message = response.message.filter(|message| !message.parts.is_empty());
-    let error = answer_error(response.status, response.finish.as_ref(), message.as_ref());
+    let message = response.message.take();
+    let message = message.filter(|message| !message.parts.is_empty());
+    let error = answer_error(&response, message.as_ref());
     if message.is_none() && error.is_none() && !response.interrupted {
         return None;
     }
@@ -251,6 +252,7 @@ fn answer_event(
         error,
         interrupted: response.interrupted,
         finish: response.finish,
+        finish_message: response.finish_message,
         meta: response.meta,
         usage: (response.usage != TokenUsage::default()).then_some(response.usage),
         ..ctx.event(number)
@@ -287,20 +289,23 @@ fn answer_event(
 }
 
 /// The reason for a missing or incomplete answer.
-fn answer_error(
-    status: Status,
-    finish: Option<&FinishReason>,
-    message: Option<&ChatMessage>,
-) -> Option<String> {
-    match (finish, message) {
-        _ if status == Status::Failed => Some("the provider failed".to_string()),
-        // A model that the provider stopped has an error, not only an empty answer.
-        (Some(FinishReason::Other(reason)), None) => Some(format!("the model stopped: {reason}")),
-        (Some(reason @ (FinishReason::ContentFilter | FinishReason::Length)), None) => {
-            Some(format!("the model stopped: {reason:?}"))
+fn answer_error(response: &LlmResponse, message: Option<&ChatMessage>) -> Option<String> {
+    // A model that the provider stopped has an error, not only an empty answer.
+    let finish = response.finish.as_ref().filter(|_| message.is_none());
+    let problem = match finish {
+        _ if response.status == Status::Failed => "the provider failed".to_string(),
+        Some(FinishReason::Blocked) => "the provider blocked the prompt".to_string(),
+        Some(FinishReason::Refusal) => "the model refused to answer".to_string(),
+        Some(FinishReason::Other(reason)) => format!("the model stopped: {reason}"),
+        Some(reason @ (FinishReason::ContentFilter | FinishReason::Length)) => {
+            format!("the model stopped: {reason:?}")
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    Some(match &response.finish_message {
+        Some(reason) => format!("{problem}: {reason}"),
+        None => problem,
+    })
 }
 
 /// The number of consecutive answers that contain only thoughts, this one included.

@@ -56,9 +56,11 @@ async fn recovered(
     call: &mut ModelCall<'_>,
     error: LlmError,
 ) -> Result<LlmResponse, BoxError> {
-    // The model has to correct wrong arguments itself.
     let error = match error.kind {
-        LlmErrorKind::Arguments { response } => return Ok(*response),
+        // The model has to correct wrong arguments itself. The event of a blocked prompt has the reason.
+        LlmErrorKind::Arguments { response } | LlmErrorKind::Blocked { response } => {
+            return Ok(*response);
+        }
         _ => error,
     };
     for callback in ctx.callbacks() {

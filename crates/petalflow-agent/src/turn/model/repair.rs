@@ -16,7 +16,7 @@ use serde_json::Value;
 ///
 /// # Errors
 ///
-/// If too many answers of the turn did not have the form.
+/// If too many answers of the turn did not have the form, or the model refused to give one.
 pub(in crate::turn) fn request(
     ctx: Ctx<'_>,
     mut answer: Option<&mut AgentEvent>,
@@ -30,6 +30,11 @@ pub(in crate::turn) fn request(
     let problem = match answer.as_deref() {
         // The provider or the user stopped the model.
         Some(answer) if answer.error.is_some() || answer.interrupted => return Ok(None),
+        Some(answer) if answer.finish == Some(FinishReason::Refusal) => {
+            let reason = answer.finish_message.clone().unwrap_or(text);
+            let agent = agent.name.to_string();
+            return Err(AgentError::Refused { agent, reason });
+        }
         Some(answer) if !text.trim().is_empty() => match output.check_text(&text) {
             Ok(()) => return Ok(None),
             Err(problem) if answer.finish == Some(FinishReason::Length) => {

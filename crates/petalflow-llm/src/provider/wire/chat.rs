@@ -332,7 +332,10 @@ impl ChatParser {
                 .for_each(|chunk| typed_content(chunk, &mut deltas)),
             _ => {}
         }
-        deltas.extend(text(message, "/refusal").map(Delta::Text));
+        if let Some(words) = text(message, "/refusal") {
+            data.refusal.push_str(&words);
+            deltas.push(Delta::Text(words));
+        }
         citations(message.get("annotations"), data);
         let images = message.get("images").and_then(Value::as_array);
         deltas.extend(images.into_iter().flatten().filter_map(image));

@@ -9,7 +9,7 @@ use super::content::{
     with_extra,
 };
 use super::origins;
-use super::response_data::{REDACTED, ResponseData};
+use super::response_data::{REDACTED, ResponseData, named_reason};
 use super::schemas::Schemas;
 use super::usage;
 use crate::message::call_id::is_generated;
@@ -298,12 +298,17 @@ impl GeminiParser {
             data.usage = usage::gemini(usage);
         }
         let feedback = chunk.get("promptFeedback");
-        let blocked = feedback.and_then(|feedback| text(feedback, "blockReason"));
+        let blocked = feedback.and_then(|feedback| {
+            let reason = text(feedback, "blockReason")?;
+            named_reason(Some(reason), text(feedback, "blockReasonMessage"))
+        });
         data.blocked = data.blocked.take().or(blocked);
         let Some(candidate) = chunk.pointer("/candidates/0") else {
             return Vec::new();
         };
         data.finish = text(candidate, "finishReason").or_else(|| data.finish.take());
+        data.finish_message =
+            text(candidate, "finishMessage").or_else(|| data.finish_message.take());
         data.meta.extend(source_metadata(candidate));
         let parts = candidate
             .pointer("/content/parts")

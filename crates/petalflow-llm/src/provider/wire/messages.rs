@@ -12,7 +12,8 @@ use super::content::{
 use super::messages_opaque::{CONTAINER, last_container, read_opaque};
 use super::origins;
 use super::response_data::{
-    REDACTED, ResponseData, arguments_text, citations, hidden_reasoning, redacted, text,
+    REDACTED, ResponseData, arguments_text, citations, hidden_reasoning, named_reason, redacted,
+    text,
 };
 use super::schemas::{Schemas, SentSchema};
 use super::usage;
@@ -356,6 +357,7 @@ impl MessagesParser {
                 let reason = text(event, "/delta/stop_reason");
                 data.finish = reason.or_else(|| data.finish.take());
                 read_container(&event["delta"], data);
+                read_refusal(&event["delta"], data);
                 usage::anthropic(&event["usage"], &mut data.usage);
             }
             // The response is complete, even if no event had a finish reason.
@@ -498,7 +500,16 @@ fn read_metadata(message: &Value, data: &mut ResponseData) {
     data.model = text(message, "/model").or_else(|| data.model.take());
     data.finish = text(message, "/stop_reason").or_else(|| data.finish.take());
     read_container(message, data);
+    read_refusal(message, data);
     usage::anthropic(&message["usage"], &mut data.usage);
+}
+
+/// Reads why the model refused: the policy, and an explanation.
+fn read_refusal(message: &Value, data: &mut ResponseData) {
+    let category = text(message, "/stop_details/category");
+    let explanation = text(message, "/stop_details/explanation");
+    data.finish_message =
+        named_reason(category, explanation).or_else(|| data.finish_message.take());
 }
 
 fn read_container(message: &Value, data: &mut ResponseData) {

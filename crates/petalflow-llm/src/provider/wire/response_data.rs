@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::chat_opaque::FILTER;
 use crate::message::Text;
 use crate::response::{FinishReason, Reasoning, Status};
 use crate::stream::Delta;
@@ -16,8 +17,12 @@ pub(crate) struct ResponseData {
     pub(super) finish: Option<String>,
     pub(super) usage: TokenUsage,
     pub(super) reasoning: Option<Reasoning>,
-    /// Gemini's reason for blocking the request.
+    /// The provider's reason for blocking the prompt.
     pub(super) blocked: Option<String>,
+    /// The words of a refusal, which OpenAI sends apart from the text.
+    pub(super) refusal: String,
+    /// What the provider says about its reason.
+    pub(super) finish_message: Option<String>,
     /// The sources of the answer, which Gemini sends outside the parts.
     pub(super) meta: Map<String, Value>,
     /// The container in which Anthropic runs code.
@@ -45,28 +50,46 @@ impl ResponseData {
     /// The response without its message.
     pub(crate) fn response(&mut self) -> LlmResponse {
         let finish = match &self.blocked {
-            Some(_) => Some(FinishReason::ContentFilter),
+            Some(_) => Some(FinishReason::Blocked),
             None => self.finish.take().map(finish_reason),
         };
+        let refusal = Some(std::mem::take(&mut self.refusal)).filter(|words| !words.is_empty());
+        let finish = match finish {
+            Some(FinishReason::Stop | FinishReason::ContentFilter) if refusal.is_some() => {
+                Some(FinishReason::Refusal)
+            }
+            finish => finish,
+        };
+        let filtered =
+            (finish == Some(FinishReason::ContentFilter)).then(|| self.filtered_categories());
+        let finish_message = [
+            self.blocked.take(),
+            self.finish_message.take(),
+            refusal,
+            filtered.flatten(),
+        ];
         let status = match &finish {
             Some(FinishReason::Other(reason)) if reason == "failed" => Status::Failed,
             None | Some(FinishReason::Stop | FinishReason::ToolCalls) => Status::Completed,
             Some(_) => Status::Incomplete,
         };
-        let mut meta = std::mem::take(&mut self.meta);
-        if let Some(reason) = self.blocked.take() {
-            meta.insert("block_reason".to_string(), reason.into());
-        }
         LlmResponse {
             id: self.id.take().unwrap_or_default(),
             model: self.model.take().unwrap_or_default(),
             status,
             finish,
+            finish_message: finish_message.into_iter().flatten().next(),
             usage: self.usage,
             reasoning: self.reasoning.take(),
-            meta,
+            meta: std::mem::take(&mut self.meta),
             ..LlmResponse::default()
         }
+    }
+
+    /// What Azure's filter found in the answer.
+    fn filtered_categories(&self) -> Option<String> {
+        let categories = filtered_categories(self.meta.get(FILTER)?);
+        (!categories.is_empty()).then(|| categories.join(", "))
     }
 }
 
@@ -83,8 +106,8 @@ fn finish_reason(reason: String) -> FinishReason {
         | "model_length"
         | "model_context_window_exceeded" => FinishReason::Length,
         "tool_calls" | "tool_use" | "function_call" => FinishReason::ToolCalls,
+        "refusal" => FinishReason::Refusal,
         "content_filter"
-        | "refusal"
         | "guardrail_intervened"
         | "content_filtered"
         | "SAFETY"
@@ -99,6 +122,22 @@ fn finish_reason(reason: String) -> FinishReason {
         | "ERROR_TOXIC" => FinishReason::ContentFilter,
         _ => FinishReason::Other(reason),
     }
+}
+
+/// The provider's name for a reason, and its words about it.
+pub(super) fn named_reason(name: Option<String>, words: Option<String>) -> Option<String> {
+    let [name, words] = [name, words].map(|text| text.filter(|text| !text.is_empty()));
+    match (name, words) {
+        (Some(name), Some(words)) => Some(format!("{name}: {words}")),
+        (name, words) => name.or(words),
+    }
+}
+
+/// The categories in the results of Azure's content filter for which it filtered.
+pub(in crate::provider) fn filtered_categories(results: &Value) -> Vec<&str> {
+    let results = results.as_object().into_iter().flatten();
+    let filtered = results.filter(|(_, result)| result["filtered"] == true);
+    filtered.map(|(category, _)| category.as_str()).collect()
 }
 
 /// Adds the sources that the provider cites for a text to the response's `meta`.

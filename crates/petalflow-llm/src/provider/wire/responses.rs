@@ -287,6 +287,9 @@ impl ResponsesParser {
                 let chunk = text(event, "/delta");
                 deltas.extend(chunk.map(|chunk| {
                     self.texts.add(index, chunk.len());
+                    if kind == "response.refusal.delta" {
+                        data.refusal.push_str(&chunk);
+                    }
                     Delta::Text(chunk)
                 }));
             }
@@ -382,6 +385,9 @@ impl ResponsesParser {
             for chunk in chunks(item, "content") {
                 citations(chunk.get("annotations"), data);
             }
+        }
+        if chunks(item, "content").any(|chunk| chunk.get("refusal").is_some()) {
+            data.refusal.push_str(&rest);
         }
         deltas.push(Delta::Text(rest));
     }

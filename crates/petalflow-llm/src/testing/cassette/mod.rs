@@ -218,7 +218,9 @@ impl LlmClient for Cassette {
             Ok(response) => response,
             Err(error) => match &error.kind {
                 // The response is recorded: a test may need it.
-                LlmErrorKind::Arguments { response } => response,
+                LlmErrorKind::Arguments { response } | LlmErrorKind::Blocked { response } => {
+                    response
+                }
                 _ => return response,
             },
         };

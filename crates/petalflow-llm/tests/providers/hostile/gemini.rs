@@ -1,7 +1,7 @@
 //! Gemini's `generateContent`: chunks of candidates.
 
-use petalflow_llm::ProviderModel;
 use petalflow_llm::response::FinishReason;
+use petalflow_llm::{LlmErrorKind, ProviderModel};
 use serde_json::{Value, json as value};
 
 use super::{
@@ -323,9 +323,9 @@ fn reasons(cases: &mut Vec<Case>) {
     }
     let blocked = value!({"promptFeedback": {"blockReason": "OTHER"}});
     let filtered = |outcome: &Outcome| {
-        outcome.as_ref().is_ok_and(|response| {
-            response.finish == Some(FinishReason::ContentFilter)
-                && response.meta["block_reason"] == "OTHER"
+        outcome.as_ref().is_err_and(|error| {
+            matches!(&error.kind, LlmErrorKind::Blocked { response }
+                if response.finish_message.as_deref() == Some("OTHER"))
         })
     };
     cases.extend(Case::whole_and_streamed(

@@ -374,7 +374,7 @@ fn odd_fields(cases: &mut Vec<Case>) {
         cases.extend(FORMAT.with_fields(name, changed, &change, |event| event.get_mut("message")));
     }
     for (reason, expected) in [
-        ("refusal", FinishReason::ContentFilter),
+        ("refusal", FinishReason::Refusal),
         ("max_tokens", FinishReason::Length),
         ("model_context_window_exceeded", FinishReason::Length),
         ("pause_turn", FinishReason::Other("pause_turn".into())),
