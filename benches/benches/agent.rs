@@ -1,4 +1,7 @@
 //! The cost of an agent's turn without its model and its tools: `cargo bench --bench agent`. Each figure has a limit.
+//!
+//! To count instructions, run one case: `valgrind --tool=callgrind BENCH one turn RUNS`, or `one stream RUNS`, for two
+//! numbers of runs. The difference is the cost of the runs.
 
 #![allow(clippy::cast_precision_loss)]
 
@@ -22,12 +25,41 @@ fn main() {
         .enable_time()
         .build()
         .expect("a runtime can be built");
+    let arguments: Vec<String> = std::env::args().collect();
+    if let [_, one, case, runs, ..] = &*arguments
+        && one == "one"
+    {
+        one_case(&runtime, case, runs.parse().expect("RUNS is a number"));
+        return;
+    }
     head();
     turns(&runtime);
     kept_turns(&runtime);
     stored_turns(&runtime);
     streams(&runtime);
     waiting();
+}
+
+/// Turns with one typed tool whose conversation of ten messages is kept, or streamed turns.
+fn one_case(runtime: &Runtime, case: &str, runs: usize) {
+    use futures_util::StreamExt as _;
+    match case {
+        "turn" => {
+            let agent = agent();
+            let talk = conversation(runtime, &agent, 10);
+            for _ in 0..runs {
+                let input = talk.clone().next_input("1 + 2?");
+                black_box(runtime.block_on(agent.run(input)).expect("it answers"));
+            }
+        }
+        "stream" => {
+            let agent = agent().streaming();
+            for _ in 0..runs {
+                black_box(runtime.block_on(agent.events("1 + 2?").count()));
+            }
+        }
+        other => panic!("`{other}` is no case: it is `turn` or `stream`"),
+    }
 }
 
 /// Calls a tool after a message of the user, and answers after the result of the tool.
