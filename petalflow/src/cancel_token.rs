@@ -41,7 +41,20 @@ pub struct CancelToken {
     /// Cancelled with `drain`, and after `cancelled` with `cancel`. So a run looks at this one only between two supersteps.
     draining: CancellationToken,
     /// Whether the first call was `cancel`.
-    holds: Arc<AtomicBool>,
+    holds: Arc<Holds>,
+}
+
+/// Whether a token, or one that it is a child of, was cancelled by a person.
+#[derive(Debug, Default)]
+struct Holds {
+    held: AtomicBool,
+    parent: Option<Arc<Holds>>,
+}
+
+impl Holds {
+    fn get(&self) -> bool {
+        self.held.load(Ordering::Acquire) || self.parent.as_ref().is_some_and(|parent| parent.get())
+    }
 }
 
 impl CancelToken {
@@ -57,7 +70,7 @@ impl CancelToken {
     /// [stopped](crate::checkpoint::ThreadStatus::Stopped), and the next process continues them.
     pub fn cancel(&self) {
         if !self.is_draining() {
-            self.holds.store(true, Ordering::Release);
+            self.holds.held.store(true, Ordering::Release);
         }
         self.cancelled.cancel();
         self.draining.cancel();
@@ -94,6 +107,30 @@ impl CancelToken {
     /// ```
     pub fn drain(&self) {
         self.draining.cancel();
+    }
+
+    /// A token that this one stops too. Stopping it does not stop this one: for a server that can cancel one run, and drain all.
+    ///
+    /// ```
+    /// use petalflow::run::CancelToken;
+    ///
+    /// let all = CancelToken::new();
+    /// let (one, another) = (all.child(), all.child());
+    /// one.cancel();
+    /// assert!(one.is_cancelled() && !all.is_cancelled());
+    /// all.drain();
+    /// assert!(another.is_draining());
+    /// ```
+    #[must_use]
+    pub fn child(&self) -> Self {
+        CancelToken {
+            cancelled: self.cancelled.child_token(),
+            draining: self.draining.child_token(),
+            holds: Arc::new(Holds {
+                held: AtomicBool::new(false),
+                parent: Some(Arc::clone(&self.holds)),
+            }),
+        }
     }
 
     /// Whether [`cancel`](Self::cancel) has been called.
@@ -138,7 +175,7 @@ pub struct RunToken {
     /// Cancelled when the run is to stop at its next barrier, and always after `cancelled`. `None` if the run cannot be drained.
     draining: Option<CancellationToken>,
     /// Whether a person holds the thread of a run that is cancelled. `None`: the token only signals that the program stops.
-    holds: Option<Arc<AtomicBool>>,
+    holds: Option<Arc<Holds>>,
 }
 
 impl From<&CancelToken> for RunToken {
@@ -191,7 +228,7 @@ impl RunToken {
     /// Whether a person has cancelled the run, so that its thread is held.
     pub(crate) fn holds(&self) -> bool {
         let holds = self.holds.as_ref();
-        holds.is_some_and(|holds| holds.load(Ordering::Acquire))
+        holds.is_some_and(|holds| holds.get())
     }
 
     /// [`cancelled`](Self::cancelled), as a future that owns its token.

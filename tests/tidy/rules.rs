@@ -87,7 +87,15 @@ pub(crate) const PACKAGES: &[Layer] = &[
     ),
     layer(
         "petalflow-server",
-        &["petalflow", "petalflow-documents"],
+        &[
+            "petalflow",
+            "petalflow-agent",
+            "petalflow-conversations",
+            "petalflow-documents",
+            // Draws graphs.
+            "petalflow-graph",
+            "petalflow-llm",
+        ],
         &["petalflow-sqlite"],
     ),
     layer(

@@ -99,7 +99,7 @@ fn p209_a_request_to_a_webhook_starts_a_stored_run() {
     }
     assert_eq!(server.stop("-INT"), Some(0));
     let ran = petalflow!("threads show {thread} orders.graph.yaml --store {store} --json").code(0);
-    assert_eq!(ran.json()["envelope"]["vars"]["output"], "Order 7.");
+    assert_eq!(ran.json()["state"]["vars"]["output"], "Order 7.");
 }
 
 #[test]

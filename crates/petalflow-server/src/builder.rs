@@ -5,16 +5,19 @@ use std::fmt;
 use std::sync::Arc;
 
 use petalflow::checkpoint::Store;
-use petalflow::event::Namespace;
 use petalflow::run::CancelToken;
+use petalflow::state::{State, Storable};
 use petalflow::{Flow, Launch};
 use petalflow_documents::Envelope;
 use petalflow_documents::builder::EnvelopeFlow;
 use petalflow_documents::document::ReadGraph;
 use petalflow_documents::kinds::{Refusal, TriggerAuth, WebhookTriggerNode};
 use petalflow_documents::{Services, document_version, load};
+use serde::de::DeserializeOwned;
 
-use crate::hook::{Hook, HookThreads, check_name};
+use crate::hook::Hook;
+use crate::name::check_name;
+use crate::served::{EventLog, HookThreads, ServedFlow, ServedThreads};
 use crate::settings::{Listener, Settings};
 use crate::{Limits, Notice, Server, SetupError, SetupErrors};
 
@@ -30,7 +33,7 @@ use crate::{Limits, Notice, Server, SetupError, SetupErrors};
 /// # let flow = EnvelopeBuilder::new("orders").add_node("incoming", trigger).build()?;
 /// let auth = TriggerAuth::HeaderToken { header: "X-Token".into(), token: "secret".into() };
 /// let server = Server::builder(&InMemoryStore::new())
-///     .flow("orders", &flow)
+///     .webhooks("orders", &flow)
 ///     .threads(auth)
 ///     .limits(Limits { max_runs: 10, ..Limits::default() })
 ///     .idempotency_header("X-GitHub-Delivery")
@@ -43,6 +46,8 @@ pub struct ServerBuilder {
     store: Arc<dyn Store>,
     stop: CancelToken,
     hooks: Vec<PendingHook>,
+    /// The flows that clients start, by name.
+    flows: Vec<(String, WithLog<dyn ServedThreads>)>,
     threads: Option<TriggerAuth>,
     limits: Limits,
     key_header: String,
@@ -56,9 +61,11 @@ struct PendingHook {
     workflow: String,
     trigger: String,
     node: WebhookTriggerNode,
-    /// Makes its threads, with a log of this many events.
-    threads: Box<dyn FnOnce(u64) -> Box<dyn HookThreads> + Send>,
+    threads: WithLog<dyn HookThreads>,
 }
+
+/// Makes the threads of a flow, with a log of this many events.
+type WithLog<T> = Box<dyn FnOnce(EventLog) -> Arc<T> + Send>;
 
 impl fmt::Debug for ServerBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -79,18 +86,13 @@ impl Server {
     }
 }
 
-/// Whether clients receive an event.
-fn is_of_interest(namespace: &Namespace, kind: &str) -> bool {
-    let of_engine = ["superstep_started", "superstep_finished", "checkpoint"];
-    namespace.as_str().is_empty() || !of_engine.contains(&kind)
-}
-
 impl ServerBuilder {
     fn new(store: Arc<dyn Store>) -> Self {
         ServerBuilder {
             store,
             stop: CancelToken::new(),
             hooks: Vec::new(),
+            flows: Vec::new(),
             threads: None,
             limits: Limits::default(),
             key_header: "idempotency-key".into(),
@@ -100,8 +102,8 @@ impl ServerBuilder {
         }
     }
 
-    /// Serves all webhook triggers of a document. A request to one of them runs the graph from this trigger, whatever the
-    /// entry of the document is. A timeout of the trigger is that of its runs.
+    /// Serves a document: its webhook triggers, or the graph itself if it has none. A request to a trigger runs the graph from
+    /// this trigger, whatever the entry of the document is. A timeout of the trigger is that of its runs.
     ///
     /// The document is a `&GraphDefinition`, or a [`ReadGraph`], whose settings are not read again.
     ///
@@ -133,10 +135,6 @@ impl ServerBuilder {
         let nodes = read.definition.nodes.iter();
         let triggers = nodes.filter(|node| node.kind == "webhook_trigger");
         let triggers: Vec<String> = triggers.map(|node| node.id.clone()).collect();
-        if triggers.is_empty() {
-            let workflow = read.definition.id.clone();
-            self.errors.push(SetupError::NoTrigger { workflow });
-        }
         // Each trigger is an entry of the same document, and so its threads have the same version.
         let version = match document_version(&read.definition) {
             Ok(version) => version,
@@ -146,12 +144,25 @@ impl ServerBuilder {
                 return self;
             }
         };
+        if triggers.is_empty() {
+            let name = read.definition.id.clone();
+            return match load(read, services) {
+                Ok(flow) => {
+                    let launch = flow.with_version(version).launch();
+                    self.serve_flow(ServedFlow::over_envelope(launch).named(name))
+                }
+                Err(error) => {
+                    self.errors.push(error.into());
+                    self
+                }
+            };
+        }
         for trigger in triggers {
             let mut read = read.clone();
             read.definition.entry = trigger;
             let workflow = read.definition.id.clone();
             match load(read, services) {
-                Ok(flow) => self = self.flow(workflow, &flow.with_version(version.clone())),
+                Ok(flow) => self = self.webhooks(workflow, &flow.with_version(version.clone())),
                 Err(error) => {
                     // The other triggers have the same nodes, and so the same mistakes.
                     self.errors.push(error.into());
@@ -173,19 +184,19 @@ impl ServerBuilder {
     /// # fn main() -> Result<(), petalflow::BoxError> {
     /// let trigger = WebhookTriggerNode::new(WebhookTriggerConfig::default())?;
     /// let flow = EnvelopeBuilder::new("orders").add_node("incoming", trigger).edge("store", NoopNode).build()?;
-    /// let server = Server::builder(&InMemoryStore::new()).flow("orders", &flow).build()?;
+    /// let server = Server::builder(&InMemoryStore::new()).webhooks("orders", &flow).build()?;
     /// # let _ = server;
     /// # Ok(())
     /// # }
     /// ```
     #[must_use]
-    pub fn flow(mut self, workflow: impl Into<String>, flow: &EnvelopeFlow) -> Self {
+    pub fn webhooks(mut self, workflow: impl Into<String>, flow: &EnvelopeFlow) -> Self {
         let workflow = workflow.into();
         let Some((id, trigger)) = flow.trigger() else {
             self.errors.push(SetupError::NoTrigger { workflow });
             return self;
         };
-        self.launch(workflow, id, trigger.clone(), flow.launch())
+        self.webhook(workflow, id, trigger.clone(), flow.launch())
     }
 
     /// Serves a trigger of any flow over an [`Envelope`], with the settings of a launch. The server sets the launch's token for
@@ -211,14 +222,14 @@ impl ServerBuilder {
     ///
     /// # fn main() -> petalflow::Result<()> {
     /// let server = Server::builder(&InMemoryStore::new())
-    ///     .launch("orders", "incoming", trigger(), Orders::new().launch().limit(50))
+    ///     .webhook("orders", "incoming", trigger(), Orders::new().launch().limit(50))
     ///     .build()?;
     /// # let _ = server;
     /// # Ok(())
     /// # }
     /// ```
     #[must_use]
-    pub fn launch<F: Flow<State = Envelope>>(
+    pub fn webhook<F: Flow<State = Envelope>>(
         mut self,
         workflow: impl Into<String>,
         trigger: impl Into<String>,
@@ -236,30 +247,81 @@ impl ServerBuilder {
             return self;
         }
         let timeout = node.config().timeout.0;
-        let launch = launch.cancel_with(&self.stop);
         let launch = if timeout.is_zero() {
             launch
         } else {
             launch.timeout(timeout)
         };
-        let threads = launch.store(&self.store);
+        let served = ServedFlow::over_envelope(launch).named(workflow.clone());
+        let served = served.with_trigger(trigger.clone());
+        let store = Arc::clone(&self.store);
         self.hooks.push(PendingHook {
             workflow,
             trigger,
             node,
-            threads: Box::new(move |events| {
-                if events == 0 {
-                    Box::new(threads)
-                } else {
-                    Box::new(threads.event_log(events).event_log_filter(is_of_interest))
-                }
-            }),
+            threads: Box::new(move |log| Arc::new(served.with_store(&store, log))),
         });
         self
     }
 
-    /// Serves the addresses of threads: their status, their events, and answers to their questions. A request needs this
-    /// token. By default they are not served, because a client that may deliver webhooks is often not allowed to read threads
+    /// Serves a flow: clients start threads of it, see them, and steer them, at the addresses of [`threads`](Self::threads).
+    ///
+    /// [`serve_flow`](Self::serve_flow) has more settings: another name, questions that clients answer, secret keys.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow::prelude::*;
+    /// use petalflow_documents::kinds::TriggerAuth;
+    /// use petalflow_server::Server;
+    ///
+    /// #[state]
+    /// struct Essay {
+    ///     #[key(input)]
+    ///     topic: String,
+    ///     draft: String,
+    /// }
+    ///
+    /// #[node(Essay)]
+    /// async fn write(topic: &str) -> EssayDraft {
+    ///     EssayDraft(format!("All about {topic}."))
+    /// }
+    ///
+    /// flow!(Write(Essay) { write });
+    ///
+    /// # fn main() -> petalflow::Result<()> {
+    /// let auth = TriggerAuth::HeaderToken { header: "X-Token".into(), token: "secret".into() };
+    /// let server = Server::builder(&InMemoryStore::new()).flow(Write::new()).threads(auth).build()?;
+    /// let app: axum::Router = server.router();
+    /// # let _ = app;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn flow<F>(self, launch: Launch<F>) -> Self
+    where
+        F: Flow<State: Storable + State<Input: DeserializeOwned>>,
+    {
+        self.serve_flow(ServedFlow::new(launch))
+    }
+
+    /// Serves a flow with settings of its own. See [`ServedFlow`].
+    #[must_use]
+    pub fn serve_flow<F: Flow<State: Storable>>(mut self, flow: ServedFlow<F>) -> Self {
+        self.errors.extend(flow.check());
+        let name = flow.name().to_string();
+        if self.flows.iter().any(|(known, _)| *known == name) {
+            self.errors.push(SetupError::DuplicateFlow { name });
+            return self;
+        }
+        let store = Arc::clone(&self.store);
+        let threads: WithLog<dyn ServedThreads> =
+            Box::new(move |log| Arc::new(flow.with_store(&store, log)));
+        self.flows.push((name, threads));
+        self
+    }
+
+    /// Serves the addresses of flows and of threads: starting them, their state, their events, answers to their questions, and
+    /// what a person may do with them. A request needs this token. By default they are not served, because a client that may deliver webhooks is often not allowed to read threads
     /// or to answer questions.
     ///
     /// With [`TriggerAuth::None`], everyone may read and answer. Then put authentication of your own in front of the router.
@@ -316,8 +378,12 @@ impl ServerBuilder {
     /// All mistakes at once.
     pub fn build(mut self) -> Result<Server, SetupErrors> {
         let mut errors = std::mem::take(&mut self.errors);
-        if self.hooks.is_empty() && errors.is_empty() {
+        if self.hooks.is_empty() && self.flows.is_empty() && errors.is_empty() {
             errors.push(SetupError::Empty);
+        }
+        if let (None, Some((name, _))) = (&self.threads, self.flows.first()) {
+            let name = name.clone();
+            errors.push(SetupError::NoThreads { name });
         }
         let no_headers = BTreeMap::new();
         let mut check =
@@ -339,14 +405,17 @@ impl ServerBuilder {
         if !errors.is_empty() {
             return Err(SetupErrors(errors));
         }
+        let log = EventLog(self.event_log);
+        let flows = self.flows.into_iter().map(|(_, threads)| threads(log));
         let hooks = self.hooks.into_iter().map(|hook| Hook {
             workflow: hook.workflow,
             trigger: hook.trigger,
             node: hook.node,
-            threads: (hook.threads)(self.event_log),
+            threads: (hook.threads)(log),
         });
         Ok(Server::new(Settings {
             hooks: hooks.collect(),
+            flows: flows.collect(),
             store: self.store,
             stop: self.stop,
             threads: self.threads,

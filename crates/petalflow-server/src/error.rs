@@ -24,7 +24,7 @@ pub enum SetupError {
         /// The problem.
         problem: String,
     },
-    /// A graph does not begin with a webhook trigger.
+    /// A graph whose webhooks are to be served does not begin with a webhook trigger.
     #[error(
         "graph `{workflow}` has no webhook trigger: add a node of type `webhook_trigger`, and begin the graph with it"
     )]
@@ -64,8 +64,30 @@ pub enum SetupError {
         /// The trigger, or the addresses of threads.
         what: String,
     },
+    /// Two flows have the same name.
+    #[error("there are two flows `{name}`: give one of them another name with `.named(..)`")]
+    DuplicateFlow {
+        /// The name.
+        name: String,
+    },
+    /// Flows can be started only at the addresses of threads, which are not served.
+    #[error(
+        "flow `{name}` cannot be started: serve the addresses of threads with `.threads(..)`, which sets their token"
+    )]
+    NoThreads {
+        /// The name of the flow.
+        name: String,
+    },
+    /// A key that is to be secret does not exist.
+    #[error("the state of flow `{flow}` has no key `{key}`, which is to be secret")]
+    NoKey {
+        /// The name of the flow.
+        flow: String,
+        /// The key.
+        key: String,
+    },
     /// There is nothing to serve.
-    #[error("the server has no triggers: add a document or a flow")]
+    #[error("the server serves nothing: add a flow, an agent or a document")]
     Empty,
 }
 

@@ -12,6 +12,7 @@ use petalflow::checkpoint::ThreadStatus;
 use petalflow::event::LoggedEvent;
 
 use crate::refusal::Refusal;
+use crate::served::no_thread;
 use crate::server::Inner;
 
 /// The events of a thread. A client that reconnects names the last event that it has received. The stream ends with the run.
@@ -23,17 +24,15 @@ pub(crate) async fn events(
     Path(thread): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let hook = server.owner(&thread)?;
-    let info = hook.threads.info(&thread).await?;
-    let info = info.ok_or_else(|| Refusal::not_found("there is no such thread"))?;
+    let flow = server.owner(&thread).await?;
+    let info = server.info(&thread).await?.ok_or_else(no_thread)?;
     let permit = Arc::clone(&server.streams).try_acquire_owned();
     let permit = permit.map_err(|_| Refusal::busy("too many clients receive events"))?;
     let last_seen = headers.get("last-event-id");
     let last_seen = last_seen.and_then(|last_seen| last_seen.to_str().ok()?.parse().ok());
     let runs_here = server.is_running(&thread);
     // A store that fails ends the stream, and the client reconnects.
-    let mut events = hook
-        .threads
+    let mut events = flow
         .follow(&thread, last_seen.unwrap_or(0))
         .scan((), |(), event| future::ready(event.ok()))
         .boxed();

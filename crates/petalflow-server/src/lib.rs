@@ -1,4 +1,5 @@
-//! An HTTP server for webhooks: a request to a trigger starts a durable run of a graph over an
+//! An HTTP server for flows, agents, conversations and documents: clients start durable threads, see them, answer their
+//! questions and steer them. Webhooks start threads of documents, whose state is an
 //! [`Envelope`](petalflow_documents::Envelope).
 //!
 //! ```
@@ -40,25 +41,29 @@
 //!
 //! | request | response |
 //! | --- | --- |
-//! | to `/workflows/{graph}/webhooks/{trigger}` | 202 and `{"thread": ..}`: the input is stored, and the run continues |
-//! | `GET /threads/{thread}` | the status, the envelope and the open questions |
+//! | `GET /flows`, `/flows/{flow}`, `/flows/{flow}/graph.svg` | the flows, with graphs and schemas |
+//! | `POST /flows/{flow}/threads` | 202 and `{"thread": ..}`: the input is stored, and the run continues |
+//! | to `/workflows/{graph}/webhooks/{trigger}` | the same, for the trigger of a document |
+//! | `GET /threads`, `/threads/{thread}`, `/threads/{thread}/history`, `/threads/{thread}/checkpoints/{number}` | the threads, in pages; one thread; its checkpoints |
 //! | `GET /threads/{thread}/events` | the events of the thread, and those that follow (SSE); with `Last-Event-ID` those after it, and 204 if none will follow, so that a browser does not connect again |
-//! | `POST /threads/{thread}/answers/{question}` with a [`HumanResponse`](petalflow_documents::kinds::HumanResponse) | 202 for the first answer, 409 for all others |
+//! | `POST /threads/{thread}/answers/{question}` | 202 for the first answer, 409 for all others |
+//! | `POST /threads/{thread}/turns`, `/resume`, `/cancel`, `/edit`, `/fork`, `/copy`, `PUT /labels`, `DELETE` | what a person does with a thread |
+//! | `GET /openapi.json` | the interface as an OpenAPI 3.1 document |
 //! | `GET /health` | 200 if the store answers, and 503 otherwise or while the server stops |
 //!
-//! The addresses of threads are served only with [`ServerBuilder::threads`], which sets their authentication. An error is
-//! `{"error": "what is wrong"}`.
+//! The addresses of flows and threads are served only with [`ServerBuilder::threads`], which sets their authentication. An error
+//! is `{"error": "what is wrong"}`.
 //!
 //! | status | reason |
 //! | --- | --- |
 //! | 400 | the body is not the JSON that its content type announces, or not an answer, also if a field is unknown; the identifier of the delivery is empty; the request has no `Host` |
 //! | 401 | the token is missing or wrong |
-//! | 404 | there is no such trigger, thread or address |
-//! | 405 | the trigger does not allow the method; the header `Allow` has those that it does |
+//! | 404 | there is no such flow, trigger, thread, checkpoint or address |
+//! | 405 | the address has no such method; for a trigger, the header `Allow` has those that it allows |
 //! | 408 | the body took too long |
-//! | 409 | another caller has answered, or a delivery with the same identifier has not been stored yet |
+//! | 409 | another caller has answered, the thread is busy or exists already, or a request with the same identifier has not been stored yet |
 //! | 413, 431 | the body or the headers are too large |
-//! | 422 | the answer does not fit the question, or a repeated delivery has another body |
+//! | 422 | the input or the answer does not fit, or a repeated request has another body |
 //! | 500 | a node failed while the caller waited, or the store has damaged data |
 //! | 503 | a [limit](Limits) is reached, the store cannot be reached, or the server stops; `Retry-After` says when to try again |
 //!
@@ -66,11 +71,11 @@
 //!
 //! * **202 means stored.** The input is in the store before the response is sent. A client that disconnects, a crash and a
 //!   shutdown lose nothing: the next process continues the run.
-//! * **One delivery, one thread.** With the header `Idempotency-Key`, a repeated delivery gets the thread of the first one,
-//!   also from another process with the same store. A repeated delivery with another body is refused.
+//! * **One request, one thread.** With the header `Idempotency-Key`, a repeated request gets the thread of the first one, also
+//!   from another process with the same store. A repeated request with another body is refused.
 //! * **A token is compared in a time that does not depend on it**, before the body is read.
 //! * **Bounded memory.** At most [`Limits::max_requests`] bodies are in memory, each of at most the size that its trigger
-//!   allows.
+//!   or the [limits](Limits) allow.
 //!
 //! # What differs from PetalFlow
 //!
@@ -79,25 +84,35 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "agent")]
+mod agent;
 mod answers;
 mod builder;
+#[cfg(feature = "conversation")]
+mod conversation;
 mod delivery;
 mod error;
 mod events;
+mod flows;
 mod health;
 mod hook;
 mod limits;
+mod name;
 mod notice;
+mod openapi;
 mod refusal;
 mod request;
 mod router;
 mod serve;
+mod served;
 mod server;
 mod settings;
-mod status;
+mod start_lock;
+mod threads;
 
 pub use builder::ServerBuilder;
 pub use error::{SetupError, SetupErrors};
 pub use limits::Limits;
 pub use notice::Notice;
+pub use served::{FlowKind, ServedFlow};
 pub use server::Server;

@@ -23,8 +23,10 @@ pub struct Limits {
     pub header_time: Duration,
     /// How long a client may take for the body of a request. Then it gets 408. The default is 10 seconds.
     pub body_time: Duration,
-    /// The largest body of an answer to a question, in bytes. The default is 64 KiB.
+    /// The largest body of an answer to a question, and of other short requests, in bytes. The default is 64 KiB.
     pub max_answer_bytes: usize,
+    /// The largest body with an input of a flow, or with an edit of a state, in bytes. The default is 1 MiB.
+    pub max_input_bytes: usize,
     /// The largest number of requests at the same time, without streams of events. Further ones get 503. The default is 256.
     pub max_requests: usize,
     /// The largest number of runs at the same time. A request that would start another gets 503. The default is 256.
@@ -47,6 +49,7 @@ impl Default for Limits {
             header_time: Duration::from_secs(10),
             body_time: Duration::from_secs(10),
             max_answer_bytes: 64 << 10,
+            max_input_bytes: 1 << 20,
             max_requests: 256,
             max_runs: 256,
             max_streams: 256,

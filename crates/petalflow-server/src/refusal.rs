@@ -32,6 +32,14 @@ impl Refusal {
         Self::new(StatusCode::NOT_FOUND, text)
     }
 
+    /// The address has no such method.
+    pub(crate) fn method() -> Self {
+        Self::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "the address has no such method",
+        )
+    }
+
     /// The client may try again.
     pub(crate) fn busy(text: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, text)
@@ -76,7 +84,9 @@ impl From<ThreadError> for Refusal {
 impl From<&ThreadError> for Refusal {
     fn from(error: &ThreadError) -> Self {
         let status = match error {
-            ThreadError::Unknown { .. } => StatusCode::NOT_FOUND,
+            ThreadError::Unknown { .. } | ThreadError::UnknownCheckpoint { .. } => {
+                StatusCode::NOT_FOUND
+            }
             // Another caller was faster.
             ThreadError::Busy { .. }
             | ThreadError::Waiting { .. }

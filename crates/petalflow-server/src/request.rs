@@ -7,12 +7,14 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, OriginalUri, Query};
 use axum::http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
-use axum::http::{HeaderMap, Request, StatusCode, Version, request::Parts};
+use axum::http::{HeaderMap, Request, StatusCode, Uri, Version, request::Parts};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use petalflow_documents::kinds::WebhookRequest;
+use serde::de::DeserializeOwned;
 
 use crate::Limits;
 use crate::refusal::Refusal;
+use crate::server::Inner;
 
 /// The request without its body.
 pub(crate) fn head(parts: &Parts, limits: &Limits) -> Result<WebhookRequest, Refusal> {
@@ -96,6 +98,62 @@ fn append_value(values: &mut String, value: &str) {
         values.push_str(", ");
     }
     values.push_str(value);
+}
+
+/// The identifier of a request, for which only one thread is started. An empty one is refused: all senders with an empty header
+/// would share a thread.
+pub(crate) fn identifier(headers: &HeaderMap, name: &str) -> Result<Option<String>, Refusal> {
+    let Some(identifier) = headers.get(name) else {
+        return Ok(None);
+    };
+    let identifier = String::from_utf8_lossy(identifier.as_bytes());
+    if identifier.trim().is_empty() {
+        return Err(Refusal::new(
+            StatusCode::BAD_REQUEST,
+            format!(
+                "the header `{name}` is empty: send an identifier of the request, or no header"
+            ),
+        ));
+    }
+    Ok(Some(identifier.into_owned()))
+}
+
+/// The query of an address.
+pub(crate) fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Refusal> {
+    let query = Query::<T>::try_from_uri(uri);
+    query.map(|Query(query)| query).map_err(|error| {
+        let text = format!("the query cannot be read: {}", error.body_text());
+        Refusal::new(StatusCode::BAD_REQUEST, text)
+    })
+}
+
+/// The JSON of a body. An empty body is an empty object.
+pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
+    let body = if body.trim_ascii().is_empty() {
+        b"{}"
+    } else {
+        body
+    };
+    serde_json::from_slice(body).map_err(|error| {
+        let text = format!("the body cannot be read: {error}");
+        Refusal::new(StatusCode::BAD_REQUEST, text)
+    })
+}
+
+/// The body of a request, of at most `limit` bytes.
+pub(crate) async fn whole(
+    request: axum::extract::Request,
+    limit: usize,
+    server: &Inner,
+) -> Result<Vec<u8>, Refusal> {
+    let (parts, content) = request.into_parts();
+    body(
+        &parts.headers,
+        content,
+        limit,
+        server.settings.limits.body_time,
+    )
+    .await
 }
 
 /// Reads a body of at most `limit` bytes within `time`.

@@ -6,12 +6,13 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{any, get, post};
+use axum::routing::{any, get, post, put};
 
 use crate::Server;
 use crate::refusal::Refusal;
 use crate::request;
 use crate::server::Inner;
+use crate::threads::{control, list, show, start};
 
 impl Server {
     /// The routes, to serve them with a server of your own, or below a path of your own router. Call
@@ -25,7 +26,7 @@ impl Server {
     /// # fn main() -> Result<(), petalflow::BoxError> {
     /// # let trigger = WebhookTriggerNode::new(WebhookTriggerConfig::default())?;
     /// # let flow = EnvelopeBuilder::new("orders").add_node("incoming", trigger).build()?;
-    /// let server = Server::builder(&InMemoryStore::new()).flow("orders", &flow).build()?;
+    /// let server = Server::builder(&InMemoryStore::new()).webhooks("orders", &flow).build()?;
     /// let app: axum::Router = axum::Router::new().nest("/flows", server.router());
     /// # let _ = app;
     /// # Ok(())
@@ -47,19 +48,50 @@ impl Server {
         let health = Router::new().route("/health", get(crate::health::health));
         let mut router = limited(hooks).merge(health);
         if state.settings.threads.is_some() {
-            let threads = Router::new()
-                .route("/threads/{thread}", get(crate::status::show))
-                .route(
-                    "/threads/{thread}/answers/{question}",
-                    post(crate::answers::answer),
-                );
             router = router
-                .merge(limited(guarded(threads)))
+                .merge(limited(guarded(flows())))
+                .merge(limited(guarded(threads())))
                 .merge(guarded(streams));
         }
-        let router = router.fallback(async || Refusal::not_found("there is no such address"));
+        let router = router
+            .fallback(async || Refusal::not_found("there is no such address"))
+            .method_not_allowed_fallback(async || Refusal::method());
         router.with_state(state)
     }
+}
+
+/// The addresses of flows.
+fn flows() -> Router<Arc<Inner>> {
+    Router::new()
+        .route("/openapi.json", get(crate::openapi::document))
+        .route("/flows", get(crate::flows::list))
+        .route("/flows/{flow}", get(crate::flows::show))
+        .route("/flows/{flow}/graph.svg", get(crate::flows::drawing))
+        .route("/flows/{flow}/threads", post(start::start))
+}
+
+/// The addresses of threads, without the stream of events.
+fn threads() -> Router<Arc<Inner>> {
+    let thread = get(show::show).delete(control::delete);
+    Router::new()
+        .route("/threads", get(list::list))
+        .route("/threads/{thread}", thread)
+        .route("/threads/{thread}/turns", post(start::turn))
+        .route("/threads/{thread}/history", get(show::history))
+        .route(
+            "/threads/{thread}/checkpoints/{checkpoint}",
+            get(show::checkpoint),
+        )
+        .route(
+            "/threads/{thread}/answers/{question}",
+            post(crate::answers::answer),
+        )
+        .route("/threads/{thread}/resume", post(control::resume))
+        .route("/threads/{thread}/cancel", post(control::cancel))
+        .route("/threads/{thread}/edit", post(control::edit))
+        .route("/threads/{thread}/fork", post(control::fork))
+        .route("/threads/{thread}/copy", post(control::copy))
+        .route("/threads/{thread}/labels", put(control::labels))
 }
 
 /// Refuses a request if too many are in progress.

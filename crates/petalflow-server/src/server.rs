@@ -7,16 +7,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::StreamExt;
 use petalflow::checkpoint::{Store as _, StoreError, ThreadInfo, ThreadQuery, ThreadStatus};
-use petalflow::event::EventKind;
+use petalflow::run::CancelToken;
 use petalflow::thread::ThreadError;
-use petalflow_documents::Envelope;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::Notice;
-use crate::hook::{Hook, RunEvents};
+use crate::hook::Hook;
 use crate::refusal::Refusal;
+use crate::served::{Facts, RunEvents, ServedThreads, no_thread};
 use crate::settings::Settings;
 
 /// The number of threads in one query of the store.
@@ -32,7 +32,7 @@ const PAGE: usize = 256;
 ///
 /// let trigger = WebhookTriggerNode::new(WebhookTriggerConfig::default())?;
 /// let flow = EnvelopeBuilder::new("orders").add_node("incoming", trigger).build()?;
-/// let server = Server::builder(&InMemoryStore::new()).flow("orders", &flow).build()?;
+/// let server = Server::builder(&InMemoryStore::new()).webhooks("orders", &flow).build()?;
 /// // In a server of your own: `server.router()`.
 /// assert_eq!(server.clone().paths(), server.paths());
 /// # Ok::<(), petalflow::BoxError>(())
@@ -44,14 +44,21 @@ pub struct Server {
 
 pub(crate) struct Inner {
     pub(crate) settings: Settings,
-    /// The runs of this process, by thread. Nothing is sent: the channel closes when the run ends.
-    running: Mutex<HashMap<String, broadcast::Sender<()>>>,
+    /// The runs of this process, by thread.
+    running: Mutex<HashMap<String, Running>>,
     tasks: TaskTracker,
     runs: Arc<Semaphore>,
     pub(crate) requests: Arc<Semaphore>,
     pub(crate) streams: Arc<Semaphore>,
     /// Cancelled when the server begins to stop.
     pub(crate) stopping: CancellationToken,
+}
+
+/// A run of this process.
+struct Running {
+    /// Nothing is sent: the channel closes when the run ends.
+    ended: broadcast::Sender<()>,
+    token: CancelToken,
 }
 
 impl fmt::Debug for Server {
@@ -98,7 +105,7 @@ impl Server {
     /// # fn main() -> Result<(), petalflow::BoxError> {
     /// let trigger = WebhookTriggerNode::new(WebhookTriggerConfig::default())?;
     /// let flow = EnvelopeBuilder::new("orders").add_node("incoming", trigger).build()?;
-    /// let server = Server::builder(&InMemoryStore::new()).flow("orders", &flow).build()?;
+    /// let server = Server::builder(&InMemoryStore::new()).webhooks("orders", &flow).build()?;
     /// assert_eq!(server.paths(), ["/workflows/orders/webhooks/incoming"]);
     /// # Ok(())
     /// # }
@@ -127,7 +134,7 @@ impl Server {
     /// # async fn main() -> petalflow::Result<()> {
     /// # let trigger = WebhookTriggerNode::new(WebhookTriggerConfig::default())?;
     /// # let flow = EnvelopeBuilder::new("orders").add_node("incoming", trigger).build()?;
-    /// let server = Server::builder(&InMemoryStore::new()).flow("orders", &flow).build()?;
+    /// let server = Server::builder(&InMemoryStore::new()).webhooks("orders", &flow).build()?;
     /// assert_eq!(server.recover().await?, 0);
     /// # Ok(())
     /// # }
@@ -141,52 +148,65 @@ impl Server {
     ///
     /// Dropping the future leaves the rest of the threads as they are.
     pub async fn recover(&self) -> Result<usize, ThreadError> {
+        let settings = &self.inner.settings;
+        let hooks = settings.hooks.iter().map(|hook| {
+            let threads: &dyn ServedThreads = &*hook.threads;
+            (hook.prefix(), threads)
+        });
+        let flows = settings.flows.iter();
+        let flows = flows.map(|flow| (prefix(flow.facts()), &**flow));
         let mut recovered = 0;
-        for index in 0..self.inner.settings.hooks.len() {
+        for (prefix, threads) in hooks.chain(flows) {
             for (status, due_by_ms) in [
                 // Interrupted by a crash, or stopped by a shutdown. A thread that a person holds has another status.
                 (ThreadStatus::Running, None),
                 (ThreadStatus::Stopped, None),
                 (ThreadStatus::Waiting, Some(now_ms())),
             ] {
-                recovered += self.recover_all(index, status, due_by_ms).await?;
+                recovered += self
+                    .recover_all(&prefix, threads, status, due_by_ms)
+                    .await?;
             }
         }
         Ok(recovered)
     }
 
-    /// Continues the threads of a trigger that have this status, page by page.
+    /// Continues the threads of a flow that have this status, page by page.
     async fn recover_all(
         &self,
-        index: usize,
+        prefix: &str,
+        flow: &dyn ServedThreads,
         status: ThreadStatus,
         due_by_ms: Option<u64>,
     ) -> Result<usize, ThreadError> {
-        let hook = &self.inner.settings.hooks[index];
-        let prefix = hook.prefix();
+        let settings = &self.inner.settings;
         let mut after: Option<String> = None;
         let mut recovered = 0;
         loop {
             let page = ThreadQuery {
-                prefix: &prefix,
+                prefix,
                 after: after.as_deref(),
                 limit: Some(PAGE),
                 status: Some(status),
                 due_by_ms,
                 ..ThreadQuery::default()
             };
-            let threads = hook.threads.list(page).await?;
+            let threads = settings.store.threads(page).await?;
             let Some(last) = threads.last() else {
                 return Ok(recovered);
             };
             after = Some(last.id.clone());
             for info in threads {
-                recovered += usize::from(self.recover_one(index, info).await);
+                // The name of a graph is also the start of the ids that its triggers give.
+                let owner = settings.hooks.iter().find(|hook| hook.owns(&info.id));
+                if owner.is_none_or(|hook| hook.prefix() == prefix) {
+                    recovered += usize::from(self.recover_one(flow, info).await);
+                }
             }
         }
     }
 
-    async fn recover_one(&self, hook: usize, info: ThreadInfo) -> bool {
+    async fn recover_one(&self, flow: &dyn ServedThreads, info: ThreadInfo) -> bool {
         let inner = &self.inner;
         if let Some(problem) = &info.damage {
             let thread = &*info.id;
@@ -199,11 +219,11 @@ impl Server {
         if inner.is_stopping() || inner.is_running(&info.id) {
             return false;
         }
-        let threads = &inner.settings.hooks[hook].threads;
-        match threads.recover(&info.id).await {
+        let token = inner.settings.stop.child();
+        match flow.recover(&info.id, &token).await {
             Ok(run) => {
                 inner.notify(Notice::Recovered { thread: &info.id });
-                inner.drive(info.id, run, permit);
+                inner.drive(info.id, run, token, permit);
                 true
             }
             Err(error) => {
@@ -234,7 +254,7 @@ impl Server {
     /// # async fn main() -> petalflow::Result<()> {
     /// # let trigger = WebhookTriggerNode::new(WebhookTriggerConfig::default())?;
     /// # let flow = EnvelopeBuilder::new("orders").add_node("incoming", trigger).build()?;
-    /// let server = Server::builder(&InMemoryStore::new()).flow("orders", &flow).build()?;
+    /// let server = Server::builder(&InMemoryStore::new()).webhooks("orders", &flow).build()?;
     /// server.drain(Duration::from_secs(30)).await;
     /// # Ok(())
     /// # }
@@ -264,10 +284,59 @@ impl Inner {
         hooks.position(|hook| hook.workflow == workflow && hook.trigger == trigger)
     }
 
-    /// The trigger that has started a thread.
-    pub(crate) fn owner(&self, thread: &str) -> Result<&Hook, Refusal> {
-        let hook = self.settings.hooks.iter().find(|hook| hook.owns(thread));
-        hook.ok_or_else(|| Refusal::not_found("there is no such thread"))
+    /// The flow with this name.
+    pub(crate) fn flow(&self, name: &str) -> Result<&Arc<dyn ServedThreads>, Refusal> {
+        let flow = self
+            .settings
+            .flows
+            .iter()
+            .find(|flow| flow.facts().name == name);
+        flow.ok_or_else(|| Refusal::not_found(format!("there is no flow `{name}`")))
+    }
+
+    /// The flow of a thread: the trigger or the flow that gave it its id, or the flow with which the program itself has
+    /// started it.
+    pub(crate) async fn owner(&self, thread: &str) -> Result<Arc<dyn ServedThreads>, Refusal> {
+        if let Some(hook) = self.settings.hooks.iter().find(|hook| hook.owns(thread)) {
+            let threads = Arc::clone(&hook.threads);
+            return Ok(threads);
+        }
+        let flows = &self.settings.flows;
+        let named = |flow: &&Arc<dyn ServedThreads>| thread.starts_with(&prefix(flow.facts()));
+        if let Some(flow) = flows.iter().find(named) {
+            return Ok(Arc::clone(flow));
+        }
+        let info = self.info(thread).await?.ok_or_else(no_thread)?;
+        let stored = flows.iter().find(|flow| flow.stored_name() == info.flow);
+        stored.cloned().ok_or_else(no_thread)
+    }
+
+    /// The name of the flow of a listed thread. `None` if the server does not serve it.
+    pub(crate) fn flow_of(&self, info: &ThreadInfo) -> Option<String> {
+        if let Some(hook) = self.settings.hooks.iter().find(|hook| hook.owns(&info.id)) {
+            return Some(hook.workflow.clone());
+        }
+        let mut flows = self
+            .settings
+            .flows
+            .iter()
+            .map(|flow| (flow.facts(), flow.stored_name()));
+        let of_id = |flow: &(&Facts, &str)| info.id.starts_with(&prefix(flow.0));
+        let of_name = |flow: &(&Facts, &str)| flow.1 == info.flow;
+        let flow = flows.clone().find(of_id).or_else(|| flows.find(of_name));
+        flow.map(|(facts, _)| facts.name.clone())
+    }
+
+    /// What the store lists of a thread.
+    pub(crate) async fn info(&self, thread: &str) -> Result<Option<ThreadInfo>, StoreError> {
+        let query = ThreadQuery {
+            prefix: thread,
+            limit: Some(1),
+            ..ThreadQuery::default()
+        };
+        // The id itself is the first one that begins with it.
+        let mut found = self.settings.store.threads(query).await?;
+        Ok(found.pop().filter(|info| info.id == thread))
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
@@ -313,30 +382,34 @@ impl Inner {
         }
     }
 
-    /// Stores an input, and runs the thread.
-    pub(crate) async fn begin(
+    /// Begins a run with a token of its own, and drives it. `begin` stores what starts it.
+    pub(crate) async fn begin<B>(
         self: &Arc<Self>,
-        hook: usize,
         thread: String,
-        input: Envelope,
-    ) -> Result<(), Refusal> {
+        begin: impl FnOnce(CancelToken) -> B,
+    ) -> Result<(), Refusal>
+    where
+        B: Future<Output = Result<RunEvents, Refusal>>,
+    {
         let permit = self.acquire_run()?;
-        let threads = &self.settings.hooks[hook].threads;
-        let run = threads.begin(&thread, input).await?;
-        self.notify(Notice::Accepted { thread: &thread });
-        self.drive(thread, run, permit);
+        let token = self.settings.stop.child();
+        let run = begin(token.clone()).await?;
+        self.drive(thread, run, token, permit);
         Ok(())
     }
 
     /// Drives a run in a task of its own.
-    pub(crate) fn drive(
+    fn drive(
         self: &Arc<Self>,
         thread: String,
         mut run: RunEvents,
+        token: CancelToken,
         permit: OwnedSemaphorePermit,
     ) {
         let (sender, _) = broadcast::channel(1);
-        self.running().insert(thread.clone(), sender.clone());
+        let ended = sender.clone();
+        self.running()
+            .insert(thread.clone(), Running { ended, token });
         let server = Arc::clone(self);
         self.tasks.spawn(async move {
             let guard = RunGuard {
@@ -346,8 +419,8 @@ impl Inner {
                 _permit: permit,
             };
             let (server, thread) = (&guard.server, &*guard.thread);
-            while let Some(event) = run.next().await {
-                if let EventKind::Failed { error } = &event.kind {
+            while let Some(failure) = run.next().await {
+                if let Some(error) = &failure {
                     server.notify(Notice::Failed { thread, error });
                 }
             }
@@ -364,13 +437,25 @@ impl Inner {
 
     /// A channel that closes when the run of a thread in this process ends.
     pub(crate) fn subscribe(&self, thread: &str) -> Option<broadcast::Receiver<()>> {
-        self.running().get(thread).map(broadcast::Sender::subscribe)
+        self.running().get(thread).map(|run| run.ended.subscribe())
     }
 
-    fn running(&self) -> MutexGuard<'_, HashMap<String, broadcast::Sender<()>>> {
+    /// Cancels the run of a thread. Returns whether a run of this process has it.
+    pub(crate) fn cancel(&self, thread: &str) -> bool {
+        let running = self.running();
+        let run = running.get(thread);
+        run.inspect(|run| run.token.cancel()).is_some()
+    }
+
+    fn running(&self) -> MutexGuard<'_, HashMap<String, Running>> {
         // No code that can panic runs while it is locked.
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What the ids of all threads that a server starts for a flow begin with.
+pub(crate) fn prefix(flow: &Facts) -> String {
+    format!("{}:", flow.name)
 }
 
 /// Removes a run from `running` when it ends, also if a listener panics.
@@ -386,7 +471,7 @@ impl Drop for RunGuard {
         let mut running = self.server.running();
         // A later run of the thread has a channel of its own.
         let newest = running.get(&self.thread);
-        if newest.is_some_and(|newest| newest.same_channel(&self.sender)) {
+        if newest.is_some_and(|newest| newest.ended.same_channel(&self.sender)) {
             running.remove(&self.thread);
         }
     }

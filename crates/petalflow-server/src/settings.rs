@@ -7,6 +7,7 @@ use petalflow::run::CancelToken;
 use petalflow_documents::kinds::TriggerAuth;
 
 use crate::hook::Hook;
+use crate::served::ServedThreads;
 use crate::{Limits, Notice};
 
 pub(crate) type Listener = Arc<dyn Fn(Notice<'_>) + Send + Sync>;
@@ -14,6 +15,8 @@ pub(crate) type Listener = Arc<dyn Fn(Notice<'_>) + Send + Sync>;
 /// The settings of a server, checked.
 pub(crate) struct Settings {
     pub(crate) hooks: Vec<Hook>,
+    /// The flows that clients start, each with another name.
+    pub(crate) flows: Vec<Arc<dyn ServedThreads>>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) stop: CancelToken,
     /// The authentication of requests for threads. With `None` the server has no such addresses.

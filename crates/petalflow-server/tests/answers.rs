@@ -86,7 +86,7 @@ async fn one_of_two_people_answers() {
     );
     let paid = wait_until_settled(&router, &thread).await;
     assert_eq!(paid["status"], "finished", "{paid}");
-    let vars = &paid["envelope"]["vars"];
+    let vars = &paid["state"]["vars"];
     assert_eq!(vars["review_approved"], true);
     assert_eq!(vars["review"]["responded_by"], winner, "{vars}");
     let late = answer(&router, &thread, &question, by("Cy")).await;

@@ -41,10 +41,10 @@ async fn p180_a_request_starts_a_run_with_its_parts() {
     let found = get(&bare, &thread).await.json();
     assert_eq!(found["status"], "finished", "{found}");
     assert_eq!(
-        (&found["workflow"], &found["trigger"]),
+        (&found["flow"], &found["trigger"]),
         (&json!("orders"), &json!("incoming"))
     );
-    let vars = &found["envelope"]["vars"];
+    let vars = &found["state"]["vars"];
     assert_eq!(vars["webhook_body"], json!({ "order": 17 }));
     assert_eq!(vars["webhook_query"], json!({ "tag": "a, b", "empty": "" }));
     assert_eq!(
@@ -110,7 +110,7 @@ async fn p181_a_request_needs_the_token() {
         .await
         .thread();
     assert_eq!(
-        wait_until_settled(&router, &thread).await["envelope"]["vars"]["runs"],
+        wait_until_settled(&router, &thread).await["state"]["vars"]["runs"],
         1
     );
 }
@@ -142,7 +142,7 @@ async fn each_trigger_of_a_document_runs_what_is_after_it() {
             .uri(path)
             .body(Body::empty());
         let thread = send(&router, request.expect("a request")).await.thread();
-        let vars = wait_until_settled(&router, &thread).await["envelope"]["vars"].clone();
+        let vars = wait_until_settled(&router, &thread).await["state"]["vars"].clone();
         assert_eq!((&vars[has], &vars[has_not]), (&json!(has), &json!(null)));
     }
     for path in [
@@ -249,7 +249,7 @@ async fn a_client_may_wait_if_the_server_lets_it() {
     let response = send(&good.build().expect("right").router(), post(&wait, "7")).await;
     assert_eq!(response.status, StatusCode::OK, "{response:?}");
     assert_eq!(response.json()["status"], "finished");
-    assert_eq!(response.json()["envelope"]["vars"]["webhook_body"], 7);
+    assert_eq!(response.json()["state"]["vars"]["webhook_body"], 7);
 
     let bad = Server::builder(&InMemoryStore::new())
         .document(graph(json!({}), &[fails]), &Services::new())
@@ -322,10 +322,7 @@ async fn texts_and_empty_bodies_are_texts() {
             .body(Body::from(body));
         let thread = send(&router, request.expect("a request")).await.thread();
         let found = wait_until_settled(&router, &thread).await;
-        assert_eq!(
-            found["envelope"]["vars"]["webhook_body"], expected,
-            "{kind}"
-        );
+        assert_eq!(found["state"]["vars"]["webhook_body"], expected, "{kind}");
     }
 }
 
@@ -338,7 +335,7 @@ async fn an_empty_identifier_is_not_shared_by_all_senders() {
         assert_eq!(response.status, StatusCode::BAD_REQUEST);
         assert_eq!(
             response.error(),
-            "the header `idempotency-key` is empty: send an identifier of the delivery, or no header"
+            "the header `idempotency-key` is empty: send an identifier of the request, or no header"
         );
     }
     assert_eq!(work.runs(), 0);

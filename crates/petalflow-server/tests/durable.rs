@@ -57,7 +57,7 @@ fn a_run_that_died_after_its_202_is_recovered() {
         let found = wait_until_settled(&server.router(), &thread).await;
         assert_eq!(found["status"], "finished", "{found}");
         assert_eq!(
-            (work.runs(), &found["envelope"]["vars"]["text"]),
+            (work.runs(), &found["state"]["vars"]["text"]),
             (1, &json!("done"))
         );
         assert_eq!(server.recover().await.expect("it lists"), 0);

@@ -171,6 +171,19 @@ pub(crate) async fn get(router: &Router, path: &str) -> Response {
     .await
 }
 
+/// Sends JSON with this method.
+pub(crate) async fn call(router: &Router, method: &str, path: &str, body: Value) -> Response {
+    let request = Request::builder().method(method).uri(path);
+    let request = request.header("content-type", "application/json");
+    send(
+        router,
+        request
+            .body(Body::from(body.to_string()))
+            .expect("a request"),
+    )
+    .await
+}
+
 /// The thread when its run has ended.
 pub(crate) async fn wait_until_settled(router: &Router, thread: &str) -> Value {
     // The stream of events ends with the run.

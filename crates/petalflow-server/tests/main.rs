@@ -3,9 +3,11 @@
 mod answers;
 mod deliveries;
 mod durable;
+mod flows;
 mod hostile;
 mod killed;
 mod kit;
 mod setup;
 mod sockets;
+mod steering;
 mod versions;

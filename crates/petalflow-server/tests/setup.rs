@@ -8,7 +8,7 @@ use petalflow_documents::kinds::{NoopNode, TriggerAuth, WebhookTriggerConfig, We
 use petalflow_server::{Server, SetupError};
 use serde_json::json;
 
-use crate::kit::{Work, builder, checked_graph, graph, work};
+use crate::kit::{Work, builder, graph, work};
 
 fn trigger() -> WebhookTriggerNode {
     WebhookTriggerNode::new(WebhookTriggerConfig::default()).expect("the default is right")
@@ -22,11 +22,11 @@ fn all_mistakes_are_reported_at_once() {
     let hook = hook.build().expect("it is a graph");
     let errors = Server::builder(&InMemoryStore::new())
         .document(graph(json!({}), &[work()]), &Services::new())
-        .flow("plain", &plain)
-        .flow("hook", &hook)
-        .flow("hook", &hook)
-        .flow("a/b", &hook)
-        .flow("..", &hook)
+        .webhooks("plain", &plain)
+        .webhooks("hook", &hook)
+        .webhooks("hook", &hook)
+        .webhooks("a/b", &hook)
+        .webhooks("..", &hook)
         .build()
         .expect_err("they are wrong");
     let texts: Vec<String> = errors.errors().iter().map(ToString::to_string).collect();
@@ -84,21 +84,6 @@ fn an_empty_token_is_refused() {
         let what = "the address of threads".into();
         assert_eq!(errors.errors(), [SetupError::EmptyToken { what }]);
     }
-}
-
-#[test]
-fn a_document_without_a_trigger_is_refused() {
-    let document = checked_graph(json!({
-        "id": "g", "version": "1", "nodes": [{ "id": "a", "type": "noop" }], "edges": [],
-    }));
-    let server = Server::builder(&InMemoryStore::new()).document(&document, &Services::new());
-    let errors = server.build().expect_err("nothing starts it");
-    assert_eq!(
-        errors.errors(),
-        [SetupError::NoTrigger {
-            workflow: "g".into()
-        }]
-    );
 }
 
 #[test]

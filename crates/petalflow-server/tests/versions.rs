@@ -63,7 +63,7 @@ async fn a_thread_goes_on_with_a_changed_document_that_fits() {
     let second = server(&store, &new);
     assert_eq!(approve(&second, &thread).await.status, StatusCode::ACCEPTED);
     let found = wait_until_settled(&second.router(), &thread).await;
-    assert_eq!(found["envelope"]["vars"]["text"], "new", "{found}");
+    assert_eq!(found["state"]["vars"]["text"], "new", "{found}");
     assert_eq!(label(&store).await, version(&new));
 }
 
@@ -90,5 +90,5 @@ async fn an_answer_is_refused_with_both_versions_if_the_document_does_not_fit() 
     // The server with the old document still takes the answer.
     assert_eq!(approve(&first, &thread).await.status, StatusCode::ACCEPTED);
     let found = wait_until_settled(&first.router(), &thread).await;
-    assert_eq!(found["envelope"]["vars"]["text"], "old", "{found}");
+    assert_eq!(found["state"]["vars"]["text"], "old", "{found}");
 }

@@ -27,7 +27,7 @@ pub fn server(store: &(impl Store + Clone)) -> petalflow::Result<Server> {
         token: "env:CLERK_TOKEN".into(),
     };
     let server = Server::builder(store)
-        .flow("orders", &orders)
+        .webhooks("orders", &orders)
         .threads(clerks)
         .on_notice(|notice| println!("{notice}"))
         .build()?;

@@ -95,7 +95,7 @@ fn a_clerk_approves_large_orders_although_the_server_was_killed() {
     let small = order(&process, 1, 20);
     let found = wait_until_settled(&process, &small);
     assert_eq!(found["status"], "finished", "{found}");
-    assert_eq!(found["envelope"]["vars"]["text"], "Thank you for order 1.");
+    assert_eq!(found["state"]["vars"]["text"], "Thank you for order 1.");
     let large = order(&process, 2, 1200);
     let found = wait_until_settled(&process, &large);
     assert_eq!(found["status"], "waiting", "{found}");
@@ -123,7 +123,7 @@ fn a_clerk_approves_large_orders_although_the_server_was_killed() {
     assert_eq!(status, 202, "{body}");
     let found = wait_until_settled(&process, &large);
     assert_eq!(
-        found["envelope"]["vars"]["text"], "Thank you for order 2.",
+        found["state"]["vars"]["text"], "Thank you for order 2.",
         "{found}"
     );
 }

@@ -1,6 +1,7 @@
 //! The settings of a run.
 
 mod plan_changes;
+mod properties;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -555,21 +556,6 @@ impl<F: Flow> Launch<F> {
     ) -> BoxFuture<'a, Result<F::State, BoxError>> {
         let (limit, managed) = (self.settings.limit, self.settings.managed);
         Box::pin(nested(self.flow, cx, name, limit, managed, input.into()))
-    }
-
-    /// The graph of the flow.
-    ///
-    /// ```
-    /// # use petalflow::prelude::*;
-    /// # #[state]
-    /// # struct Log { #[key(append)] lines: Vec<String> }
-    /// # #[node(Log)]
-    /// # async fn greet() {}
-    /// # flow!(Greet(Log) { greet });
-    /// assert_eq!(Greet::new().graph().nodes()[0].name, "greet");
-    /// ```
-    pub fn graph(&self) -> petalflow_graph::Graph {
-        self.flow.plan().graph().clone()
     }
 }
 

@@ -52,6 +52,22 @@ impl<S: State> ExternalOutput<S> {
         })
     }
 
+    /// Writes that choose no route and send no items.
+    pub(crate) fn of_update(update: S::Update) -> Self {
+        let mut effects = Effects::default();
+        effects.update = update;
+        ExternalOutput {
+            effects,
+            decision: Decision {
+                names: &[],
+                payloads: &[],
+                routes: false,
+                named: false,
+                sends: false,
+            },
+        }
+    }
+
     /// Its effects, if no node gives it.
     ///
     /// # Errors

@@ -2,7 +2,9 @@
 
 use crate::error::BoxError;
 use crate::node::{ExternalOutput, Output};
-use crate::state::State;
+use crate::state::{KeyFlag, State};
+use petalflow_codec::encode;
+use serde_core::Serialize;
 
 /// An edit of a thread's state from outside of a run: the result of a node, written through the keys' reducers.
 ///
@@ -39,6 +41,60 @@ impl<S: State> Edit<S> {
             node: None,
             output: ExternalOutput::new(writes),
         }
+    }
+
+    /// Sets keys that are known by their names only: for a program that does not know the types of the state, such as a page for
+    /// edits. Each value replaces that of its key, whatever the reducer of the key is. It may have any form that serde reads as
+    /// the type of the key.
+    ///
+    /// ```
+    /// use petalflow::thread::Edit;
+    /// use petalflow::prelude::*;
+    /// use serde_json::json;
+    ///
+    /// #[state]
+    /// struct Chat {
+    ///     #[key(append)]
+    ///     lines: Vec<String>,
+    /// }
+    ///
+    /// let edit = Edit::<Chat>::of_keys([("lines", json!(["by hand"]))])?;
+    /// # let _ = edit;
+    /// let error = Edit::<Chat>::of_keys([("line", json!("by hand"))]).unwrap_err();
+    /// assert_eq!(error.to_string(), "the state `Chat` has no key `line`; its keys are `lines`");
+    /// # Ok::<(), petalflow::BoxError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the state has no such key, does not store it, or a value is not one of its type.
+    pub fn of_keys<N: AsRef<str>, V: Serialize>(
+        values: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<Self, BoxError> {
+        let codec = S::codec();
+        let codec = codec.ok_or_else(|| format!("the state `{}` is volatile", S::NAME))?;
+        let mut update = S::Update::default();
+        for (name, value) in values {
+            let name = name.as_ref();
+            let index = S::KEYS.iter().position(|key| key.name == name);
+            let Some(index) = index.filter(|index| !S::KEYS[*index].has(KeyFlag::Untracked)) else {
+                let keys = S::KEYS.iter().filter(|key| !key.has(KeyFlag::Untracked));
+                let keys: Vec<_> = keys.map(|key| format!("`{}`", key.name)).collect();
+                let (state, keys) = (S::NAME, keys.join(", "));
+                return Err(format!(
+                    "the state `{state}` has no key `{name}`; its keys are {keys}"
+                )
+                .into());
+            };
+            let mut bytes = Vec::new();
+            encode(&value, &mut bytes)?;
+            (codec.load_value)(&mut update, index, &bytes)
+                .map_err(|error| format!("the value of key `{name}` does not fit: {error}"))?;
+        }
+        Ok(Edit {
+            node: None,
+            output: Ok(ExternalOutput::of_update(update)),
+        })
     }
 
     /// Writes these values as the result of this node; the thread resumes after the node. The writes may be of any keys.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{Durability, OnBusy, Retention, ThreadError};
+use crate::cancel_token::RunToken;
 use crate::checkpoint::{Store, ThreadInfo, ThreadQuery};
 use crate::event::EventFilter;
 use crate::exec::Settings;
@@ -94,6 +95,36 @@ impl<F: Flow> Threads<F> {
     /// Sets what to do with a run on a thread that another run has claimed. The default is to refuse it.
     pub fn on_busy(mut self, on_busy: OnBusy) -> Self {
         self.on_busy = on_busy;
+        self
+    }
+
+    /// Stops further runs with this token, in place of the one of the [launch](crate::Launch::cancel_with): for a server that
+    /// can cancel a single run.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::ThreadStatus;
+    /// use petalflow::run::CancelToken;
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Nothing {}
+    /// # #[node(Nothing)]
+    /// # async fn wait() { std::future::pending::<()>().await }
+    /// # flow!(Wait(Nothing) { wait });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let threads = Wait::new().store(&InMemoryStore::new());
+    /// let token = CancelToken::new();
+    /// let run = threads.clone().cancel_with(&token).thread("one").begin(()).await?;
+    /// token.cancel();
+    /// assert!(run.await.is_err());
+    /// let info = threads.thread("one").info().await?.expect("it has begun");
+    /// assert_eq!(info.status, ThreadStatus::Held);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn cancel_with(mut self, token: impl Into<RunToken>) -> Self {
+        self.settings.cancel = Some(token.into());
         self
     }
 

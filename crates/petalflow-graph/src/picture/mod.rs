@@ -16,6 +16,7 @@ const GAP: usize = 24;
 const MARGIN: usize = 18;
 
 /// The graph as an SVG drawing without blank lines, so that it can be part of Markdown. It has the color of the text around it.
+/// Each node is a group with its name as `data-node`, so that a page can mark it.
 ///
 /// ```
 /// # use petalflow_graph::{Edge, Graph, Node, NodeIdx, Source, Target, Via, picture};
@@ -53,6 +54,8 @@ enum Look {
 }
 
 struct Vertex {
+    /// The name of the node. Empty if it is none.
+    node: String,
     text: String,
     look: Look,
     layer: usize,
@@ -127,6 +130,7 @@ impl Drawing {
     fn of(graph: &Graph) -> Self {
         let (start, end) = (graph.vertex(Source::Start), graph.vertices());
         let vertex = |text: &str, look| Vertex {
+            node: String::new(),
             text: text.to_owned(),
             look,
             layer: 0,
@@ -139,7 +143,10 @@ impl Drawing {
             } else {
                 Look::Node
             };
-            vertex(&marked(node), look)
+            Vertex {
+                node: node.name.to_string(),
+                ..vertex(&marked(node), look)
+            }
         });
         let joins = (0..graph.joins).map(|_| vertex("&", Look::Join));
         let ends = ["START", "END"].map(|name| vertex(name, Look::End));
@@ -251,6 +258,7 @@ impl Drawing {
             for layer in vertices[from].layer + 1..vertices[to].layer {
                 path.push(vertices.len());
                 vertices.push(Vertex {
+                    node: String::new(),
                     text: String::new(),
                     look: Look::Bend,
                     layer,

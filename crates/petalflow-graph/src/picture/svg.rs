@@ -102,9 +102,13 @@ impl Drawing {
                 Look::End | Look::Join => HEIGHT / 2,
                 Look::Node | Look::Subflow => 4,
             };
+            let data = match &*vertex.node {
+                "" => String::new(),
+                node => format!(" data-node=\"{}\"", escaped(node).replace('"', "&quot;")),
+            };
             let _ = write!(
                 svg,
-                "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{HEIGHT}\" rx=\"{round}\"/>"
+                "<g{data}><rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{HEIGHT}\" rx=\"{round}\"/>"
             );
             if vertex.look == Look::Subflow {
                 let _ = write!(
@@ -116,7 +120,7 @@ impl Drawing {
             }
             let _ = writeln!(
                 svg,
-                "<text x=\"{x}\" y=\"{}\" fill=\"currentColor\" stroke=\"none\">{}</text>",
+                "<text x=\"{x}\" y=\"{}\" fill=\"currentColor\" stroke=\"none\">{}</text></g>",
                 y + 4,
                 escaped(&vertex.text)
             );

@@ -6,7 +6,8 @@ use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, HeaderValue};
 use serde_json::Value;
 
-use super::{json_memory, wire};
+use super::content_filter::filtered_categories;
+use super::json_memory;
 use crate::response::{FinishReason, Status};
 use crate::secrets::Secrets;
 use crate::{LlmError, LlmErrorKind, LlmResponse};
@@ -350,7 +351,7 @@ fn reported_message(body: &Value) -> Option<String> {
         return Some(format!("{message}: {raw}"));
     }
     let found = body.pointer("/error/innererror/content_filter_result");
-    let filtered = found.map(wire::filtered_categories).unwrap_or_default();
+    let filtered = found.map(filtered_categories).unwrap_or_default();
     Some(match &*filtered {
         [] => message.to_string(),
         _ => format!(

@@ -12,6 +12,7 @@ mod bedrock;
 mod catalog;
 mod clouds;
 mod connection;
+mod content_filter;
 mod endpoint;
 mod error;
 mod json_memory;

@@ -4,7 +4,7 @@ use petalflow_graph::{Rule, messages};
 
 use super::Spec;
 use crate::delivery::ItemCodec;
-use crate::flow::{Flow, HasFlow};
+use crate::flow::Flow;
 use crate::launch::Launch;
 use crate::node::{Output, Requirements, node_spec};
 use crate::policy::Policy;

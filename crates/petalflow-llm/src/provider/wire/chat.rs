@@ -7,8 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::call_ids::CallIds;
 use super::chat_opaque::{
-    DETAILS, FIELD, FILTER, OPAQUE, PROMPT_FILTER, REASONING, add_filter_results, add_opaque,
-    image, join,
+    DETAILS, FIELD, OPAQUE, PROMPT_FILTER, REASONING, add_filter_results, add_opaque, image, join,
 };
 use super::content::{
     arguments_object, data_url, decimal, effort_level, result_text, split_result, unsupported,
@@ -20,6 +19,7 @@ use super::schemas::{Schemas, SentSchema};
 use super::usage;
 use crate::message::{Media, MediaSource};
 use crate::provider::catalog::{Reasoning, Target};
+use crate::provider::content_filter;
 use crate::request::{Effort, ToolChoice};
 use crate::stream::Delta;
 use crate::{ChatMessage, LlmError, LlmRequest, Part, Role};
@@ -299,7 +299,7 @@ impl ChatParser {
         let reason = text(choice, "/finish_reason").filter(|reason| !reason.is_empty());
         data.finish = reason.or_else(|| data.finish.take());
         add_to_meta("logprobs", choice.pointer("/logprobs/content"), data);
-        add_filter_results(choice.get(FILTER), data);
+        add_filter_results(choice.get(content_filter::RESULTS), data);
         match (choice.get("delta"), choice.get("message")) {
             (Some(message @ Value::Object(_)), _) => self.message(message, false, data),
             (_, Some(message @ Value::Object(_))) => self.message(message, true, data),

@@ -6,6 +6,7 @@ use super::content::merge;
 use super::response_data::{ResponseData, text};
 use crate::Part;
 use crate::message::{Media, MediaSource};
+use crate::provider::content_filter;
 use crate::stream::Delta;
 
 /// The name in an origin of a thought for the field in which the server sent it, if it is not `reasoning_content`.
@@ -91,8 +92,7 @@ pub(super) fn image(image: &Value) -> Option<Delta> {
     })))
 }
 
-/// The results of Azure's content filter, for the answer and for the prompt. They are in the response's `meta`.
-pub(super) const FILTER: &str = "content_filter_results";
+/// The results of Azure's content filter for the prompt. They are in the response's `meta`.
 pub(super) const PROMPT_FILTER: &str = "prompt_filter_results";
 
 /// Adds the results of a piece of the answer, by category. What was filtered in one piece stays filtered.
@@ -103,7 +103,7 @@ pub(super) fn add_filter_results(results: Option<&Value>, data: &mut ResponseDat
     if results.is_empty() {
         return;
     }
-    let all = data.meta.entry(FILTER);
+    let all = data.meta.entry(content_filter::RESULTS);
     let Value::Object(all) = all.or_insert_with(|| Map::new().into()) else {
         return;
     };

@@ -29,7 +29,6 @@ use answer_tool::AnswerTool;
 pub(super) use messages::VERSION as ANTHROPIC_VERSION;
 use origins::Origins;
 use response_data::ResponseData;
-pub(super) use response_data::filtered_categories;
 pub(super) use schemas::Schemas;
 
 impl Target<'_> {

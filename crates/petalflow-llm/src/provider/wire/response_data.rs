@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::chat_opaque::FILTER;
 use crate::message::Text;
+use crate::provider::content_filter;
 use crate::response::{FinishReason, Reasoning, Status};
 use crate::stream::Delta;
 use crate::{LlmResponse, Part, TokenUsage};
@@ -88,7 +88,8 @@ impl ResponseData {
 
     /// What Azure's filter found in the answer.
     fn filtered_categories(&self) -> Option<String> {
-        let categories = filtered_categories(self.meta.get(FILTER)?);
+        let categories =
+            content_filter::filtered_categories(self.meta.get(content_filter::RESULTS)?);
         (!categories.is_empty()).then(|| categories.join(", "))
     }
 }
@@ -131,13 +132,6 @@ pub(super) fn named_reason(name: Option<String>, words: Option<String>) -> Optio
         (Some(name), Some(words)) => Some(format!("{name}: {words}")),
         (name, words) => name.or(words),
     }
-}
-
-/// The categories in the results of Azure's content filter for which it filtered.
-pub(in crate::provider) fn filtered_categories(results: &Value) -> Vec<&str> {
-    let results = results.as_object().into_iter().flatten();
-    let filtered = results.filter(|(_, result)| result["filtered"] == true);
-    filtered.map(|(category, _)| category.as_str()).collect()
 }
 
 /// Adds the sources that the provider cites for a text to the response's `meta`.

@@ -1,0 +1,144 @@
+//! The interface as an OpenAPI document.
+
+mod operations;
+mod schemas;
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde_json::{Map, Value, json};
+
+use crate::server::Inner;
+use operations::{OPERATIONS, Operation};
+
+/// The document, with the schemas of the flows of this server.
+pub(crate) async fn document(State(server): State<Arc<Inner>>) -> Json<Value> {
+    Json(build(&server))
+}
+
+fn build(server: &Inner) -> Value {
+    let settings = &server.settings;
+    let mut schemas = schemas::all();
+    for flow in &settings.flows {
+        let flow = flow.description();
+        let name = flow["name"].as_str().unwrap_or_default();
+        let schema = match &flow["input"] {
+            Value::Null => json!({}),
+            schema => schema.clone(),
+        };
+        schemas.insert(format!("input.{name}"), schema);
+    }
+    let mut paths = Map::new();
+    for operation in &OPERATIONS {
+        let path = paths.entry(operation.path).or_insert_with(|| json!({}));
+        path[operation.method] = described(operation);
+    }
+    for hook in &settings.hooks {
+        let path = format!("/workflows/{}/webhooks/{}", hook.workflow, hook.trigger);
+        paths.insert(path, json!({ "post": webhook() }));
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": { "title": "petalflow", "version": env!("CARGO_PKG_VERSION") },
+        "paths": paths,
+        "components": { "schemas": schemas },
+    })
+}
+
+/// What any request can be refused with.
+const ALWAYS: [&str; 3] = ["401", "431", "503"];
+
+fn described(operation: &Operation) -> Value {
+    let names = operation.path.split(['{', '}']).skip(1).step_by(2);
+    let in_path = names.map(|name| parameter(name, "path"));
+    let in_query = operation.query.iter().map(|name| parameter(name, "query"));
+    let mut responses = Map::new();
+    for status in operation.refusals.iter().chain(&ALWAYS) {
+        let description = meaning(status);
+        let response = match *status {
+            "204" => json!({ "description": description }),
+            _ => json!({ "description": description, "content": content("Error") }),
+        };
+        responses.insert((*status).to_string(), response);
+    }
+    let (status, schema) = operation.response;
+    let mut response = json!({ "description": operation.summary });
+    if !schema.is_empty() {
+        response["content"] = content(schema);
+    }
+    responses.insert(status.to_string(), response);
+    let mut value = json!({
+        "summary": operation.summary,
+        "parameters": in_path.chain(in_query).collect::<Value>(),
+        "responses": responses,
+    });
+    if let Some(body) = operation.body {
+        value["requestBody"] = json!({ "required": true, "content": content(body) });
+    }
+    value
+}
+
+/// The media type of a body with this schema.
+fn content(schema: &str) -> Value {
+    match schema {
+        "svg" => json!({ "image/svg+xml": {} }),
+        "events" => json!({ "text/event-stream": {} }),
+        schema => {
+            let reference = format!("#/components/schemas/{schema}");
+            json!({ "application/json": { "schema": { "$ref": reference } } })
+        }
+    }
+}
+
+fn parameter(name: &str, place: &str) -> Value {
+    let schema = match name {
+        "limit" => json!({ "type": "integer", "minimum": 1, "maximum": 1000, "default": 100 }),
+        "before" | "checkpoint" => json!({ "type": "integer", "minimum": 0 }),
+        "status" => schemas::status(),
+        _ => json!({ "type": "string" }),
+    };
+    let description = match name {
+        "flow" => "The name of a flow.",
+        "thread" => "The id of a thread.",
+        "question" => "The id of a question.",
+        "checkpoint" => "The number of a checkpoint.",
+        "status" => "Only threads with this status.",
+        "label" => "Only threads with this label, as `name:value`.",
+        "prefix" => "Only ids that begin with this text.",
+        "after" => "Only ids after this one: for the next page.",
+        "before" => "Only checkpoints before this one: for the next page.",
+        _ => "The largest number of items.",
+    };
+    json!({
+        "name": name,
+        "in": place,
+        "required": place == "path",
+        "description": description,
+        "schema": schema,
+    })
+}
+
+fn meaning(status: &str) -> &'static str {
+    match status {
+        "204" => "No event will follow.",
+        "400" => "The request cannot be read.",
+        "401" => "The token is missing or wrong.",
+        "404" => "There is no such flow, thread or checkpoint.",
+        "409" => "Another caller was faster, or the thread is busy.",
+        "413" => "The body is too large.",
+        "422" => "The body does not fit.",
+        "431" => "The headers are too large.",
+        _ => "A limit is reached, the store cannot be reached, or the server stops.",
+    }
+}
+
+/// A trigger, whose body is what the trigger accepts.
+fn webhook() -> Value {
+    json!({
+        "summary": "Starts a thread of a document. The response is sent when the input is stored.",
+        "responses": {
+            "202": { "description": "The input is stored.", "content": content("Thread") },
+        },
+    })
+}

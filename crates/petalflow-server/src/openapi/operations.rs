@@ -1,0 +1,180 @@
+//! The addresses of the OpenAPI document.
+
+/// An address and what it does.
+pub(super) struct Operation {
+    pub(super) method: &'static str,
+    pub(super) path: &'static str,
+    pub(super) summary: &'static str,
+    pub(super) query: &'static [&'static str],
+    /// The schema of the body of the request.
+    pub(super) body: Option<&'static str>,
+    /// The status and the schema of the response.
+    pub(super) response: (&'static str, &'static str),
+    /// The statuses of refusals, besides those that any request can have.
+    pub(super) refusals: &'static [&'static str],
+}
+
+/// An address that is only read.
+const fn get(path: &'static str, schema: &'static str, summary: &'static str) -> Operation {
+    Operation {
+        method: "get",
+        path,
+        summary,
+        query: &[],
+        body: None,
+        response: ("200", schema),
+        refusals: &["404"],
+    }
+}
+
+/// An address that changes something. The response has this status and this schema.
+const fn post(
+    path: &'static str,
+    response: (&'static str, &'static str),
+    summary: &'static str,
+) -> Operation {
+    Operation {
+        method: "post",
+        response,
+        refusals: &["404", "409"],
+        ..get(path, "", summary)
+    }
+}
+
+/// Refusals of a request with a body.
+const OF_BODIES: &[&str] = &["400", "404", "409", "413", "422"];
+
+pub(super) const OPERATIONS: [Operation; 18] = [
+    get("/flows", "Flows", "The flows that are served."),
+    get(
+        "/flows/{flow}",
+        "Flow",
+        "A flow: its graph, and the schemas of its input, of its state and of the answers to its questions.",
+    ),
+    get(
+        "/flows/{flow}/graph.svg",
+        "svg",
+        "The drawing of the graph of a flow.",
+    ),
+    Operation {
+        body: Some("Start"),
+        refusals: OF_BODIES,
+        ..post(
+            "/flows/{flow}/threads",
+            ("202", "Thread"),
+            "Starts a thread. The response is sent when the input is stored.",
+        )
+    },
+    Operation {
+        query: &["flow", "status", "label", "prefix", "after", "limit"],
+        refusals: &["400", "404"],
+        ..get(
+            "/threads",
+            "Threads",
+            "The threads, in the order of their ids.",
+        )
+    },
+    get(
+        "/threads/{thread}",
+        "View",
+        "A thread: its status, its state, its tasks and its open questions.",
+    ),
+    Operation {
+        method: "delete",
+        ..post(
+            "/threads/{thread}",
+            ("204", ""),
+            "Deletes a thread and its history.",
+        )
+    },
+    Operation {
+        body: Some("Turn"),
+        refusals: OF_BODIES,
+        ..post(
+            "/threads/{thread}/turns",
+            ("202", "Thread"),
+            "Begins another turn of a thread.",
+        )
+    },
+    Operation {
+        query: &["before", "limit"],
+        refusals: &["400", "404"],
+        ..get(
+            "/threads/{thread}/history",
+            "History",
+            "The checkpoints of a thread, newest first.",
+        )
+    },
+    Operation {
+        refusals: &["400", "404"],
+        ..get(
+            "/threads/{thread}/checkpoints/{checkpoint}",
+            "View",
+            "A thread at a checkpoint.",
+        )
+    },
+    Operation {
+        refusals: &["204", "404"],
+        ..get(
+            "/threads/{thread}/events",
+            "events",
+            "The events of a thread, and those that follow. With the header `Last-Event-ID` those after it.",
+        )
+    },
+    Operation {
+        body: Some("Answer"),
+        refusals: OF_BODIES,
+        ..post(
+            "/threads/{thread}/answers/{question}",
+            ("202", "Thread"),
+            "Answers a question, or decides about a node that waits for an approval.",
+        )
+    },
+    post(
+        "/threads/{thread}/resume",
+        ("202", "Thread"),
+        "Continues a thread that has failed, was stopped, or is held.",
+    ),
+    post(
+        "/threads/{thread}/cancel",
+        ("202", "Thread"),
+        "Cancels the run of a thread, which is held then.",
+    ),
+    Operation {
+        body: Some("Edit"),
+        refusals: OF_BODIES,
+        ..post(
+            "/threads/{thread}/edit",
+            ("200", "Checkpoint"),
+            "Sets keys of the state.",
+        )
+    },
+    Operation {
+        body: Some("Fork"),
+        refusals: OF_BODIES,
+        ..post(
+            "/threads/{thread}/fork",
+            ("201", "Thread"),
+            "Continues from an earlier checkpoint, in the same thread or in another one.",
+        )
+    },
+    Operation {
+        body: Some("Copy"),
+        refusals: OF_BODIES,
+        ..post(
+            "/threads/{thread}/copy",
+            ("201", "Thread"),
+            "Copies a thread with its history.",
+        )
+    },
+    Operation {
+        method: "put",
+        body: Some("Labels"),
+        refusals: OF_BODIES,
+        ..post(
+            "/threads/{thread}/labels",
+            ("200", "Labelled"),
+            "Replaces the labels of a thread.",
+        )
+    },
+];

@@ -1,0 +1,203 @@
+//! The schemas of the OpenAPI document.
+
+use serde_json::{Map, Value, json};
+
+pub(super) fn status() -> Value {
+    json!({ "enum": ["running", "waiting", "stopped", "held", "failed", "finished"] })
+}
+
+/// An object with these required fields, and these others.
+fn object(required: &Value, optional: Value) -> Value {
+    let fields = || required.as_object().into_iter().flatten();
+    let names: Vec<&String> = fields().map(|(name, _)| name).collect();
+    let mut properties = optional;
+    for (name, schema) in fields() {
+        properties[name] = schema.clone();
+    }
+    json!({ "type": "object", "required": names, "properties": properties })
+}
+
+/// The body of a request: an object that has no other fields.
+fn request(required: &Value, optional: Value) -> Value {
+    let mut schema = object(required, optional);
+    schema["additionalProperties"] = false.into();
+    schema
+}
+
+fn list_of(schema: &str) -> Value {
+    json!({ "type": "array", "items": { "$ref": format!("#/components/schemas/{schema}") } })
+}
+
+fn text() -> Value {
+    json!({ "type": "string" })
+}
+
+fn number() -> Value {
+    json!({ "type": "integer", "minimum": 0 })
+}
+
+fn optional(kind: &str) -> Value {
+    json!({ "type": [kind, "null"] })
+}
+
+fn labels() -> Value {
+    json!({ "type": "object", "additionalProperties": { "type": "string", "maxLength": 255 } })
+}
+
+/// The part of an id that a client chooses.
+fn id() -> Value {
+    json!({ "type": "string", "minLength": 1, "maxLength": 128 })
+}
+
+fn any() -> Value {
+    json!({})
+}
+
+/// All schemas but those of the inputs of flows, by name.
+pub(super) fn all() -> Map<String, Value> {
+    let all = [
+        ("Error", object(&json!({ "error": text() }), json!({}))),
+        ("Flow", flow()),
+        (
+            "Flows",
+            object(&json!({ "flows": list_of("Flow") }), json!({})),
+        ),
+        (
+            "Start",
+            request(
+                &json!({}),
+                json!({ "id": id(), "input": any(), "labels": labels() }),
+            ),
+        ),
+        (
+            "Turn",
+            request(
+                &json!({}),
+                json!({ "input": any(), "discard_pending": { "type": "boolean" } }),
+            ),
+        ),
+        (
+            "Thread",
+            object(
+                &json!({ "thread": text() }),
+                json!({ "checkpoint": number() }),
+            ),
+        ),
+        ("Listed", listed()),
+        (
+            "Threads",
+            object(
+                &json!({ "threads": list_of("Listed") }),
+                json!({ "next": optional("string") }),
+            ),
+        ),
+        ("View", view()),
+        ("CheckpointInfo", checkpoint()),
+        (
+            "History",
+            object(
+                &json!({ "checkpoints": list_of("CheckpointInfo") }),
+                json!({ "next": optional("integer") }),
+            ),
+        ),
+        ("Answer", answer()),
+        (
+            "Edit",
+            request(
+                &json!({ "keys": { "type": "object" } }),
+                json!({ "node": text() }),
+            ),
+        ),
+        (
+            "Checkpoint",
+            object(&json!({ "checkpoint": number() }), json!({})),
+        ),
+        (
+            "Fork",
+            request(&json!({ "checkpoint": number() }), json!({ "id": id() })),
+        ),
+        ("Copy", request(&json!({ "id": id() }), json!({}))),
+        ("Labels", labels()),
+        (
+            "Labelled",
+            object(&json!({ "labels": labels() }), json!({})),
+        ),
+    ];
+    let all = all.into_iter();
+    all.map(|(name, schema)| (name.to_string(), schema))
+        .collect()
+}
+
+fn flow() -> Value {
+    let kinds = json!({ "enum": ["flow", "agent", "conversation", "document"] });
+    object(
+        &json!({ "name": text(), "kind": kinds, "graph": any() }),
+        json!({ "input": any(), "state": any(), "questions": { "type": "object" } }),
+    )
+}
+
+fn listed() -> Value {
+    let required = json!({
+        "id": text(),
+        "flow": text(),
+        "status": status(),
+        "labels": labels(),
+        "created_ms": number(),
+        "updated_ms": number(),
+        "checkpoints": number(),
+        "bytes": number(),
+    });
+    object(
+        &required,
+        json!({ "due_ms": optional("integer"), "damage": optional("string") }),
+    )
+}
+
+fn checkpoint() -> Value {
+    let required = json!({
+        "checkpoint": number(),
+        "cause": text(),
+        "turn": number(),
+        "superstep": number(),
+        "next": { "type": "array", "items": text() },
+        "created_ms": number(),
+        "bytes": number(),
+    });
+    object(
+        &required,
+        json!({ "parent": optional("integer"), "notes": { "type": "array" } }),
+    )
+}
+
+fn view() -> Value {
+    let required = json!({
+        "thread": text(),
+        "flow": text(),
+        "status": status(),
+        "checkpoint": number(),
+        "superstep": number(),
+        "labels": labels(),
+        "created_ms": number(),
+        "updated_ms": number(),
+        "tasks": { "type": "array" },
+        "errors": { "type": "array" },
+        "questions": { "type": "array" },
+        "state": any(),
+    });
+    object(&required, json!({ "trigger": text() }))
+}
+
+/// An answer to a question, a decision about an approval, or an answer to the question of a human node.
+fn answer() -> Value {
+    let decisions = json!({ "enum": ["approve", "reject", "skip"] });
+    json!({
+        "anyOf": [
+            request(&json!({ "answer": any() }), json!({})),
+            request(&json!({ "decision": decisions }), json!({ "by": text(), "reason": text() })),
+            request(
+                &json!({ "approved": { "type": "boolean" } }),
+                json!({ "choice": text(), "data": any(), "notes": text(), "responded_by": text() }),
+            ),
+        ],
+    })
+}

@@ -1,0 +1,67 @@
+//! What clients are told of a flow.
+
+use serde_json::{Value, json};
+
+/// What a client is told of a flow.
+#[derive(Clone, Debug)]
+pub(crate) struct Facts {
+    pub(crate) name: String,
+    /// The name of the flow in the store.
+    pub(super) stored_name: String,
+    pub(crate) kind: FlowKind,
+    /// The JSON Schema of its input.
+    pub(crate) input: Option<Value>,
+    /// The JSON Schema of its state.
+    pub(super) state: Option<Value>,
+    pub(super) graph: Value,
+    pub(crate) drawing: String,
+    /// The webhook trigger that starts its threads, if it is one.
+    pub(super) trigger: Option<String>,
+}
+
+/// What kind of flow clients see.
+///
+/// ```
+/// use petalflow_server::FlowKind;
+///
+/// assert_eq!(FlowKind::Agent.as_str(), "agent");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FlowKind {
+    /// A flow of the program.
+    #[default]
+    Flow,
+    /// An agent: its input is a message.
+    Agent,
+    /// A conversation: its input is what a person says.
+    Conversation,
+    /// The graph of a document.
+    Document,
+}
+
+impl FlowKind {
+    /// Its name for clients.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FlowKind::Flow => "flow",
+            FlowKind::Agent => "agent",
+            FlowKind::Conversation => "conversation",
+            FlowKind::Document => "document",
+        }
+    }
+}
+
+impl Facts {
+    /// What clients are told.
+    pub(super) fn value(&self, questions: Value) -> Value {
+        json!({
+            "name": self.name,
+            "kind": self.kind.as_str(),
+            "graph": self.graph,
+            "input": self.input,
+            "state": self.state,
+            "questions": questions,
+        })
+    }
+}

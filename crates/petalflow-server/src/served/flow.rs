@@ -1,0 +1,212 @@
+//! Flows that clients start and see: what a server knows of them.
+
+use std::sync::Arc;
+
+use petalflow::checkpoint::Store;
+use petalflow::interrupt::Ask;
+use petalflow::state::{State, Storable, encode_keys};
+use petalflow::tool::schema;
+use petalflow::{Flow, Launch};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use super::drawing;
+use super::facts::{Facts, FlowKind};
+use super::forms::{Forms, ReadInput, keys};
+use super::question::Questions;
+use super::typed::{EventLog, Typed};
+use crate::error::SetupError;
+use crate::name::check_name;
+
+/// A flow with what a server needs to serve it: how its input is read, how its state is shown, and which of its questions
+/// can be answered.
+///
+/// ```
+/// use petalflow::checkpoint::InMemoryStore;
+/// use petalflow::interrupt::Ask;
+/// use petalflow::prelude::*;
+/// use petalflow_server::{ServedFlow, Server};
+/// use petalflow_documents::kinds::TriggerAuth;
+///
+/// #[derive(serde::Serialize, Ask)]
+/// #[ask(answer = bool)]
+/// struct MayPay {
+///     cents: u64,
+/// }
+///
+/// #[state]
+/// struct Refund {
+///     #[key(input)]
+///     cents: u64,
+///     paid: bool,
+/// }
+///
+/// #[node(Refund)]
+/// async fn pay(cents: &u64, cx: Context) -> petalflow::Result<RefundPaid> {
+///     Ok(RefundPaid(cx.ask(MayPay { cents: *cents }).await?))
+/// }
+///
+/// flow!(PayRefund(Refund) { pay });
+///
+/// # fn main() -> petalflow::Result<()> {
+/// let refunds = ServedFlow::new(PayRefund::new()).named("refunds").question::<MayPay>();
+/// let auth = TriggerAuth::HeaderToken { header: "X-Token".into(), token: "secret".into() };
+/// let server = Server::builder(&InMemoryStore::new()).serve_flow(refunds).threads(auth).build()?;
+/// # let _ = server;
+/// # Ok(())
+/// # }
+/// ```
+pub struct ServedFlow<F: Flow> {
+    pub(crate) facts: Facts,
+    launch: Launch<F>,
+    pub(crate) forms: Forms<F>,
+    secrets: Vec<String>,
+}
+
+impl<F: Flow> std::fmt::Debug for ServedFlow<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ServedFlow")
+            .field("name", &self.facts.name)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<F: Flow<State: Storable + State<Input: DeserializeOwned>>> ServedFlow<F> {
+    /// A flow with the name that it has in the program. Its input is an object with the keys that are marked `input`.
+    pub fn new(launch: Launch<F>) -> Self {
+        Self::reading(launch, |input| {
+            // A flow may need no input.
+            let input = if input.is_null() { json!({}) } else { input };
+            Ok(serde_json::from_value(input)?)
+        })
+    }
+}
+
+impl<F: Flow<State: Storable>> ServedFlow<F> {
+    /// A flow whose input is read by this function, such as an agent whose input is a text.
+    ///
+    /// ```
+    /// use petalflow_agent::{Agent, ConversationInput};
+    /// use petalflow_llm::ScriptedModel;
+    /// use petalflow_server::{FlowKind, ServedFlow};
+    ///
+    /// let agent = Agent::new(ScriptedModel::new(["Hello."]));
+    /// let served = ServedFlow::reading(agent.launch(), |input| {
+    ///     Ok(ConversationInput::from(serde_json::from_value::<String>(input)?))
+    /// });
+    /// let served = served.named("librarian").kind(FlowKind::Agent).input_schema::<String>();
+    /// # let _ = served;
+    /// ```
+    pub fn reading(launch: Launch<F>, input: ReadInput<F>) -> Self {
+        let graph = launch.graph();
+        ServedFlow {
+            facts: Facts {
+                name: launch.flow().name().to_string(),
+                stored_name: launch.flow().stored_name().to_string(),
+                kind: FlowKind::Flow,
+                input: None,
+                state: None,
+                graph: drawing::value(&graph),
+                drawing: petalflow_graph::picture(&graph),
+                trigger: None,
+            },
+            launch,
+            forms: Forms {
+                input,
+                state: |state| keys(&encode_keys(state)?),
+                questions: Questions::default(),
+            },
+            secrets: Vec::new(),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.facts.name
+    }
+
+    /// Sets the name in addresses and ids of threads.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.facts.name = name.into();
+        self
+    }
+
+    /// Sets what kind of flow clients see.
+    #[must_use]
+    pub fn kind(mut self, kind: FlowKind) -> Self {
+        self.facts.kind = kind;
+        self
+    }
+
+    /// Sets the JSON Schema of the input to that of a type, for clients that make a form of it. An input is read as the flow
+    /// reads it, whatever the schema says.
+    #[must_use]
+    pub fn input_schema<T: JsonSchema>(mut self) -> Self {
+        self.facts.input = Some(schema::of::<T>());
+        self
+    }
+
+    /// Sets the JSON Schema of the state to that of a type.
+    #[must_use]
+    pub fn state_schema<T: JsonSchema>(mut self) -> Self {
+        self.facts.state = Some(schema::of::<T>());
+        self
+    }
+
+    /// Lets clients answer questions of this type. An answer is checked against the JSON Schema of its type.
+    #[must_use]
+    pub fn question<A: Ask<Answer: JsonSchema>>(mut self) -> Self {
+        self.forms.questions.add::<A>();
+        self
+    }
+
+    /// Never shows the value of this key of the state: clients see `null`.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # use petalflow_server::ServedFlow;
+    /// #[state]
+    /// struct Order {
+    ///     #[key(input)]
+    ///     card_number: String,
+    ///     paid: bool,
+    /// }
+    /// # #[node(Order)]
+    /// # async fn pay(card_number: &str) -> OrderPaid { OrderPaid(card_number.len() == 16) }
+    /// # flow!(Pay(Order) { pay });
+    ///
+    /// let served = ServedFlow::new(Pay::new()).secret("card_number");
+    /// # let _ = served;
+    /// ```
+    #[must_use]
+    pub fn secret(mut self, key: impl Into<String>) -> Self {
+        self.secrets.push(key.into());
+        self
+    }
+
+    /// The flow of a graph that begins with this webhook trigger.
+    pub(crate) fn with_trigger(mut self, trigger: String) -> Self {
+        self.facts.trigger = Some(trigger);
+        self
+    }
+
+    /// The flow with the store of a server.
+    pub(crate) fn with_store(self, store: &Arc<dyn Store>, log: EventLog) -> Typed<F> {
+        let threads = self.launch.store(store);
+        Typed::new(self.facts, self.forms, self.secrets, threads, log)
+    }
+
+    /// The mistakes of its settings.
+    pub(crate) fn check(&self) -> Vec<SetupError> {
+        let mut errors: Vec<_> = check_name(&self.facts.name).err().into_iter().collect();
+        let keys = <F::State as State>::KEYS;
+        let unknown = self.secrets.iter();
+        let unknown = unknown.filter(|secret| !keys.iter().any(|key| key.name == **secret));
+        errors.extend(unknown.map(|secret| SetupError::NoKey {
+            flow: self.facts.name.clone(),
+            key: secret.clone(),
+        }));
+        errors
+    }
+}

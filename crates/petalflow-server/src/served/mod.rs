@@ -1,0 +1,20 @@
+//! Flows that clients start and see, and their threads.
+
+mod drawing;
+mod envelope;
+mod facts;
+mod flow;
+mod forms;
+mod question;
+mod threads;
+mod typed;
+mod view;
+
+pub(crate) use facts::Facts;
+pub use facts::FlowKind;
+pub use flow::ServedFlow;
+#[cfg(feature = "agent")]
+pub(crate) use forms::keys;
+pub(crate) use question::Body;
+pub(crate) use threads::{HookThreads, RunEvents, ServedThreads, no_thread};
+pub(crate) use typed::EventLog;

@@ -1,0 +1,176 @@
+//! Answers of clients: to questions, and to approvals.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use petalflow::interrupt::{Answer, Ask, Decision, Interrupt, InterruptKind};
+use petalflow::state::State;
+use petalflow::tool::schema;
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
+
+use crate::refusal::Refusal;
+
+/// The body of an answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Body(Map<String, Value>);
+
+/// The questions of a flow that clients can answer, by name.
+#[derive(Clone, Default)]
+pub(super) struct Questions(BTreeMap<&'static str, Question>);
+
+#[derive(Clone)]
+struct Question {
+    /// The JSON Schema of its answer.
+    schema: Value,
+    read: ReadAnswer,
+}
+
+type ReadAnswer = Arc<dyn Fn(&Interrupt, Body) -> Result<Answer, Refusal> + Send + Sync>;
+
+impl Body {
+    pub(crate) fn parse(body: &[u8]) -> Result<Self, Refusal> {
+        serde_json::from_slice(body)
+            .map(Body)
+            .map_err(|error| not_an_answer(&error))
+    }
+
+    /// The answer to a question: the field `answer`, which is the only one.
+    pub(super) fn answer(mut self) -> Result<Value, Refusal> {
+        let answer = self.0.remove("answer");
+        self.has_only(&["answer"])?;
+        answer.ok_or_else(|| not_an_answer(&"the field `answer` is missing"))
+    }
+
+    /// All fields, if they are some of these.
+    pub(super) fn fields(self, known: &[&str]) -> Result<Map<String, Value>, Refusal> {
+        self.has_only(known)?;
+        Ok(self.0)
+    }
+
+    pub(super) fn has(&self, field: &str) -> bool {
+        self.0.contains_key(field)
+    }
+
+    /// A misspelt field would be another answer, and a question takes no second one.
+    fn has_only(&self, known: &[&str]) -> Result<(), Refusal> {
+        match self.0.keys().find(|name| !known.contains(&name.as_str())) {
+            None => Ok(()),
+            Some(unknown) => Err(not_an_answer(&format_args!(
+                "there is no field `{unknown}`; the fields are `{}`",
+                known.join("`, `")
+            ))),
+        }
+    }
+
+    /// The decision about a node that waits for an approval: `decision`, or `approved` as in the answer of a human node.
+    pub(super) fn decision<S: State>(self) -> Result<Decision<S>, Refusal> {
+        let mut fields = self.fields(&[
+            "decision",
+            "approved",
+            "by",
+            "responded_by",
+            "reason",
+            "notes",
+        ])?;
+        let decision = match (fields.remove("decision"), fields.remove("approved")) {
+            (Some(Value::String(decision)), None) => match &*decision {
+                "approve" => Decision::approve(),
+                "reject" => Decision::reject(),
+                "skip" => Decision::skip(),
+                other => {
+                    return Err(not_an_answer(&format_args!(
+                        "`{other}` is no decision: it is `approve`, `reject` or `skip`"
+                    )));
+                }
+            },
+            (None, Some(Value::Bool(true))) => Decision::approve(),
+            (None, Some(Value::Bool(false))) => Decision::reject(),
+            (None, None) => {
+                return Err(unfit(
+                    "`decision` is missing: a node that waits for an approval is answered with `approve`, `reject` or `skip`",
+                ));
+            }
+            _ => {
+                return Err(not_an_answer(
+                    &"`decision` is a text, or `approved` is `true` or `false`, and only one of the two is given",
+                ));
+            }
+        };
+        let mut text = |names: [&str; 2]| {
+            let texts = names.map(|name| fields.remove(name));
+            let text = texts.into_iter().flatten().next();
+            match text {
+                None => Ok(None),
+                Some(Value::String(text)) => Ok(Some(text)),
+                Some(_) => Err(not_an_answer(&format_args!("`{}` is no text", names[0]))),
+            }
+        };
+        let (by, reason) = (text(["by", "responded_by"])?, text(["reason", "notes"])?);
+        let decision = match by {
+            Some(by) => decision.by(by),
+            None => decision,
+        };
+        Ok(match reason {
+            Some(reason) => decision.because(reason),
+            None => decision,
+        })
+    }
+}
+
+impl Questions {
+    pub(super) fn add<A: Ask<Answer: JsonSchema>>(&mut self) {
+        let schema = schema::of::<A::Answer>();
+        let checked = schema.clone();
+        self.add_read::<A>(schema, move |open, body| {
+            let answer = body.answer()?;
+            let mistakes = schema::check(&checked, &answer);
+            if !mistakes.is_empty() {
+                return Err(unfit(format!("no answer to `{}`: {mistakes}", A::NAME)));
+            }
+            Ok(Answer::deserialize::<A>(open.id, answer)?)
+        });
+    }
+
+    /// Adds a question whose answer is read by this function.
+    pub(super) fn add_read<A: Ask>(
+        &mut self,
+        schema: Value,
+        read: impl Fn(&Interrupt, Body) -> Result<Answer, Refusal> + Send + Sync + 'static,
+    ) {
+        let read = Arc::new(read);
+        self.0.insert(A::NAME, Question { schema, read });
+    }
+
+    /// The JSON Schemas of the answers, by the name of the question.
+    pub(super) fn schemas(&self) -> Value {
+        let schemas = self.0.iter();
+        let schemas =
+            schemas.map(|(name, question)| ((*name).to_string(), question.schema.clone()));
+        Value::Object(schemas.collect())
+    }
+
+    /// The answer to an open question.
+    pub(super) fn read(&self, open: &Interrupt, body: Body) -> Result<Answer, Refusal> {
+        let InterruptKind::Ask { name, .. } = &open.kind else {
+            return Err(unfit("a node waits for an approval: send a `decision`"));
+        };
+        match self.0.get(&**name) {
+            Some(question) => (question.read)(open, body),
+            None => Err(unfit(format!(
+                "clients cannot answer the question `{name}`: serve the flow with `.question::<{name}>()`"
+            ))),
+        }
+    }
+}
+
+pub(super) fn not_an_answer(problem: &dyn Display) -> Refusal {
+    let text = format!("the body is not an answer: {problem}");
+    Refusal::new(StatusCode::BAD_REQUEST, text)
+}
+
+pub(super) fn unfit(text: impl Into<String>) -> Refusal {
+    Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, text)
+}

@@ -1,0 +1,80 @@
+//! The interface to the threads of a flow of any type.
+
+use futures_util::stream::BoxStream;
+use petalflow::run::CancelToken;
+use petalflow::thread::{CheckpointInfo, FollowedEvents, HistoryQuery, ThreadError};
+use petalflow::{RunError, async_trait};
+use petalflow_documents::Envelope;
+use serde_json::{Map, Value};
+
+use super::facts::Facts;
+use super::question::Body;
+use crate::refusal::Refusal;
+
+/// The run of a thread. The stream drives the run; an item is the error of a run that fails.
+pub(crate) type RunEvents = BoxStream<'static, Option<RunError>>;
+
+pub(crate) fn no_thread() -> Refusal {
+    Refusal::not_found("there is no such thread")
+}
+
+/// The threads of a flow, as an object-safe trait over flows of any type.
+#[async_trait]
+pub(crate) trait ServedThreads: Send + Sync {
+    fn facts(&self) -> &Facts;
+    /// The name of the flow in the store.
+    fn stored_name(&self) -> &str;
+    /// The facts for clients.
+    fn description(&self) -> Value;
+
+    /// Stores an input. `discard` discards open questions.
+    async fn begin(
+        &self,
+        thread: &str,
+        input: Value,
+        discard: bool,
+        token: &CancelToken,
+    ) -> Result<RunEvents, Refusal>;
+    async fn answer(
+        &self,
+        thread: &str,
+        question: &str,
+        answer: Body,
+        token: &CancelToken,
+    ) -> Result<RunEvents, Refusal>;
+    async fn resume(&self, thread: &str, token: &CancelToken) -> Result<RunEvents, Refusal>;
+    async fn recover(&self, thread: &str, token: &CancelToken) -> Result<RunEvents, RunError>;
+
+    /// The thread, or one of its checkpoints. `None` if there is no such thread.
+    async fn view(&self, thread: &str, checkpoint: Option<u64>) -> Result<Option<Value>, Refusal>;
+    async fn history(
+        &self,
+        thread: &str,
+        query: HistoryQuery,
+    ) -> Result<Vec<CheckpointInfo>, ThreadError>;
+    fn follow(&self, thread: &str, number: u64) -> FollowedEvents;
+
+    async fn edit(
+        &self,
+        thread: &str,
+        keys: Map<String, Value>,
+        node: Option<String>,
+    ) -> Result<u64, Refusal>;
+    async fn fork(&self, thread: &str, checkpoint: u64) -> Result<u64, ThreadError>;
+    async fn fork_to(&self, thread: &str, checkpoint: u64, to: &str) -> Result<(), ThreadError>;
+    async fn copy(&self, thread: &str, to: &str) -> Result<(), ThreadError>;
+    async fn set_labels(&self, thread: &str, labels: Map<String, Value>) -> Result<(), Refusal>;
+    async fn delete(&self, thread: &str) -> Result<(), ThreadError>;
+}
+
+/// The threads of a flow over an envelope, which webhooks start.
+#[async_trait]
+pub(crate) trait HookThreads: ServedThreads {
+    async fn begin_with(
+        &self,
+        thread: &str,
+        input: Envelope,
+        token: &CancelToken,
+    ) -> Result<RunEvents, Refusal>;
+    async fn envelope(&self, thread: &str) -> Result<Option<Envelope>, ThreadError>;
+}

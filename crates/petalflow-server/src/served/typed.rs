@@ -1,0 +1,259 @@
+//! The threads of a flow of one type.
+
+use axum::http::StatusCode;
+use futures_util::StreamExt;
+use petalflow::event::{Event, EventKind, Namespace};
+use petalflow::interrupt::{InterruptId, InterruptKind, Resume};
+use petalflow::run::CancelToken;
+use petalflow::state::{State, Storable};
+use petalflow::thread::{
+    CheckpointInfo, Edit, FollowedEvents, HistoryQuery, OnBusy, Thread, ThreadError, ThreadRun,
+    Threads,
+};
+use petalflow::{Flow, RunError, async_trait};
+use petalflow_documents::Envelope;
+use serde_json::{Map, Value};
+
+use super::facts::Facts;
+use super::forms::Forms;
+use super::question::{Body, unfit};
+use super::threads::{HookThreads, RunEvents, ServedThreads, no_thread};
+use super::view;
+use crate::refusal::Refusal;
+
+/// How many events of a thread are stored.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EventLog(pub(crate) u64);
+
+/// A flow with the store of a server.
+pub(crate) struct Typed<F: Flow> {
+    facts: Facts,
+    forms: Forms<F>,
+    secrets: Vec<String>,
+    threads: Threads<F>,
+}
+
+/// Whether clients receive an event.
+fn is_of_interest(namespace: &Namespace, kind: &str) -> bool {
+    let of_engine = ["superstep_started", "superstep_finished", "checkpoint"];
+    namespace.as_str().is_empty() || !of_engine.contains(&kind)
+}
+
+impl<F: Flow<State: Storable>> Typed<F> {
+    pub(super) fn new(
+        facts: Facts,
+        forms: Forms<F>,
+        secrets: Vec<String>,
+        threads: Threads<F>,
+        log: EventLog,
+    ) -> Self {
+        let threads = match log {
+            EventLog(0) => threads,
+            EventLog(events) => threads.event_log(events).event_log_filter(is_of_interest),
+        };
+        Typed {
+            facts,
+            forms,
+            secrets,
+            threads,
+        }
+    }
+
+    /// The thread, to read it.
+    fn thread(&self, id: &str) -> Thread<F> {
+        self.threads.thread(id)
+    }
+
+    /// The thread, to run it until this token stops the run.
+    fn run_of(&self, id: &str, token: &CancelToken) -> Thread<F> {
+        let threads = self.threads.clone().cancel_with(token);
+        threads.on_busy(OnBusy::Refuse).thread(id)
+    }
+
+    /// The state in JSON, without its secrets.
+    fn shown(&self, state: &F::State) -> Result<Value, Refusal> {
+        let mut shown = (self.forms.state)(state).map_err(|error| {
+            let text = format!("the state cannot be shown: {error}");
+            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, text)
+        })?;
+        if let Value::Object(keys) = &mut shown {
+            for secret in &self.secrets {
+                if let Some(value) = keys.get_mut(secret) {
+                    *value = Value::Null;
+                }
+            }
+        }
+        Ok(shown)
+    }
+
+    /// What resumes a thread with an answer to this open question.
+    async fn resume_with(
+        &self,
+        thread: &Thread<F>,
+        question: &str,
+        body: Body,
+    ) -> Result<Resume<F::State>, Refusal> {
+        let id: InterruptId = question.parse()?;
+        let snapshot = thread.snapshot().await?;
+        let snapshot = snapshot.ok_or_else(no_thread)?;
+        let open = snapshot.interrupts.iter().find(|open| open.id == id);
+        let open = open.ok_or_else(|| {
+            Refusal::new(
+                StatusCode::CONFLICT,
+                format!(
+                    "the question `{question}` is not open: it has an answer, or was never asked"
+                ),
+            )
+        })?;
+        Ok(match open.kind {
+            InterruptKind::Ask { .. } => Resume::from(self.forms.questions.read(open, body)?),
+            _ => Resume::new().decide(id, body.decision()?),
+        })
+    }
+}
+
+/// Stores the start of a run, and returns its events.
+async fn begun<F: Flow>(run: ThreadRun<F>) -> Result<RunEvents, RunError> {
+    let run = run.begin().await?;
+    Ok(run.events().map(failure).boxed())
+}
+
+fn failure<S: State>(event: Event<S>) -> Option<RunError> {
+    match event.kind {
+        EventKind::Failed { error } => Some(error),
+        _ => None,
+    }
+}
+
+#[async_trait]
+impl<F: Flow<State: Storable>> ServedThreads for Typed<F> {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn stored_name(&self) -> &str {
+        &self.facts.stored_name
+    }
+
+    fn description(&self) -> Value {
+        self.facts.value(self.forms.questions.schemas())
+    }
+
+    async fn begin(
+        &self,
+        thread: &str,
+        input: Value,
+        discard: bool,
+        token: &CancelToken,
+    ) -> Result<RunEvents, Refusal> {
+        let input = (self.forms.input)(input)
+            .map_err(|error| unfit(format!("no input of `{}`: {error}", self.facts.name)))?;
+        let run = self.run_of(thread, token).run(input);
+        let run = if discard { run.discard_pending() } else { run };
+        Ok(begun(run).await?)
+    }
+
+    async fn answer(
+        &self,
+        thread: &str,
+        question: &str,
+        answer: Body,
+        token: &CancelToken,
+    ) -> Result<RunEvents, Refusal> {
+        let thread = self.run_of(thread, token);
+        let with = self.resume_with(&thread, question, answer).await?;
+        Ok(begun(thread.resume(with)).await?)
+    }
+
+    async fn resume(&self, thread: &str, token: &CancelToken) -> Result<RunEvents, Refusal> {
+        Ok(begun(self.run_of(thread, token).resume(())).await?)
+    }
+
+    async fn recover(&self, thread: &str, token: &CancelToken) -> Result<RunEvents, RunError> {
+        begun(self.run_of(thread, token).recover()).await
+    }
+
+    async fn view(&self, thread: &str, checkpoint: Option<u64>) -> Result<Option<Value>, Refusal> {
+        let thread = self.thread(thread);
+        let Some(info) = thread.info().await? else {
+            return Ok(None);
+        };
+        let snapshot = match checkpoint {
+            Some(checkpoint) => Some(thread.snapshot_at(checkpoint).await?),
+            None => thread.snapshot().await?,
+        };
+        let Some(snapshot) = snapshot else {
+            return Ok(None);
+        };
+        let state = self.shown(&snapshot.state)?;
+        Ok(Some(view::value(&self.facts, &info, &snapshot, state)))
+    }
+
+    async fn history(
+        &self,
+        thread: &str,
+        query: HistoryQuery,
+    ) -> Result<Vec<CheckpointInfo>, ThreadError> {
+        self.thread(thread).history(query).await
+    }
+
+    fn follow(&self, thread: &str, number: u64) -> FollowedEvents {
+        self.thread(thread).follow(number)
+    }
+
+    async fn edit(
+        &self,
+        thread: &str,
+        keys: Map<String, Value>,
+        node: Option<String>,
+    ) -> Result<u64, Refusal> {
+        let edit = Edit::of_keys(keys).map_err(|error| unfit(error.to_string()))?;
+        let edit = match node {
+            Some(node) => edit.by(node),
+            None => edit,
+        };
+        Ok(self.thread(thread).update(edit).await?)
+    }
+
+    async fn fork(&self, thread: &str, checkpoint: u64) -> Result<u64, ThreadError> {
+        self.thread(thread).fork(checkpoint).await
+    }
+
+    async fn fork_to(&self, thread: &str, checkpoint: u64, to: &str) -> Result<(), ThreadError> {
+        self.thread(thread).fork_to(checkpoint, to).await.map(drop)
+    }
+
+    async fn copy(&self, thread: &str, to: &str) -> Result<(), ThreadError> {
+        self.thread(thread).copy_to(to).await.map(drop)
+    }
+
+    async fn set_labels(&self, thread: &str, labels: Map<String, Value>) -> Result<(), Refusal> {
+        let labels = labels.into_iter().map(|(name, value)| match value {
+            Value::String(value) => Ok((name, value)),
+            _ => Err(unfit(format!("the label `{name}` is no text"))),
+        });
+        let labels = labels.collect::<Result<Vec<_>, Refusal>>()?;
+        Ok(self.thread(thread).set_labels(labels).await?)
+    }
+
+    async fn delete(&self, thread: &str) -> Result<(), ThreadError> {
+        self.thread(thread).delete().await
+    }
+}
+
+#[async_trait]
+impl<F: Flow<State = Envelope>> HookThreads for Typed<F> {
+    async fn begin_with(
+        &self,
+        thread: &str,
+        input: Envelope,
+        token: &CancelToken,
+    ) -> Result<RunEvents, Refusal> {
+        Ok(begun(self.run_of(thread, token).run(input)).await?)
+    }
+
+    async fn envelope(&self, thread: &str) -> Result<Option<Envelope>, ThreadError> {
+        let snapshot = self.thread(thread).snapshot().await?;
+        Ok(snapshot.map(|snapshot| snapshot.state))
+    }
+}

@@ -1,0 +1,152 @@
+//! What a person does with a thread: resume, cancel, edit, fork, copy, label, delete.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::start::check_id;
+use crate::refusal::Refusal;
+use crate::request;
+use crate::server::{Inner, prefix};
+
+/// A response of one of these addresses.
+type Response = Result<(StatusCode, Json<Value>), Refusal>;
+
+/// Continues a thread that has failed, was stopped, or is held.
+pub(crate) async fn resume(
+    State(server): State<Arc<Inner>>,
+    Path(thread): Path<String>,
+) -> Response {
+    let flow = server.owner(&thread).await?;
+    let (runner, id) = (Arc::clone(&server), thread.clone());
+    let resumed = async move {
+        let resume = async |token| flow.resume(&id, &token).await;
+        runner.begin(id.clone(), resume).await
+    };
+    server.run_detached(resumed).await?;
+    Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))))
+}
+
+/// Cancels the run of a thread, which is held then.
+pub(crate) async fn cancel(
+    State(server): State<Arc<Inner>>,
+    Path(thread): Path<String>,
+) -> Response {
+    server.owner(&thread).await?;
+    if !server.cancel(&thread) {
+        let text = "no run of this server has the thread: it has ended, or another process runs it";
+        return Err(Refusal::new(StatusCode::CONFLICT, text));
+    }
+    Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Edit {
+    keys: Map<String, Value>,
+    /// The node whose result the edit is.
+    node: Option<String>,
+}
+
+/// Writes keys of the state.
+pub(crate) async fn edit(
+    State(server): State<Arc<Inner>>,
+    Path(thread): Path<String>,
+    request: Request,
+) -> Response {
+    let flow = server.owner(&thread).await?;
+    let body = request::whole(request, server.settings.limits.max_input_bytes, &server).await?;
+    let Edit { keys, node } = request::parse(&body)?;
+    let edited = async move { flow.edit(&thread, keys, node).await };
+    let checkpoint = server.run_detached(edited).await?;
+    Ok((StatusCode::OK, Json(json!({ "checkpoint": checkpoint }))))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fork {
+    checkpoint: u64,
+    /// The id of another thread, after the name of the flow. `None`: the same thread.
+    id: Option<String>,
+}
+
+/// Continues from an earlier checkpoint, in the same thread or in another one.
+pub(crate) async fn fork(
+    State(server): State<Arc<Inner>>,
+    Path(thread): Path<String>,
+    request: Request,
+) -> Response {
+    let flow = server.owner(&thread).await?;
+    let body = request::whole(request, server.settings.limits.max_answer_bytes, &server).await?;
+    let Fork { checkpoint, id } = request::parse(&body)?;
+    let forked = async move {
+        let Some(id) = id else {
+            let checkpoint = flow.fork(&thread, checkpoint).await?;
+            return Ok(json!({ "thread": thread, "checkpoint": checkpoint }));
+        };
+        check_id(&id)?;
+        let other = format!("{}{id}", prefix(flow.facts()));
+        flow.fork_to(&thread, checkpoint, &other).await?;
+        Ok(json!({ "thread": other }))
+    };
+    Ok((
+        StatusCode::CREATED,
+        Json(server.run_detached(forked).await?),
+    ))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Copy {
+    id: String,
+}
+
+/// Copies a thread with its history.
+pub(crate) async fn copy(
+    State(server): State<Arc<Inner>>,
+    Path(thread): Path<String>,
+    request: Request,
+) -> Response {
+    let flow = server.owner(&thread).await?;
+    let body = request::whole(request, server.settings.limits.max_answer_bytes, &server).await?;
+    let Copy { id } = request::parse(&body)?;
+    check_id(&id)?;
+    let other = format!("{}{id}", prefix(flow.facts()));
+    let copied = async move {
+        flow.copy(&thread, &other).await?;
+        Ok(json!({ "thread": other }))
+    };
+    Ok((
+        StatusCode::CREATED,
+        Json(server.run_detached(copied).await?),
+    ))
+}
+
+/// Replaces the labels of a thread.
+pub(crate) async fn labels(
+    State(server): State<Arc<Inner>>,
+    Path(thread): Path<String>,
+    request: Request,
+) -> Response {
+    let flow = server.owner(&thread).await?;
+    let body = request::whole(request, server.settings.limits.max_answer_bytes, &server).await?;
+    let labels: Map<String, Value> = request::parse(&body)?;
+    let shown = json!({ "labels": labels });
+    flow.set_labels(&thread, labels).await?;
+    Ok((StatusCode::OK, Json(shown)))
+}
+
+/// Deletes a thread and its history.
+pub(crate) async fn delete(
+    State(server): State<Arc<Inner>>,
+    Path(thread): Path<String>,
+) -> Result<StatusCode, Refusal> {
+    let flow = server.owner(&thread).await?;
+    let deleted = async move { Ok(flow.delete(&thread).await?) };
+    server.run_detached(deleted).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

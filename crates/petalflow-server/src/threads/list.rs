@@ -1,0 +1,101 @@
+//! The list of threads.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, Uri};
+use petalflow::checkpoint::{Store as _, ThreadInfo, ThreadQuery, ThreadStatus};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::refusal::Refusal;
+use crate::request;
+use crate::server::{Inner, prefix};
+
+/// The largest number of threads in one response, and the number without `limit`.
+const MAX_PAGE: usize = 1_000;
+const PAGE: usize = 100;
+
+/// Which threads are listed.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Query {
+    /// The name of a flow: the threads that the server has started for it.
+    flow: String,
+    status: Option<String>,
+    /// `name:value`.
+    label: Option<String>,
+    /// What the ids begin with.
+    prefix: String,
+    after: Option<String>,
+    limit: Option<usize>,
+}
+
+/// A page of the threads, in the order of their ids.
+pub(crate) async fn list(
+    State(server): State<Arc<Inner>>,
+    uri: Uri,
+) -> Result<Json<Value>, Refusal> {
+    let query: Query = request::query(&uri)?;
+    let status = query.status.as_deref().map(status).transpose()?;
+    let label = query.label.as_deref().map(label).transpose()?;
+    let limit = query.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
+    // The ids of a flow begin with its name, also while its first run is in progress.
+    let begins = match &*query.flow {
+        "" => query.prefix,
+        flow => {
+            let prefix = prefix(server.flow(flow)?.facts());
+            let is_of_flow = query.prefix.starts_with(&prefix);
+            if is_of_flow {
+                query.prefix
+            } else {
+                prefix + &query.prefix
+            }
+        }
+    };
+    let page = ThreadQuery {
+        prefix: &begins,
+        after: query.after.as_deref(),
+        limit: Some(limit),
+        status,
+        label,
+        ..ThreadQuery::default()
+    };
+    let found = server.settings.store.threads(page).await?;
+    let next = found.get(limit - 1).map(|last| last.id.clone());
+    let threads = found.iter().filter_map(|info| {
+        let flow = server.flow_of(info)?;
+        Some(listed(info, &flow))
+    });
+    Ok(Json(
+        json!({ "threads": threads.collect::<Value>(), "next": next }),
+    ))
+}
+
+fn listed(info: &ThreadInfo, flow: &str) -> Value {
+    let mut listed = json!(info);
+    listed["flow"] = flow.into();
+    listed["damage"] = json!(info.damage);
+    listed
+}
+
+fn status(text: &str) -> Result<ThreadStatus, Refusal> {
+    ThreadStatus::named(text).ok_or_else(|| {
+        let known = "`running`, `waiting`, `stopped`, `held`, `failed` and `finished`";
+        wrong(format!("there is no status `{text}`: there are {known}"))
+    })
+}
+
+fn label(text: &str) -> Result<(&str, &str), Refusal> {
+    let problem = || {
+        wrong(format!(
+            "the label `{text}` has no value: write `name:value`"
+        ))
+    };
+    text.split_once(':').ok_or_else(problem)
+}
+
+fn wrong(text: String) -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, text)
+}

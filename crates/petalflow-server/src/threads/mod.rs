@@ -1,0 +1,6 @@
+//! The addresses of threads: list, start, show, steer.
+
+pub(crate) mod control;
+pub(crate) mod list;
+pub(crate) mod show;
+pub(crate) mod start;

@@ -1,0 +1,76 @@
+//! A thread, its checkpoints, and its history.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, Uri};
+use petalflow::thread::HistoryQuery;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::refusal::Refusal;
+use crate::request;
+use crate::served::no_thread;
+use crate::server::Inner;
+
+/// The largest number of checkpoints in one response, and the number without `limit`.
+const MAX_PAGE: usize = 1_000;
+const PAGE: usize = 100;
+
+/// What is known of a thread.
+pub(crate) async fn show(
+    State(server): State<Arc<Inner>>,
+    Path(thread): Path<String>,
+) -> Result<Json<Value>, Refusal> {
+    let flow = server.owner(&thread).await?;
+    let view = flow.view(&thread, None).await?;
+    view.map(Json).ok_or_else(no_thread)
+}
+
+/// The thread at a checkpoint.
+pub(crate) async fn checkpoint(
+    State(server): State<Arc<Inner>>,
+    Path((thread, checkpoint)): Path<(String, String)>,
+) -> Result<Json<Value>, Refusal> {
+    let flow = server.owner(&thread).await?;
+    let checkpoint = number(&checkpoint)?;
+    let view = flow.view(&thread, Some(checkpoint)).await?;
+    view.map(Json).ok_or_else(no_thread)
+}
+
+fn number(text: &str) -> Result<u64, Refusal> {
+    text.parse().map_err(|_| {
+        let text = format!("`{text}` is no number of a checkpoint");
+        Refusal::new(StatusCode::BAD_REQUEST, text)
+    })
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Query {
+    before: Option<u64>,
+    limit: Option<usize>,
+}
+
+/// A page of the checkpoints of a thread, newest first.
+pub(crate) async fn history(
+    State(server): State<Arc<Inner>>,
+    Path(thread): Path<String>,
+    uri: Uri,
+) -> Result<Json<Value>, Refusal> {
+    let query: Query = request::query(&uri)?;
+    let flow = server.owner(&thread).await?;
+    if server.info(&thread).await?.is_none() {
+        return Err(no_thread());
+    }
+    let limit = query.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
+    let page = HistoryQuery::all().limit(limit);
+    let page = match query.before {
+        Some(before) => page.before(before),
+        None => page,
+    };
+    let checkpoints = flow.history(&thread, page).await?;
+    let next = checkpoints.get(limit - 1).map(|last| last.checkpoint);
+    Ok(Json(json!({ "checkpoints": checkpoints, "next": next })))
+}
