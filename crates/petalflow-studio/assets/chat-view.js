@@ -4,9 +4,10 @@
 import * as api from "./api.js";
 import { messageOf } from "./announce.js";
 import { h, oncePerFrame, replace } from "./dom.js";
+import { textInput } from "./flow-schemas.js";
 import { messageElement, messagesOf } from "./messages.js";
+import { PendingCalls } from "./pending-calls.js";
 import { Questions } from "./questions.js";
-import { resolved } from "./schema.js";
 import { threadHeader } from "./thread-header.js";
 import { ThreadSession } from "./thread-session.js";
 
@@ -17,17 +18,18 @@ const PAGE = 100;
  * @param {import("./main.js").ViewContext} context
  * @param {string} id
  */
-export async function showChat({ main, signal, setTitle }, id) {
+export async function showChat({ main, signal, setTitle, whenShown }, id) {
   const session = await ThreadSession.load(id, signal);
   if (signal.aborted) return;
   setTitle(`Chat ${id}`);
   const questions = new Questions(session);
+  const pendingCalls = new PendingCalls(session);
   const list = h("ol", { class: "messages" });
   const streamed = h("div", { class: "message", "data-role": "model", hidden: true });
   const older = h("button", { type: "button", class: "small" }, "Show older messages");
   const log = h("section", { class: "chat-log", tabindex: "0", "aria-label": "Messages" }, older, list, streamed);
   const composer = new Composer(session);
-  replace(main, threadHeader(session, "chat"), h("div", { class: "chat" }, log, questions.element, composer.element));
+  replace(main, threadHeader(session, "chat"), h("div", { class: "chat" }, log, questions.element, pendingCalls.element, composer.element));
 
   let shown = PAGE;
   let drawn = "";
@@ -70,13 +72,18 @@ export async function showChat({ main, signal, setTitle }, id) {
     draw();
   });
   session.onChange((topic) => {
-    if (topic === "view") questions.update();
+    if (topic === "view") {
+      questions.update();
+      pendingCalls.update();
+    }
     draw();
   });
   composer.onSent = draw;
   drawMessages();
-  log.scrollTop = log.scrollHeight;
-  draw();
+  drawStreamed();
+  whenShown(() => {
+    log.scrollTop = log.scrollHeight;
+  });
   void session.watch();
 }
 
@@ -142,7 +149,7 @@ class Composer {
     try {
       this.sent = { text, userMessages: messagesOf(view.state).filter((message) => message.role === "user").length };
       this.onSent();
-      await api.turn(id, inputOf(flow, text), this.discard.checked);
+      await api.turn(id, textInput(flow, text), this.discard.checked);
       this.text.value = "";
       this.discard.checked = false;
       await this.session.lookAgain();
@@ -155,15 +162,4 @@ class Composer {
       this.update();
     }
   }
-}
-
-/**
- * The input of a turn with this text.
- *
- * @param {import("./types.js").Flow} flow
- * @param {string} text
- */
-function inputOf(flow, text) {
-  const schema = flow.input ? resolved(flow.input, flow.input) : {};
-  return schema.properties?.user_message ? { user_message: text } : text;
 }

@@ -10,10 +10,12 @@ import { equal } from "./diff.js";
 import { h, replace } from "./dom.js";
 import { count, date, errorText } from "./format.js";
 import { badge } from "./status.js";
+import { storedMs } from "./thread-session.js";
 import { tree } from "./tree.js";
 
 /** @param {import("./main.js").ViewContext} context */
-export async function showCompare({ main, query, signal, setTitle }) {
+export async function showCompare(context) {
+  const { main, query, signal, setTitle } = context;
   setTitle("Compare");
   const sides = ["left", "right"].map((side) => ({ side, ...sideFields(side, query) }));
   const form = h("form", { class: "compare-form", novalidate: true }, sides.map(({ element }) => element), h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Compare"), h("button", { type: "button", onclick: swap }, "Swap")));
@@ -38,7 +40,7 @@ export async function showCompare({ main, query, signal, setTitle }) {
     const [left, right] = await Promise.all([load(query.left, query.left_checkpoint, signal), load(query.right, query.right_checkpoint, signal)]);
     replace(result, table(/** @type {View} */ (left), /** @type {View} */ (right)));
   } catch (error) {
-    if (!signal.aborted) replace(result, errorState(error, () => void showCompare({ main, query, signal, setTitle })));
+    if (!signal.aborted) replace(result, errorState(error, () => void showCompare(context)));
   }
 }
 
@@ -116,7 +118,7 @@ function head(view) {
     "div",
     { class: "compare-head" },
     h("a", { href: link(["thread", view.thread, "history"], { checkpoint: view.checkpoint }) }, `${view.thread} #${view.checkpoint}`),
-    h("div", { class: "facts" }, badge(view.status), h("span", null, `superstep ${view.superstep}`), h("span", null, date(view.created_ms))),
+    h("div", { class: "facts" }, badge(view.status), h("span", null, `superstep ${view.superstep}`), h("span", null, date(storedMs(view)))),
     view.errors.map(({ node, error }) => h("p", { class: "problem" }, `${node}: ${errorText(error)}`)),
   );
 }

@@ -4,6 +4,7 @@
 import * as api from "./api.js";
 import { openDialog } from "./dialog.js";
 import { h, newId, replace } from "./dom.js";
+import { keySchemas } from "./flow-schemas.js";
 import { preview } from "./format.js";
 import { schemaForm } from "./schema-form.js";
 
@@ -14,8 +15,9 @@ import { schemaForm } from "./schema-form.js";
  * @param {import("./types.js").View} view
  */
 export async function openEditDialog(session, view) {
-  const keys = [...new Set([...Object.keys(view.state), ...Object.keys(session.flow.state ?? {})])];
-  const fields = keys.map((key) => keyField(key, session.flow.state?.[key] ?? null, view.state[key]));
+  const schemas = keySchemas(session.flow);
+  const keys = [...new Set([...Object.keys(view.state), ...Object.keys(schemas)])];
+  const fields = keys.map((key) => keyField(key, schemas[key] ?? null, view.state[key]));
   const id = newId("node");
   const node = h(
     "select",

@@ -12,32 +12,29 @@ const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15_000;
 /** A server sends a comment at least this often. */
 const SILENCE_MS = 60_000;
-/** These end a run, and with it the stream. */
-const ENDS = ["finished", "interrupted", "failed"];
 
 /**
- * Reads the events until none will follow: the server answers with 204, or the run has ended. When the connection breaks, it
- * connects again, and names the last event that it has.
+ * Reads the events until the server ends the stream, or says that none will follow. When the connection breaks, it connects
+ * again, and names the last event that it has.
  *
  * @param {string} thread
  * @param {object} options
- * @param {number} options.after The number of the last event that the caller has, 0 for none.
+ * @param {number | null} options.after The number of the last event that the caller has. `null` for the first connection.
  * @param {(number: number, event: RunEvent) => void} options.onEvent
  * @param {(connection: Connection) => void} options.onConnection
  * @param {AbortSignal} options.signal
  * @returns {Promise<void>}
  */
 export async function follow(thread, { after, onEvent, onConnection, signal }) {
-  let last = after;
+  let last = after ?? 0;
   let wait = FIRST_WAIT_MS;
-  let hasConnected = false;
+  let hasConnected = after !== null;
   while (!signal.aborted) {
     onConnection("connecting");
-    let ended = false;
     try {
       /** @type {{[name: string]: string}} */
       const headers = { Accept: "text/event-stream" };
-      if (last > 0 || hasConnected) headers["Last-Event-ID"] = String(last);
+      if (hasConnected) headers["Last-Event-ID"] = String(last);
       const silence = new Silence(SILENCE_MS);
       try {
         const response = await send("GET", addressOf(["threads", thread, "events"]), {
@@ -57,17 +54,13 @@ export async function follow(thread, { after, onEvent, onConnection, signal }) {
           const event = /** @type {RunEvent} */ (parsed(message.data));
           if (!event) continue;
           last = number;
-          ended = ENDS.includes(event.kind) && !event.namespace;
-          if (event.kind === "run_started") ended = false;
           onEvent(number, event);
         }
       } finally {
         silence.stop();
       }
-      if (ended) {
-        onConnection("closed");
-        return;
-      }
+      onConnection("closed");
+      return;
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof RequestError && isFinal(error.status)) throw error;

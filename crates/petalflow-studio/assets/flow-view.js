@@ -5,6 +5,7 @@ import { link } from "./address.js";
 import * as api from "./api.js";
 import { h, replace } from "./dom.js";
 import { Drawing } from "./drawing.js";
+import { keySchemas } from "./flow-schemas.js";
 import { openStartDialog } from "./start-dialog.js";
 import { statusCounts } from "./status-counts.js";
 import { tree } from "./tree.js";
@@ -45,7 +46,7 @@ export async function showFlow({ main, signal, setTitle }, name) {
         "div",
         { class: "column side" },
         h("section", { class: "panel" }, h("h2", null, "Input"), flow.input ? tree(flow.input, { open: 1 }) : h("p", { class: "muted" }, "The flow has no schema of its input. A thread starts with any value, as JSON.")),
-        schemas("State", "keys", flow.state),
+        schemas("State", "keys", keySchemas(flow)),
         schemas("Questions", "questions", flow.questions),
       ),
     ),

@@ -45,7 +45,7 @@ function card(flow, signal) {
     "article",
     { class: "card" },
     h("div", { class: "card-head" }, h("h2", null, h("a", { href: link(["flow", flow.name]) }, flow.name)), h("span", { class: "chip" }, flow.kind)),
-    h("a", { class: "card-drawing", href: link(["flow", flow.name]), "aria-label": `Open ${flow.name}`, tabindex: "-1" }, drawing.element),
+    h("div", { class: "card-drawing" }, drawing.element),
     counts,
     h(
       "div",

@@ -70,6 +70,17 @@ export function cost(dollars) {
 }
 
 /**
+ * Names, each once with how often it occurs.
+ *
+ * @param {string[]} all
+ */
+export function names(all) {
+  const counts = new Map();
+  for (const name of all) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].map(([name, times]) => (times === 1 ? name : `${name} ×${times}`)).join(", ");
+}
+
+/**
  * A value as one line.
  *
  * @param {unknown} value

@@ -11,9 +11,9 @@ import { changeList, changes } from "./diff.js";
 import { openDialog, openTextDialog } from "./dialog.js";
 import { h, replace } from "./dom.js";
 import { openEditDialog } from "./edit-dialog.js";
-import { age, bytes, clock, count, date } from "./format.js";
+import { age, bytes, clock, count, date, names } from "./format.js";
 import { threadHeader } from "./thread-header.js";
-import { ThreadSession } from "./thread-session.js";
+import { storedMs, ThreadSession } from "./thread-session.js";
 import { stateTree } from "./tree.js";
 import { VirtualList } from "./virtual-list.js";
 
@@ -31,14 +31,13 @@ export async function showHistory({ main, query, signal, setTitle }, id) {
   replace(
     main,
     threadHeader(session, "history"),
-    h("div", { class: "columns history" }, h("section", { class: "panel column side", "aria-label": "Checkpoints" }, h("h2", null, "Checkpoints"), history.summary, history.list.element), history.detail),
+    h("div", { class: "columns history" }, h("section", { class: "panel column side", "aria-label": "Checkpoints" }, h("h2", null, "Checkpoints"), history.finder, history.summary, history.newest, history.list.element), history.detail),
   );
   session.onChange((topic) => {
     if (topic === "view") void history.addNew();
   });
   void session.watch();
-  await history.load();
-  await history.choose(Number(query.checkpoint) || session.view.checkpoint);
+  await history.open(Number(query.checkpoint) || session.view.checkpoint);
 }
 
 class History {
@@ -57,6 +56,10 @@ class History {
     this.chosen = 0;
     this.tab = "changes";
     this.summary = h("p", { class: "muted" });
+    /** Whether the list begins with the newest checkpoint. */
+    this.beginsWithNewest = true;
+    this.newest = h("button", { type: "button", class: "small", hidden: true, onclick: () => void this.open(this.session.view.checkpoint) }, "Show the newest checkpoints");
+    this.finder = this.makeFinder();
     this.detail = h("section", { class: "panel column", "aria-label": "The chosen checkpoint", "aria-live": "off" });
     /** @type {VirtualList<Checkpoint>} */
     this.list = new VirtualList({
@@ -78,17 +81,44 @@ class History {
         { type: "button", class: "row-button", "data-row-focus": true, onclick: () => void this.choose(info.checkpoint) },
         h("span", { class: "row-number" }, `#${info.checkpoint}`),
         h("span", { class: "row-cause" }, `${info.cause}${info.cause === "superstep" ? ` ${info.superstep}` : ""}`, info.notes.length > 0 ? h("span", { class: "chip" }, count(info.notes.length, "decision")) : null),
-        h("span", { class: "row-next" }, info.next.length > 0 ? `next: ${info.next.join(", ")}` : "no next node"),
+        h("span", { class: "row-next" }, info.next.length > 0 ? `next: ${names(info.next)}` : "no next node"),
         h("time", { class: "row-time", datetime: new Date(info.created_ms).toISOString(), title: date(info.created_ms) }, clock(info.created_ms)),
       ),
     ];
   }
 
-  async load() {
-    const page = await api.history(this.session.id, { limit: PAGE }, this.signal);
-    this.checkpoints = page.checkpoints;
-    this.next = page.next;
-    this.show();
+  /** A form that opens a checkpoint by its number. */
+  makeFinder() {
+    const number = h("input", { type: "text", inputmode: "numeric", id: "checkpoint-number", class: "number", placeholder: "number", autocomplete: "off" });
+    const form = h("form", { class: "finder", novalidate: true }, h("label", { for: number.id }, "Go to checkpoint"), number, h("button", { type: "submit" }, "Go"));
+    number.addEventListener("input", () => number.removeAttribute("aria-invalid"));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const wanted = Number(number.value.trim().replace(/^#/, ""));
+      if (Number.isSafeInteger(wanted) && wanted > 0) void this.open(wanted);
+      else number.setAttribute("aria-invalid", "true");
+    });
+    return form;
+  }
+
+  /**
+   * Shows the part of the list with a checkpoint, and the checkpoint.
+   *
+   * @param {number} number
+   */
+  async open(number) {
+    const isListed = () => this.checkpoints.findIndex(({ checkpoint }) => checkpoint === number);
+    if (isListed() < 0) {
+      const newest = this.session.view.checkpoint;
+      // Some newer ones too, so that the person sees what follows.
+      this.beginsWithNewest = newest - number < PAGE / 2;
+      const page = await api.history(this.session.id, { before: this.beginsWithNewest ? null : number + 20, limit: PAGE }, this.signal);
+      this.checkpoints = page.checkpoints;
+      this.next = page.next;
+      this.show();
+    }
+    if (isListed() >= 0) this.list.scrollTo(isListed());
+    await this.choose(number);
   }
 
   async more() {
@@ -109,7 +139,7 @@ class History {
   /** Adds the checkpoints that were stored since the list was loaded. */
   async addNew() {
     const newest = this.checkpoints[0]?.checkpoint ?? 0;
-    if (this.session.view.checkpoint <= newest || this.isLoading) return;
+    if (!this.beginsWithNewest || this.session.view.checkpoint <= newest || this.isLoading) return;
     this.isLoading = true;
     try {
       /** @type {Checkpoint[]} */
@@ -137,7 +167,9 @@ class History {
 
   show() {
     const first = this.checkpoints[0];
-    this.summary.textContent = first ? (this.next === null ? count(this.checkpoints.length, "checkpoint") : `The newest ${count(this.checkpoints.length, "checkpoint")}. More are loaded while you scroll.`) : "";
+    const which = this.beginsWithNewest ? "The newest" : `From #${first?.checkpoint},`;
+    this.summary.textContent = this.next === null && this.beginsWithNewest ? count(this.checkpoints.length, "checkpoint") : `${which} ${count(this.checkpoints.length, "checkpoint")}. ${this.next === null ? "" : "More are loaded while you scroll."}`;
+    this.newest.hidden = this.beginsWithNewest;
     this.list.set(this.checkpoints, this.next !== null);
   }
 
@@ -187,8 +219,8 @@ class History {
         h("span", null, view.cause === "superstep" ? `superstep ${view.superstep}` : view.cause),
         h("span", null, `turn ${view.turn}`),
         view.parent === null ? null : h("span", null, "after ", h("a", { href: link(["thread", view.thread, "history"], { checkpoint: view.parent }), onclick: this.opener(view.parent) }, `#${view.parent}`)),
-        view.next.length > 0 ? h("span", null, `next: ${view.next.join(", ")}`) : h("span", null, "no next node"),
-        h("span", { title: date(view.created_ms) }, `stored ${age(view.created_ms)}`),
+        view.next.length > 0 ? h("span", null, `next: ${names(view.next)}`) : h("span", null, "no next node"),
+        h("span", { title: date(storedMs(view)) }, `stored ${age(storedMs(view))}`),
         info ? h("span", null, bytes(info.bytes)) : null,
       ),
       info?.notes.map((note) => h("p", { class: "part-note" }, `${note.by || "Somebody"}: ${note.decision} for ${note.node}${note.reason ? `: ${note.reason}` : ""} (${date(note.at_ms)})`)),
@@ -210,7 +242,7 @@ class History {
   opener(number) {
     return (/** @type {Event} */ event) => {
       event.preventDefault();
-      void this.choose(number);
+      void this.open(number);
     };
   }
 

@@ -15,14 +15,15 @@ const LETTER = 7.6;
 
 /** @param {Graph} graph */
 export function draw(graph) {
-  const ids = graph.nodes.map((node) => node.id);
-  const all = ["START", ...ids, "END"];
+  // Joins are only in edges.
+  const all = [...new Set(["START", ...graph.nodes.map((node) => node.id), ...graph.edges.flatMap(({ from, to }) => [from, to])])];
   const forward = withoutCircles(all, graph.edges);
   const layers = layered(all, forward);
   const boxes = placed(layers);
   const back = graph.edges.filter((edge) => !forward.includes(edge));
   const right = Math.max(...[...boxes.values()].map((box) => box.x + box.width / 2));
-  const width = right + GAP + back.length * 14;
+  const longest = Math.max(0, ...back.map((edge) => edge.label?.length ?? 0));
+  const width = right + GAP + back.length * 14 + longest * 6;
   const height = layers.length * LAYER;
   const root = svg("svg", {
     viewBox: `0 0 ${width} ${height}`,
@@ -150,7 +151,7 @@ function backLine(boxes, edge, margin) {
 }
 
 /**
- * @param {string} text
+ * @param {string | null} text
  * @param {number} x
  * @param {number} y
  */

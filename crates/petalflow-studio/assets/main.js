@@ -7,6 +7,7 @@
  * @property {{[name: string]: string}} query The parameters of the address.
  * @property {AbortSignal} signal Aborted when another view is opened.
  * @property {(title: string) => void} setTitle
+ * @property {(work: () => void) => void} whenShown Calls the function when the view is in the page, and so has a size.
  */
 
 import { current, link } from "./address.js";
@@ -38,12 +39,19 @@ async function showView(context, path) {
   if (view === "thread" && id && tab === "") return showThread(context, id);
   if (view === "thread" && id && tab === "chat") return showChat(context, id);
   if (view === "thread" && id && tab === "history") return showHistory(context, id);
-  replace(context.main, emptyState("There is no such page", "The address names nothing that the studio has.", h("a", { class: "button", href: link(["flows"]) }, "Open the flows")));
+  replace(context.main, pageTitle("No such page"), emptyState("There is no such page", "The address names nothing that the studio has.", h("a", { class: "button", href: link(["flows"]) }, "Open the flows")));
+}
+
+/**
+ * A title for people who cannot see the page. All others see the reason.
+ *
+ * @param {string} text
+ */
+function pageTitle(text) {
+  return h("h1", { class: "hidden-text" }, text);
 }
 
 async function show() {
-  // `#main` is the target of the link that skips the head of the page.
-  if (location.hash === "#main") return;
   takeFromAddress();
   leaving.abort();
   leaving = new AbortController();
@@ -61,12 +69,14 @@ async function show() {
   };
   // A view that fails while it is replaced must not touch the page of the next one.
   const place = h("div", { class: "view" });
+  /** @type {(() => void)[]} */
+  const whenShown = [];
   try {
-    await showView({ main: place, query, signal, setTitle }, path);
+    await showView({ main: place, query, signal, setTitle, whenShown: (work) => whenShown.push(work) }, path);
   } catch (error) {
     if (signal.aborted) return;
     const isMissing = error instanceof RequestError && error.status === 404;
-    replace(place, isMissing
+    replace(place, pageTitle("Error"), isMissing
       ? emptyState("Not found", `${error.message}. It may have been deleted.`, h("a", { class: "button", href: link(["threads"]) }, "Open the threads"))
       : errorState(error, () => void show()));
   } finally {
@@ -74,6 +84,7 @@ async function show() {
   }
   if (signal.aborted) return;
   replace(main, place);
+  for (const work of whenShown) work();
   main.removeAttribute("aria-busy");
   if (isOther && !isFirst) {
     scrollTo(0, 0);
@@ -111,5 +122,10 @@ async function askForToken() {
 
 whenTokenIsRefused(() => void askForToken());
 append(/** @type {HTMLElement} */ (document.getElementById("top-end")), themeSwitch());
+document.querySelector(".skip")?.addEventListener("click", (event) => {
+  // The fragment of the address names the view.
+  event.preventDefault();
+  main.focus();
+});
 addEventListener("hashchange", () => void show());
 void show();

@@ -29,6 +29,9 @@ const DEEPEST = 6;
 export function schemaForm(schema, { label, value }) {
   if (!schema || Object.keys(schema).length === 0) return jsonField({ label, value });
   const root = schema;
+  const kind = withoutNull(resolved(schema, root), root).schema;
+  // A text or a choice is as easy to enter as its JSON.
+  const isSimple = ["boolean", "integer", "number"].includes(kind.type) || options(kind, root) !== null;
   /** @type {(value: unknown) => Field} */
   const asForm = (start) => anyField(schema, { root, label, value: start, depth: 0 });
   let isJson = false;
@@ -56,7 +59,7 @@ export function schemaForm(schema, { label, value }) {
     replace(body, field.element);
   });
   return {
-    element: h("div", { class: "form" }, body, problem, h("div", { class: "form-switch" }, toggle)),
+    element: h("div", { class: "form" }, body, problem, isSimple ? null : h("div", { class: "form-switch" }, toggle)),
     read: () => field.read(),
   };
 }

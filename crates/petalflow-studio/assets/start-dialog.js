@@ -5,15 +5,35 @@ import { open } from "./address.js";
 import * as api from "./api.js";
 import { openDialog } from "./dialog.js";
 import { h, newId } from "./dom.js";
+import { inputSchema } from "./flow-schemas.js";
 import { FieldError } from "./json-field.js";
 import { schemaForm } from "./schema-form.js";
 import { isChat } from "./thread-header.js";
 
-/** @param {import("./types.js").Flow} flow */
+/** @typedef {import("./types.js").Flow} Flow */
+
+/**
+ * Asks for a flow, then for the input.
+ *
+ * @param {Flow[]} flows
+ */
+export async function openFlowDialog(flows) {
+  const id = newId("flow");
+  const select = h("select", { id }, flows.map(({ name }) => h("option", { value: name }, name)));
+  const flow = await openDialog({
+    title: "Start a thread",
+    content: h("div", { class: "field" }, h("label", { for: id }, "Flow"), select),
+    action: "Next",
+    act: async () => flows.find(({ name }) => name === select.value) ?? null,
+  });
+  if (flow) await openStartDialog(flow);
+}
+
+/** @param {Flow} flow */
 export async function openStartDialog(flow) {
   const id = newId("start");
   const name = h("input", { type: "text", id, autocomplete: "off", "aria-describedby": `${id}-hint` });
-  const input = schemaForm(flow.input, { label: flow.kind === "agent" ? "Message" : "Input" });
+  const input = schemaForm(inputSchema(flow), { label: flow.kind === "agent" ? "Message" : "Input" });
   const labels = schemaForm({ type: "object", additionalProperties: { type: "string" } }, { label: "Labels" });
   const result = await openDialog({
     title: `Start a thread of ${flow.name}`,

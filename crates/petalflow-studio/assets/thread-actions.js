@@ -6,6 +6,7 @@ import * as api from "./api.js";
 import { messageOf, toast } from "./announce.js";
 import { openDialog, openTextDialog } from "./dialog.js";
 import { h, newId } from "./dom.js";
+import { inputSchema } from "./flow-schemas.js";
 import { schemaForm } from "./schema-form.js";
 
 /** @typedef {import("./thread-session.js").ThreadSession} ThreadSession */
@@ -21,14 +22,14 @@ const LABELS = { type: "object", additionalProperties: { type: "string" } };
 export function threadButtons(session) {
   const { status, questions } = session.view;
   const canResume = ["stopped", "held", "failed", "running"].includes(status);
-  const canCancel = ["running", "waiting", "stopped"].includes(status);
   const isOver = status === "finished" || status === "failed" || status === "waiting" || status === "held";
   return [
     questions.length > 0 ? h("a", { class: "button primary", href: link(["thread", session.id]), onclick: showQuestions }, questions.some((question) => question.kind === "ask") ? "Answer" : "Approve") : null,
     canResume ? button("Resume", () => act(session, () => api.resume(session.id), "The thread continues."), status === "running" ? "" : "primary") : null,
     isOver && session.flow.kind !== "document" ? button("Another turn", () => anotherTurn(session)) : null,
-    canCancel ? button("Cancel", () => cancel(session)) : null,
+    status === "running" ? button("Cancel", () => cancel(session)) : null,
     button("Copy", () => copy(session)),
+    h("a", { class: "button", href: link(["compare"], { left: session.id }) }, "Compare"),
     button("Labels", () => labels(session)),
     button("Delete", () => remove(session), "danger-text"),
   ];
@@ -130,7 +131,7 @@ async function remove(session) {
 
 /** @param {ThreadSession} session */
 async function anotherTurn(session) {
-  const field = schemaForm(session.flow.input, { label: "Input" });
+  const field = schemaForm(inputSchema(session.flow), { label: session.flow.kind === "agent" ? "Message" : "Input" });
   const id = newId("discard");
   const discard = h("input", { type: "checkbox", id });
   const hasQuestions = session.view.questions.length > 0;

@@ -3,7 +3,7 @@
 
 import { link } from "./address.js";
 import { h, replace } from "./dom.js";
-import { age, date } from "./format.js";
+import { age, date, names } from "./format.js";
 import { badge } from "./status.js";
 import { threadButtons } from "./thread-actions.js";
 
@@ -48,7 +48,7 @@ export function threadHeader(session, tab) {
       h("span", null, "flow ", h("a", { href: link(["flow", session.flow.name]) }, session.flow.name)),
       h("span", null, `turn ${view.turn}`),
       h("span", null, `superstep ${view.superstep}`),
-      view.next.length > 0 ? h("span", null, `next: ${view.next.join(", ")}`) : null,
+      view.next.length > 0 ? h("span", null, `next: ${names(view.next)}`) : null,
       h("span", { title: date(view.updated_ms) }, `updated ${age(view.updated_ms)}`),
       h("span", { class: "connection", "data-connection": connection }, CONNECTIONS[connection]),
       Object.entries(view.labels).map(([name, value]) => h("a", { class: "chip", href: link(["threads"], { label: `${name}:${value}` }) }, `${name}: ${value}`)),

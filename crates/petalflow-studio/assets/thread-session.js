@@ -20,6 +20,15 @@ const POLL_MS = 4000;
 const REPLAY_MS = 600;
 const CHANGES_VIEW = new Set(["checkpoint", "interrupted", "finished", "failed", "node_failed", "run_started"]);
 
+/**
+ * When the checkpoint of a view was stored.
+ *
+ * @param {View} view
+ */
+export function storedMs(view) {
+  return view.checkpoint_ms ?? view.created_ms;
+}
+
 export class ThreadSession {
   /**
    * @param {string} id
@@ -38,10 +47,11 @@ export class ThreadSession {
     /** @type {Connection | "polling"} */
     this.connection = "connecting";
     /** When each checkpoint was stored. @type {Map<number, number>} */
-    this.times = new Map([[view.checkpoint, view.created_ms]]);
+    this.times = new Map([[view.checkpoint, storedMs(view)]]);
     /** @type {Set<(topic: Topic) => void>} */
     this.listeners = new Set();
     this.openedMs = 0;
+    this.hasConnected = false;
     /** @type {(() => void) | null} */
     this.wake = null;
     /** The number of the newest request for the checkpoint: an earlier one may come later. */
@@ -89,7 +99,7 @@ export class ThreadSession {
       if (!hasStream) this.setConnection("polling");
       await this.refresh();
       // A thread that is listed as running may wait for a process that continues it.
-      pauseMs = this.log.last > before ? 500 : Math.min(pauseMs * 2, 15_000);
+      pauseMs = this.log.last > before ? 500 : Math.min(pauseMs * 2, POLL_MS);
       if (this.view.status === "running") await this.pause(hasStream ? pauseMs : POLL_MS);
       while (!this.signal.aborted && this.view.status !== "running") {
         const wasWoken = await this.pause(POLL_MS);
@@ -105,10 +115,11 @@ export class ThreadSession {
   follow() {
     this.openedMs = performance.now();
     return follow(this.id, {
-      after: this.log.last,
+      after: this.hasConnected ? this.log.last : null,
       signal: this.signal,
       onConnection: (connection) => {
         this.openedMs = performance.now();
+        if (connection === "open") this.hasConnected = true;
         this.setConnection(connection);
       },
       onEvent: (number, event) => this.receive(number, event),
@@ -146,7 +157,7 @@ export class ThreadSession {
       const before = this.view;
       this.view = view;
       this.problem = "";
-      this.times.set(view.checkpoint, view.created_ms);
+      this.times.set(view.checkpoint, storedMs(view));
       if (view.status !== before.status) announce(`The thread is ${view.status}.`);
       const known = new Set(before.questions.map((question) => question.id));
       const asked = view.questions.filter((question) => !known.has(question.id)).length;

@@ -6,6 +6,7 @@
 import { h, oncePerFrame, replace } from "./dom.js";
 import { Drawing } from "./drawing.js";
 import { errorText } from "./format.js";
+import { PendingCalls } from "./pending-calls.js";
 import { Questions } from "./questions.js";
 import { threadHeader } from "./thread-header.js";
 import { ThreadSession } from "./thread-session.js";
@@ -26,6 +27,7 @@ export async function showThread({ main, signal, setTitle }, id) {
   const drawing = new Drawing(session.flow);
   const timeline = new Timeline(session);
   const questions = new Questions(session);
+  const pendingCalls = new PendingCalls(session);
   const failures = h("section", { class: "panel failures", "aria-label": "Failures" });
   const stateBody = h("div", null);
   const state = h("details", { class: "panel" }, h("summary", null, h("h2", null, "State")), stateBody);
@@ -34,6 +36,7 @@ export async function showThread({ main, signal, setTitle }, id) {
     main,
     threadHeader(session, "run"),
     questions.element,
+    pendingCalls.element,
     failures,
     h(
       "div",
@@ -55,6 +58,7 @@ export async function showThread({ main, signal, setTitle }, id) {
   let shownCheckpoint = 0;
   const drawView = () => {
     questions.update();
+    pendingCalls.update();
     showFailures(failures, session);
     mark();
     // What the person has opened in the tree stays open while nothing changes.
@@ -90,7 +94,7 @@ function marksOf({ log, view }) {
   }
   for (const question of view.questions) {
     // A question of a sub-flow waits in the node of the sub-flow.
-    const node = question.namespace ? (question.namespace.split("/")[0] ?? "").replace(/[:#[].*$/, "") : question.node;
+    const node = question.namespace ? (question.namespace.split("/")[0] ?? "").replace(/\[\d+\]$/, "") : question.node;
     marks.set(node, "waiting");
   }
   return marks;

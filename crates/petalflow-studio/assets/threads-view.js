@@ -8,7 +8,7 @@ import * as api from "./api.js";
 import { messageOf, toast } from "./announce.js";
 import { afterPause, h, replace } from "./dom.js";
 import { age, bytes, count, date, number } from "./format.js";
-import { openStartDialog } from "./start-dialog.js";
+import { openFlowDialog, openStartDialog } from "./start-dialog.js";
 import { ALL, badge } from "./status.js";
 import { VirtualList } from "./virtual-list.js";
 
@@ -29,15 +29,13 @@ export async function showThreads({ main, query, signal, setTitle }) {
   const start = h("button", { type: "button", class: "primary" }, "Start a thread");
   start.addEventListener("click", () => {
     const chosen = flows.find(({ name }) => name === flow.value);
-    if (chosen) void openStartDialog(chosen);
+    void (chosen ? openStartDialog(chosen) : openFlowDialog(flows));
   });
   const apply = () => {
     const text = label.value.trim();
     const isComplete = text === "" || /^[^:]+:.+$/.test(text);
     label.toggleAttribute("data-incomplete", !isComplete);
     const filters = { prefix: id.value.trim(), flow: flow.value, status: status.value, label: isComplete ? text : "" };
-    start.disabled = flow.value === "";
-    start.title = start.disabled ? "Choose a flow first." : "";
     note(["threads"], filters);
     void table.load(filters);
   };
@@ -162,7 +160,7 @@ class ThreadTable {
     this.none.hidden = this.threads.length > 0;
     this.summary.textContent = this.threads.length === 0 ? "" : this.next === null ? count(this.threads.length, "thread") : `The first ${number(this.threads.length)} threads. More are loaded while you scroll.`;
     const isFiltered = Object.values(this.filters).some(Boolean);
-    replace(this.none, h("h2", null, "No threads"), h("p", null, isFiltered ? "No thread has these properties. Change the filters." : "Start a thread: choose a flow, then press “Start a thread”."));
+    replace(this.none, h("h2", null, "No threads"), h("p", null, isFiltered ? "No thread has these properties. Change the filters." : "Press “Start a thread” to create the first one."));
     this.list.set(this.threads, this.next !== null);
   }
 

@@ -11,7 +11,7 @@
  * @typedef {object} Edge
  * @property {string} from
  * @property {string} to
- * @property {string} label
+ * @property {string | null} label
  *
  * @typedef {object} Graph
  * @property {{id: string, kind: string}[]} nodes
@@ -22,7 +22,7 @@
  * @property {"flow" | "agent" | "conversation" | "document"} kind
  * @property {Graph} graph
  * @property {Schema | null} input
- * @property {{[key: string]: Schema | null}} state
+ * @property {{[key: string]: any} | null} state One schema of the state, or one for each key.
  * @property {{[name: string]: Schema | null}} questions
  * @property {{[status: string]: number}} [threads] How many threads have each status, if the server counts them.
  *
@@ -61,6 +61,7 @@
  * @property {number} superstep
  * @property {string[]} next
  * @property {number} created_ms
+ * @property {number} [checkpoint_ms] When the checkpoint was stored. `created_ms` is that of the thread then.
  * @property {number} updated_ms
  * @property {{[name: string]: string}} labels
  * @property {{[key: string]: unknown}} state

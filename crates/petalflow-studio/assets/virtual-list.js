@@ -36,6 +36,8 @@ export class VirtualList {
     this.rows = new Map();
     this.active = 0;
     this.height = 44;
+    /** The row to scroll to as soon as the list has a size. @type {number | null} */
+    this.wanted = null;
     this.body = h("div", { class: "list-body", role: "rowgroup" });
     this.header = h(
       "div",
@@ -55,6 +57,7 @@ export class VirtualList {
         this.rows.forEach(({ element }) => element.remove());
         this.rows.clear();
       }
+      if (this.wanted !== null) this.scrollTo(this.wanted);
       draw();
     });
     this.resizes.observe(this.element);
@@ -80,10 +83,10 @@ export class VirtualList {
   }
 
   draw() {
+    this.body.style.height = `${this.items.length * this.height}px`;
     const { first, end } = this.visible();
     const from = Math.max(0, first - EXTRA_ROWS);
     const to = Math.min(this.items.length, end + EXTRA_ROWS);
-    this.body.style.height = `${this.items.length * this.height}px`;
     this.element.setAttribute("aria-rowcount", this.hasMore ? "-1" : String(this.items.length + 1));
     for (const [index, { element }] of this.rows) {
       const hasFocus = element.contains(document.activeElement);
@@ -177,6 +180,8 @@ export class VirtualList {
 
   /** @param {number} index */
   scrollTo(index) {
+    this.wanted = this.element.clientHeight === 0 ? index : null;
+    if (this.wanted !== null) return;
     const top = index * this.height;
     const header = this.header.offsetHeight;
     const shown = this.element.clientHeight - header;
