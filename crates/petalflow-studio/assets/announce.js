@@ -27,8 +27,17 @@ export function announce(text) {
 export function toast(text, kind = "info") {
   const toasts = document.getElementById("toasts");
   if (!toasts) return;
-  const close = h("button", { class: "plain", type: "button", "aria-label": "Close the message", onclick: () => box.remove() }, "✕");
-  const box = h("div", { class: "toast", "data-kind": kind, role: kind === "error" ? "alert" : null }, h("p", null, text), close);
+  const close = h(
+    "button",
+    { class: "plain", type: "button", "aria-label": "Close the message", onclick: () => box.remove() },
+    "✕",
+  );
+  const box = h(
+    "div",
+    { class: "toast", "data-kind": kind, role: kind === "error" ? "alert" : null },
+    h("p", null, text),
+    close,
+  );
   toasts.append(box);
   if (kind === "info") {
     announce(text);

@@ -29,7 +29,11 @@ export async function showChat({ main, signal, setTitle, whenShown }, id) {
   const older = h("button", { type: "button", class: "small" }, "Show older messages");
   const log = h("section", { class: "chat-log", tabindex: "0", "aria-label": "Messages" }, older, list, streamed);
   const composer = new Composer(session);
-  replace(main, threadHeader(session, "chat"), h("div", { class: "chat" }, log, questions.element, pendingCalls.element, composer.element));
+  replace(
+    main,
+    threadHeader(session, "chat"),
+    h("div", { class: "chat" }, log, questions.element, pendingCalls.element, composer.element),
+  );
 
   let shown = PAGE;
   let drawn = "";
@@ -45,8 +49,12 @@ export async function showChat({ main, signal, setTitle, whenShown }, id) {
     replace(
       list,
       messages.slice(-shown).map(messageElement),
-      pending === null ? null : messageElement({ author: "you", role: "user", parts: [{ kind: "text", text: pending }], usage: null }),
-      messages.length === 0 && pending === null ? h("li", { class: "muted" }, "No messages yet. Write the first one below.") : null,
+      pending === null
+        ? null
+        : messageElement({ author: "you", role: "user", parts: [{ kind: "text", text: pending }], usage: null }),
+      messages.length === 0 && pending === null
+        ? h("li", { class: "muted" }, "No messages yet. Write the first one below.")
+        : null,
     );
     if (follow) log.scrollTop = log.scrollHeight;
   };
@@ -58,7 +66,12 @@ export async function showChat({ main, signal, setTitle, whenShown }, id) {
     replace(
       streamed,
       h("div", { class: "message-author" }, texts[0]?.node ?? ""),
-      h("div", { class: "message-body" }, texts.map(({ text }) => h("p", { class: "part-text streamed" }, text)), texts.length === 0 ? h("p", { class: "muted working" }, "The run is in progress…") : null),
+      h(
+        "div",
+        { class: "message-body" },
+        texts.map(({ text }) => h("p", { class: "part-text streamed" }, text)),
+        texts.length === 0 ? h("p", { class: "muted working" }, "The run is in progress…") : null,
+      ),
     );
     if (follow) log.scrollTop = log.scrollHeight;
   };
@@ -95,10 +108,20 @@ class Composer {
     /** @type {{text: string, userMessages: number} | null} */
     this.sent = null;
     this.onSent = () => {};
-    this.text = h("textarea", { id: "chat-text", rows: 2, placeholder: "Write a message", "aria-describedby": "chat-hint" });
+    this.text = h("textarea", {
+      id: "chat-text",
+      rows: 2,
+      placeholder: "Write a message",
+      "aria-describedby": "chat-hint",
+    });
     this.send = h("button", { type: "submit", class: "primary" }, "Send");
     this.discard = h("input", { type: "checkbox", id: "chat-discard" });
-    this.discardLabel = h("label", { class: "choice", for: "chat-discard" }, this.discard, "Discard the open questions");
+    this.discardLabel = h(
+      "label",
+      { class: "choice", for: "chat-discard" },
+      this.discard,
+      "Discard the open questions",
+    );
     this.hint = h("p", { class: "hint", id: "chat-hint" });
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
     this.element = h(
@@ -127,7 +150,9 @@ class Composer {
     const isBusy = view.status === "running";
     this.send.disabled = isBusy;
     this.discardLabel.hidden = view.questions.length === 0;
-    this.hint.textContent = isBusy ? "A run is in progress. Send the next message when it has ended." : "Enter sends the message, Shift and Enter begin a new line.";
+    this.hint.textContent = isBusy
+      ? "A run is in progress. Send the next message when it has ended."
+      : "Enter sends the message, Shift and Enter begin a new line.";
   }
 
   /**

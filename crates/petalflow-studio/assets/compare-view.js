@@ -18,29 +18,62 @@ export async function showCompare(context) {
   const { main, query, signal, setTitle } = context;
   setTitle("Compare");
   const sides = ["left", "right"].map((side) => ({ side, ...sideFields(side, query) }));
-  const form = h("form", { class: "compare-form", novalidate: true }, sides.map(({ element }) => element), h("div", { class: "buttons" }, h("button", { type: "submit", class: "primary" }, "Compare"), h("button", { type: "button", onclick: swap }, "Swap")));
+  const form = h(
+    "form",
+    { class: "compare-form", novalidate: true },
+    sides.map(({ element }) => element),
+    h(
+      "div",
+      { class: "buttons" },
+      h("button", { type: "submit", class: "primary" }, "Compare"),
+      h("button", { type: "button", onclick: swap }, "Swap"),
+    ),
+  );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     open(["compare"], addressQuery());
   });
   function addressQuery() {
-    return Object.fromEntries(sides.flatMap(({ side, thread, checkpoint }) => [[side, thread.value.trim()], [`${side}_checkpoint`, checkpoint.value.trim()]]));
+    return Object.fromEntries(
+      sides.flatMap(({ side, thread, checkpoint }) => [
+        [side, thread.value.trim()],
+        [`${side}_checkpoint`, checkpoint.value.trim()],
+      ]),
+    );
   }
   function swap() {
     const { left, right, left_checkpoint, right_checkpoint } = addressQuery();
-    open(["compare"], { left: right, left_checkpoint: right_checkpoint, right: left, right_checkpoint: left_checkpoint });
+    open(["compare"], {
+      left: right,
+      left_checkpoint: right_checkpoint,
+      right: left,
+      right_checkpoint: left_checkpoint,
+    });
   }
   const result = h("div", null);
   replace(main, h("header", { class: "view-head" }, h("h1", null, "Compare")), form, result);
   if (!query.left || !query.right) {
-    replace(result, emptyState("Choose what to compare", "Write the id of a thread on each side. Without the number of a checkpoint, the newest one is taken."));
+    replace(
+      result,
+      emptyState(
+        "Choose what to compare",
+        "Write the id of a thread on each side. Without the number of a checkpoint, the newest one is taken.",
+      ),
+    );
     return;
   }
   try {
-    const [left, right] = await Promise.all([load(query.left, query.left_checkpoint, signal), load(query.right, query.right_checkpoint, signal)]);
+    const [left, right] = await Promise.all([
+      load(query.left, query.left_checkpoint, signal),
+      load(query.right, query.right_checkpoint, signal),
+    ]);
     replace(result, table(/** @type {View} */ (left), /** @type {View} */ (right)));
   } catch (error) {
-    if (!signal.aborted) replace(result, errorState(error, () => void showCompare(context)));
+    if (!signal.aborted)
+      replace(
+        result,
+        errorState(error, () => void showCompare(context)),
+      );
   }
 }
 
@@ -49,8 +82,20 @@ export async function showCompare(context) {
  * @param {{[name: string]: string}} query
  */
 function sideFields(side, query) {
-  const thread = h("input", { type: "text", id: `compare-${side}`, placeholder: "refunds:ann", autocomplete: "off", spellcheck: "false" });
-  const checkpoint = h("input", { type: "text", inputmode: "numeric", id: `compare-${side}-checkpoint`, placeholder: "newest", class: "number" });
+  const thread = h("input", {
+    type: "text",
+    id: `compare-${side}`,
+    placeholder: "refunds:ann",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
+  const checkpoint = h("input", {
+    type: "text",
+    inputmode: "numeric",
+    id: `compare-${side}-checkpoint`,
+    placeholder: "newest",
+    class: "number",
+  });
   thread.value = query[side] ?? "";
   checkpoint.value = query[`${side}_checkpoint`] ?? "";
   const element = h(
@@ -82,31 +127,70 @@ function table(left, right) {
   const rows = keys.map((key) => {
     const inLeft = Object.hasOwn(left.state, key);
     const inRight = Object.hasOwn(right.state, key);
-    const kind = !inRight ? "only left" : !inLeft ? "only right" : equal(left.state[key], right.state[key]) ? "same" : "changed";
+    const kind = !inRight
+      ? "only left"
+      : !inLeft
+        ? "only right"
+        : equal(left.state[key], right.state[key])
+          ? "same"
+          : "changed";
     return { key, kind, inLeft, inRight };
   });
   const different = rows.filter(({ kind }) => kind !== "same").length;
   const onlyDifferent = h("input", { type: "checkbox" });
   const body = h("tbody", null);
   const fill = () =>
-    replace(body, rows.filter(({ kind }) => !onlyDifferent.checked || kind !== "same").map(({ key, kind, inLeft, inRight }) =>
-      h(
-        "tr",
-        { "data-kind": kind.replace(" ", "-") },
-        h("th", { scope: "row" }, h("code", null, key), h("span", { class: "change-mark" }, kind)),
-        h("td", { "data-side": "Left" }, inLeft ? tree(left.state[key], { open: kind === "same" ? 0 : 2 }) : h("span", { class: "tree-none" }, "no such key")),
-        h("td", { "data-side": "Right" }, inRight ? tree(right.state[key], { open: kind === "same" ? 0 : 2 }) : h("span", { class: "tree-none" }, "no such key")),
-      )));
+    replace(
+      body,
+      rows
+        .filter(({ kind }) => !onlyDifferent.checked || kind !== "same")
+        .map(({ key, kind, inLeft, inRight }) =>
+          h(
+            "tr",
+            { "data-kind": kind.replace(" ", "-") },
+            h("th", { scope: "row" }, h("code", null, key), h("span", { class: "change-mark" }, kind)),
+            h(
+              "td",
+              { "data-side": "Left" },
+              inLeft
+                ? tree(left.state[key], { open: kind === "same" ? 0 : 2 })
+                : h("span", { class: "tree-none" }, "no such key"),
+            ),
+            h(
+              "td",
+              { "data-side": "Right" },
+              inRight
+                ? tree(right.state[key], { open: kind === "same" ? 0 : 2 })
+                : h("span", { class: "tree-none" }, "no such key"),
+            ),
+          ),
+        ),
+    );
   onlyDifferent.addEventListener("change", fill);
   fill();
   return h(
     "div",
     { class: "panel" },
-    h("div", { class: "buttons" }, h("p", null, `${count(different, "key differs", "keys differ")} of ${rows.length}.`), h("label", { class: "choice" }, onlyDifferent, "Only keys that differ")),
+    h(
+      "div",
+      { class: "buttons" },
+      h("p", null, `${count(different, "key differs", "keys differ")} of ${rows.length}.`),
+      h("label", { class: "choice" }, onlyDifferent, "Only keys that differ"),
+    ),
     h(
       "table",
       { class: "compare" },
-      h("thead", null, h("tr", null, h("th", { scope: "col" }, "Key"), h("th", { scope: "col" }, head(left)), h("th", { scope: "col" }, head(right)))),
+      h(
+        "thead",
+        null,
+        h(
+          "tr",
+          null,
+          h("th", { scope: "col" }, "Key"),
+          h("th", { scope: "col" }, head(left)),
+          h("th", { scope: "col" }, head(right)),
+        ),
+      ),
       body,
     ),
   );
@@ -117,8 +201,18 @@ function head(view) {
   return h(
     "div",
     { class: "compare-head" },
-    h("a", { href: link(["thread", view.thread, "history"], { checkpoint: view.checkpoint }) }, `${view.thread} #${view.checkpoint}`),
-    h("div", { class: "facts" }, badge(view.status), h("span", null, `superstep ${view.superstep}`), h("span", null, date(storedMs(view)))),
+    h(
+      "a",
+      { href: link(["thread", view.thread, "history"], { checkpoint: view.checkpoint }) },
+      `${view.thread} #${view.checkpoint}`,
+    ),
+    h(
+      "div",
+      { class: "facts" },
+      badge(view.status),
+      h("span", null, `superstep ${view.superstep}`),
+      h("span", null, date(storedMs(view))),
+    ),
     view.errors.map(({ node, error }) => h("p", { class: "problem" }, `${node}: ${errorText(error)}`)),
   );
 }

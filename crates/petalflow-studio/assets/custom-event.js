@@ -27,7 +27,8 @@
  */
 export function describe(value) {
   const usage = usageOf(value);
-  if (!isObject(value)) return { parts: [value === "ended" ? note("The conversation has ended.") : { kind: "value", value }], usage };
+  if (!isObject(value))
+    return { parts: [value === "ended" ? note("The conversation has ended.") : { kind: "value", value }], usage };
   if (isObject(value.agent_event)) return { parts: agentParts(value.agent_event), usage: usageOf(value.agent_event) };
   const known = conversationPart(value) ?? documentPart(value) ?? decisionPart(value);
   return { parts: [known ?? { kind: "value", value }], usage };
@@ -36,7 +37,8 @@ export function describe(value) {
 /** @param {Fields} event */
 function agentParts(event) {
   const parts = messageParts(event.message);
-  if (event.partial) return parts.map((part) => (part.kind === "text" ? { ...part, kind: /** @type {"piece"} */ ("piece") } : part));
+  if (event.partial)
+    return parts.map((part) => (part.kind === "text" ? { ...part, kind: /** @type {"piece"} */ ("piece") } : part));
   if (event.error) parts.push({ kind: "failure", text: String(event.error) });
   if (event.repair) parts.push(note(`The answer went back to the model: ${event.repair.problem}`));
   if (event.actions?.transfer_to_agent) parts.push(note(`The agent ${event.actions.transfer_to_agent} continues.`));
@@ -67,9 +69,20 @@ function messagePart(part) {
   if (part.text !== undefined) return { kind: "text", text: textOf(part.text) };
   if (part.thought !== undefined) return { kind: "thought", text: textOf(part.thought) };
   if (isObject(part.call)) return { kind: "call", title: String(part.call.name), value: part.call.arguments };
-  if (isObject(part.result)) return { kind: part.result.is_error ? "failure" : "result", title: String(part.result.name), value: part.result.content };
-  if (isObject(part.code)) return { kind: "call", title: `code in ${part.code.language}`, text: String(part.code.code) };
-  if (isObject(part.code_result)) return { kind: "result", title: `output of the code: ${part.code_result.outcome}`, text: String(part.code_result.output) };
+  if (isObject(part.result))
+    return {
+      kind: part.result.is_error ? "failure" : "result",
+      title: String(part.result.name),
+      value: part.result.content,
+    };
+  if (isObject(part.code))
+    return { kind: "call", title: `code in ${part.code.language}`, text: String(part.code.code) };
+  if (isObject(part.code_result))
+    return {
+      kind: "result",
+      title: `output of the code: ${part.code_result.outcome}`,
+      text: String(part.code_result.output),
+    };
   return { kind: "value", value: part };
 }
 
@@ -142,7 +155,11 @@ function documentPart(value) {
 function decisionPart(value) {
   if (!isObject(value.decided)) return typeof value.percent === "number" ? note(`${value.percent} % done`) : null;
   const [name, inner] = Object.entries(value.decided)[0] ?? ["", null];
-  const words = isObject(inner) ? Object.entries(inner).map(([key, text]) => `${key}: ${text}`).join(", ") : "";
+  const words = isObject(inner)
+    ? Object.entries(inner)
+        .map(([key, text]) => `${key}: ${text}`)
+        .join(", ")
+    : "";
   return note(`Decision: ${name.replaceAll("_", " ")}${words ? ` (${words})` : ""}`);
 }
 

@@ -74,8 +74,20 @@ export function openDialog({ title, content, action, dangerous = false, wide = f
  */
 export function openTextDialog({ title, label, hint, action, act }) {
   const id = newId("text");
-  const input = h("input", { id, type: "text", autocomplete: "off", autofocus: true, "aria-describedby": hint ? `${id}-hint` : null });
-  const content = h("div", { class: "field" }, h("label", { for: id }, label), input, hint ? h("p", { class: "hint", id: `${id}-hint` }, hint) : null);
+  const input = h("input", {
+    id,
+    type: "text",
+    autocomplete: "off",
+    autofocus: true,
+    "aria-describedby": hint ? `${id}-hint` : null,
+  });
+  const content = h(
+    "div",
+    { class: "field" },
+    h("label", { for: id }, label),
+    input,
+    hint ? h("p", { class: "hint", id: `${id}-hint` }, hint) : null,
+  );
   return openDialog({
     title,
     content,

@@ -110,15 +110,37 @@ export function changeList(found) {
   return h(
     "div",
     { class: "changes" },
-    found.slice(0, MOST).map((change) =>
-      h(
-        "section",
-        { class: "change", "data-kind": change.kind },
-        h("h3", null, h("span", { class: "change-sign", "aria-hidden": "true" }, SIGNS[change.kind]), h("code", null, change.path || "the state"), h("span", { class: "change-mark" }, change.kind)),
-        "before" in change ? h("div", { class: "change-before" }, h("span", { class: "change-side" }, "Before"), tree(change.before, { open: 0 })) : null,
-        "after" in change ? h("div", { class: "change-after" }, h("span", { class: "change-side" }, "After"), tree(change.after, { open: 0 })) : null,
+    found
+      .slice(0, MOST)
+      .map((change) =>
+        h(
+          "section",
+          { class: "change", "data-kind": change.kind },
+          h(
+            "h3",
+            null,
+            h("span", { class: "change-sign", "aria-hidden": "true" }, SIGNS[change.kind]),
+            h("code", null, change.path || "the state"),
+            h("span", { class: "change-mark" }, change.kind),
+          ),
+          "before" in change
+            ? h(
+                "div",
+                { class: "change-before" },
+                h("span", { class: "change-side" }, "Before"),
+                tree(change.before, { open: 0 }),
+              )
+            : null,
+          "after" in change
+            ? h(
+                "div",
+                { class: "change-after" },
+                h("span", { class: "change-side" }, "After"),
+                tree(change.after, { open: 0 }),
+              )
+            : null,
+        ),
       ),
-    ),
     found.length >= MOST ? h("p", { class: "muted" }, `Only the first ${number(MOST)} changes are listed.`) : null,
   );
 }

@@ -11,12 +11,56 @@ import { h, svg } from "./dom.js";
 import { draw } from "./layout.js";
 
 /** What a drawing may consist of: nothing that loads or runs something. */
-const ELEMENTS = new Set(["svg", "g", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "tspan", "title", "desc"]);
+const ELEMENTS = new Set([
+  "svg",
+  "g",
+  "path",
+  "rect",
+  "circle",
+  "ellipse",
+  "line",
+  "polyline",
+  "polygon",
+  "text",
+  "tspan",
+  "title",
+  "desc",
+]);
 const ATTRIBUTES = new Set([
-  "viewBox", "width", "height", "d", "x", "y", "dx", "dy", "x1", "y1", "x2", "y2", "cx", "cy", "r", "rx", "ry", "points", "transform",
-  "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity",
-  "font-size", "font-style", "font-weight", "text-anchor", "dominant-baseline",
-  "data-node", "data-from", "data-to",
+  "viewBox",
+  "width",
+  "height",
+  "d",
+  "x",
+  "y",
+  "dx",
+  "dy",
+  "x1",
+  "y1",
+  "x2",
+  "y2",
+  "cx",
+  "cy",
+  "r",
+  "rx",
+  "ry",
+  "points",
+  "transform",
+  "fill",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "stroke-linecap",
+  "stroke-linejoin",
+  "opacity",
+  "font-size",
+  "font-style",
+  "font-weight",
+  "text-anchor",
+  "dominant-baseline",
+  "data-node",
+  "data-from",
+  "data-to",
 ]);
 
 /** @type {{[mark: string]: string}} */
@@ -90,7 +134,10 @@ export class Drawing {
       node.append(sign(node, mark));
     }
     const names = this.flow.graph.nodes.map((node) => node.id).join(", ");
-    this.picture?.setAttribute("aria-label", `The graph of ${this.flow.name}, with the nodes ${names}. ${words.join(", ")}`);
+    this.picture?.setAttribute(
+      "aria-label",
+      `The graph of ${this.flow.name}, with the nodes ${names}. ${words.join(", ")}`,
+    );
   }
 }
 

@@ -30,9 +30,19 @@ export async function openEditDialog(session, view) {
     wide: true,
     action: "Write the keys",
     content: [
-      h("p", { class: "muted" }, "Choose the keys to write. The values become a new checkpoint, and the thread is held until it is resumed."),
+      h(
+        "p",
+        { class: "muted" },
+        "Choose the keys to write. The values become a new checkpoint, and the thread is held until it is resumed.",
+      ),
       fields.map(({ element }) => element),
-      h("div", { class: "field" }, h("label", { for: id }, "As a write of"), node, h("p", { class: "hint" }, "With a node, the thread continues as if this node had written the keys.")),
+      h(
+        "div",
+        { class: "field" },
+        h("label", { for: id }, "As a write of"),
+        node,
+        h("p", { class: "hint" }, "With a node, the thread continues as if this node had written the keys."),
+      ),
     ],
     act: async () => {
       /** @type {{[key: string]: unknown}} */
@@ -62,7 +72,19 @@ function keyField(key, schema, value) {
   });
   return {
     key,
-    element: h("div", { class: "optional" }, h("label", { class: "choice" }, check, h("code", null, key), " ", h("span", { class: "muted" }, preview(value, 60))), body),
+    element: h(
+      "div",
+      { class: "optional" },
+      h(
+        "label",
+        { class: "choice" },
+        check,
+        h("code", null, key),
+        " ",
+        h("span", { class: "muted" }, preview(value, 60)),
+      ),
+      body,
+    ),
     isChosen: () => check.checked,
     read: () => field?.read(),
   };

@@ -29,7 +29,12 @@ export function keySchemas(flow) {
   const { properties = {} } = resolved(state, state);
   // A reference in the schema of a key names a definition of the whole schema.
   const definitions = state.$defs ? { $defs: state.$defs } : {};
-  return Object.fromEntries(Object.entries(properties).map(([key, schema]) => [key, typeof schema === "object" ? { ...schema, ...definitions } : null]));
+  return Object.fromEntries(
+    Object.entries(properties).map(([key, schema]) => [
+      key,
+      typeof schema === "object" ? { ...schema, ...definitions } : null,
+    ]),
+  );
 }
 
 /**

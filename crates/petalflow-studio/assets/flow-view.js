@@ -32,7 +32,11 @@ export async function showFlow({ main, signal, setTitle }, name) {
         h(
           "div",
           { class: "buttons" },
-          h("button", { type: "button", class: "primary", onclick: () => void openStartDialog(flow) }, "Start a thread"),
+          h(
+            "button",
+            { type: "button", class: "primary", onclick: () => void openStartDialog(flow) },
+            "Start a thread",
+          ),
           h("a", { class: "button", href: link(["threads"], { flow: flow.name }) }, "Threads"),
         ),
       ),
@@ -45,7 +49,18 @@ export async function showFlow({ main, signal, setTitle }, name) {
       h(
         "div",
         { class: "column side" },
-        h("section", { class: "panel" }, h("h2", null, "Input"), flow.input ? tree(flow.input, { open: 1 }) : h("p", { class: "muted" }, "The flow has no schema of its input. A thread starts with any value, as JSON.")),
+        h(
+          "section",
+          { class: "panel" },
+          h("h2", null, "Input"),
+          flow.input
+            ? tree(flow.input, { open: 1 })
+            : h(
+                "p",
+                { class: "muted" },
+                "The flow has no schema of its input. A thread starts with any value, as JSON.",
+              ),
+        ),
         schemas("State", "keys", keySchemas(flow)),
         schemas("Questions", "questions", flow.questions),
       ),
@@ -66,6 +81,18 @@ function schemas(title, what, all) {
     "section",
     { class: "panel" },
     h("h2", null, title),
-    names.length === 0 ? h("p", { class: "muted" }, `No ${what}.`) : names.map((name) => (all[name] ? tree(all[name], { name, open: 0 }) : h("div", { class: "tree-leaf" }, h("span", { class: "tree-name" }, name), ": ", h("span", { class: "tree-none" }, "any value")))),
+    names.length === 0
+      ? h("p", { class: "muted" }, `No ${what}.`)
+      : names.map((name) =>
+          all[name]
+            ? tree(all[name], { name, open: 0 })
+            : h(
+                "div",
+                { class: "tree-leaf" },
+                h("span", { class: "tree-name" }, name),
+                ": ",
+                h("span", { class: "tree-none" }, "any value"),
+              ),
+        ),
   );
 }

@@ -15,7 +15,14 @@ export async function showFlows({ main, signal, setTitle }) {
   setTitle("Flows");
   const flows = await api.flows(signal);
   if (flows.length === 0) {
-    replace(main, h("h1", null, "Flows"), emptyState("No flows yet", "The server has no flows. Register one where the program builds its server, and start the program again."));
+    replace(
+      main,
+      h("h1", null, "Flows"),
+      emptyState(
+        "No flows yet",
+        "The server has no flows. Register one where the program builds its server, and start the program again.",
+      ),
+    );
     return;
   }
   const search = h("input", { type: "search", "aria-label": "Search flows", placeholder: "Search flows" });
@@ -28,8 +35,17 @@ export async function showFlows({ main, signal, setTitle }) {
   });
   replace(
     main,
-    h("header", { class: "view-head" }, h("div", { class: "view-title" }, h("h1", null, "Flows"), flows.length > 6 ? search : null), h("p", { class: "muted" }, count(flows.length, "flow"))),
-    h("div", { class: "cards" }, cards.map(({ element }) => element)),
+    h(
+      "header",
+      { class: "view-head" },
+      h("div", { class: "view-title" }, h("h1", null, "Flows"), flows.length > 6 ? search : null),
+      h("p", { class: "muted" }, count(flows.length, "flow")),
+    ),
+    h(
+      "div",
+      { class: "cards" },
+      cards.map(({ element }) => element),
+    ),
     none,
   );
 }
@@ -44,7 +60,12 @@ function card(flow, signal) {
   const element = h(
     "article",
     { class: "card" },
-    h("div", { class: "card-head" }, h("h2", null, h("a", { href: link(["flow", flow.name]) }, flow.name)), h("span", { class: "chip" }, flow.kind)),
+    h(
+      "div",
+      { class: "card-head" },
+      h("h2", null, h("a", { href: link(["flow", flow.name]) }, flow.name)),
+      h("span", { class: "chip" }, flow.kind),
+    ),
     h("div", { class: "card-drawing" }, drawing.element),
     counts,
     h(

@@ -31,7 +31,20 @@ export async function showHistory({ main, query, signal, setTitle }, id) {
   replace(
     main,
     threadHeader(session, "history"),
-    h("div", { class: "columns history" }, h("section", { class: "panel column side", "aria-label": "Checkpoints" }, h("h2", null, "Checkpoints"), history.finder, history.summary, history.newest, history.list.element), history.detail),
+    h(
+      "div",
+      { class: "columns history" },
+      h(
+        "section",
+        { class: "panel column side", "aria-label": "Checkpoints" },
+        h("h2", null, "Checkpoints"),
+        history.finder,
+        history.summary,
+        history.newest,
+        history.list.element,
+      ),
+      history.detail,
+    ),
   );
   session.onChange((topic) => {
     if (topic === "view") void history.addNew();
@@ -58,7 +71,11 @@ class History {
     this.summary = h("p", { class: "muted" });
     /** Whether the list begins with the newest checkpoint. */
     this.beginsWithNewest = true;
-    this.newest = h("button", { type: "button", class: "small", hidden: true, onclick: () => void this.open(this.session.view.checkpoint) }, "Show the newest checkpoints");
+    this.newest = h(
+      "button",
+      { type: "button", class: "small", hidden: true, onclick: () => void this.open(this.session.view.checkpoint) },
+      "Show the newest checkpoints",
+    );
     this.finder = this.makeFinder();
     this.detail = h("section", { class: "panel column", "aria-label": "The chosen checkpoint", "aria-live": "off" });
     /** @type {VirtualList<Checkpoint>} */
@@ -78,19 +95,46 @@ class History {
     return [
       h(
         "button",
-        { type: "button", class: "row-button", "data-row-focus": true, onclick: () => void this.choose(info.checkpoint) },
+        {
+          type: "button",
+          class: "row-button",
+          "data-row-focus": true,
+          onclick: () => void this.choose(info.checkpoint),
+        },
         h("span", { class: "row-number" }, `#${info.checkpoint}`),
-        h("span", { class: "row-cause" }, `${info.cause}${info.cause === "superstep" ? ` ${info.superstep}` : ""}`, info.notes.length > 0 ? h("span", { class: "chip" }, count(info.notes.length, "decision")) : null),
+        h(
+          "span",
+          { class: "row-cause" },
+          `${info.cause}${info.cause === "superstep" ? ` ${info.superstep}` : ""}`,
+          info.notes.length > 0 ? h("span", { class: "chip" }, count(info.notes.length, "decision")) : null,
+        ),
         h("span", { class: "row-next" }, info.next.length > 0 ? `next: ${names(info.next)}` : "no next node"),
-        h("time", { class: "row-time", datetime: new Date(info.created_ms).toISOString(), title: date(info.created_ms) }, clock(info.created_ms)),
+        h(
+          "time",
+          { class: "row-time", datetime: new Date(info.created_ms).toISOString(), title: date(info.created_ms) },
+          clock(info.created_ms),
+        ),
       ),
     ];
   }
 
   /** A form that opens a checkpoint by its number. */
   makeFinder() {
-    const number = h("input", { type: "text", inputmode: "numeric", id: "checkpoint-number", class: "number", placeholder: "number", autocomplete: "off" });
-    const form = h("form", { class: "finder", novalidate: true }, h("label", { for: number.id }, "Go to checkpoint"), number, h("button", { type: "submit" }, "Go"));
+    const number = h("input", {
+      type: "text",
+      inputmode: "numeric",
+      id: "checkpoint-number",
+      class: "number",
+      placeholder: "number",
+      autocomplete: "off",
+    });
+    const form = h(
+      "form",
+      { class: "finder", novalidate: true },
+      h("label", { for: number.id }, "Go to checkpoint"),
+      number,
+      h("button", { type: "submit" }, "Go"),
+    );
     number.addEventListener("input", () => number.removeAttribute("aria-invalid"));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -112,12 +156,16 @@ class History {
       const newest = this.session.view.checkpoint;
       // Some newer ones too, so that the person sees what follows.
       this.beginsWithNewest = newest - number < PAGE / 2;
-      const page = await api.history(this.session.id, { before: this.beginsWithNewest ? null : number + 20, limit: PAGE }, this.signal);
+      const page = await api.history(
+        this.session.id,
+        { before: this.beginsWithNewest ? null : number + 20, limit: PAGE },
+        this.signal,
+      );
       this.checkpoints = page.checkpoints;
       this.next = page.next;
       this.show();
     }
-    if (isListed() >= 0) this.list.scrollTo(isListed());
+    if (isListed() >= 0) this.list.center(isListed());
     await this.choose(number);
   }
 
@@ -130,7 +178,8 @@ class History {
       this.next = page.next;
       this.show();
     } catch (error) {
-      if (!this.signal.aborted) toast(`The next checkpoints could not be loaded: ${messageOf(error)} Scroll to try again.`, "error");
+      if (!this.signal.aborted)
+        toast(`The next checkpoints could not be loaded: ${messageOf(error)} Scroll to try again.`, "error");
     } finally {
       this.isLoading = false;
     }
@@ -168,7 +217,10 @@ class History {
   show() {
     const first = this.checkpoints[0];
     const which = this.beginsWithNewest ? "The newest" : `From #${first?.checkpoint},`;
-    this.summary.textContent = this.next === null && this.beginsWithNewest ? count(this.checkpoints.length, "checkpoint") : `${which} ${count(this.checkpoints.length, "checkpoint")}. ${this.next === null ? "" : "More are loaded while you scroll."}`;
+    this.summary.textContent =
+      this.next === null && this.beginsWithNewest
+        ? count(this.checkpoints.length, "checkpoint")
+        : `${which} ${count(this.checkpoints.length, "checkpoint")}. ${this.next === null ? "" : "More are loaded while you scroll."}`;
     this.newest.hidden = this.beginsWithNewest;
     this.list.set(this.checkpoints, this.next !== null);
   }
@@ -180,10 +232,15 @@ class History {
     note(["thread", this.session.id, "history"], { checkpoint: number });
     try {
       const view = await api.checkpoint(this.session.id, number, this.signal);
-      const parent = view.parent === null ? null : await api.checkpoint(this.session.id, view.parent, this.signal).catch(() => null);
+      const parent =
+        view.parent === null ? null : await api.checkpoint(this.session.id, view.parent, this.signal).catch(() => null);
       if (this.chosen === number) this.showDetail(view, parent);
     } catch (error) {
-      if (!this.signal.aborted) replace(this.detail, errorState(error, () => void this.choose(number)));
+      if (!this.signal.aborted)
+        replace(
+          this.detail,
+          errorState(error, () => void this.choose(number)),
+        );
     }
   }
 
@@ -198,7 +255,20 @@ class History {
     const body = h("div", null);
     /** @type {[string, string, () => import("./dom.js").Child][]} */
     const tabs = [
-      ["changes", parent ? `Changes since #${parent.checkpoint}` : "Changes", () => (parent ? changeList(found) : h("p", { class: "muted" }, view.parent === null ? "This is the first checkpoint." : "The checkpoint before this one is not stored any more."))],
+      [
+        "changes",
+        parent ? `Changes since #${parent.checkpoint}` : "Changes",
+        () =>
+          parent
+            ? changeList(found)
+            : h(
+                "p",
+                { class: "muted" },
+                view.parent === null
+                  ? "This is the first checkpoint."
+                  : "The checkpoint before this one is not stored any more.",
+              ),
+      ],
       ["state", "State", () => stateTree(view.state, parent ? changed : new Set())],
     ];
     const buttons = tabs.map(([name, text, content]) => {
@@ -218,21 +288,57 @@ class History {
         { class: "facts" },
         h("span", null, view.cause === "superstep" ? `superstep ${view.superstep}` : view.cause),
         h("span", null, `turn ${view.turn}`),
-        view.parent === null ? null : h("span", null, "after ", h("a", { href: link(["thread", view.thread, "history"], { checkpoint: view.parent }), onclick: this.opener(view.parent) }, `#${view.parent}`)),
+        view.parent === null
+          ? null
+          : h(
+              "span",
+              null,
+              "after ",
+              h(
+                "a",
+                {
+                  href: link(["thread", view.thread, "history"], { checkpoint: view.parent }),
+                  onclick: this.opener(view.parent),
+                },
+                `#${view.parent}`,
+              ),
+            ),
         view.next.length > 0 ? h("span", null, `next: ${names(view.next)}`) : h("span", null, "no next node"),
         h("span", { title: date(storedMs(view)) }, `stored ${age(storedMs(view))}`),
         info ? h("span", null, bytes(info.bytes)) : null,
       ),
-      info?.notes.map((note) => h("p", { class: "part-note" }, `${note.by || "Somebody"}: ${note.decision} for ${note.node}${note.reason ? `: ${note.reason}` : ""} (${date(note.at_ms)})`)),
+      info?.notes.map((note) =>
+        h(
+          "p",
+          { class: "part-note" },
+          `${note.by || "Somebody"}: ${note.decision} for ${note.node}${note.reason ? `: ${note.reason}` : ""} (${date(note.at_ms)})`,
+        ),
+      ),
       h(
         "div",
         { class: "buttons" },
         h("button", { type: "button", onclick: () => void this.forkHere(view) }, "Fork here"),
         h("button", { type: "button", onclick: () => void this.forkToThread(view) }, "Fork to a new thread"),
         h("button", { type: "button", onclick: () => void this.edit(view) }, "Edit keys"),
-        h("a", { class: "button", href: link(["compare"], { left: view.thread, left_checkpoint: view.parent ?? view.checkpoint, right: view.thread, right_checkpoint: view.checkpoint }) }, "Compare"),
+        h(
+          "a",
+          {
+            class: "button",
+            href: link(["compare"], {
+              left: view.thread,
+              left_checkpoint: view.parent ?? view.checkpoint,
+              right: view.thread,
+              right_checkpoint: view.checkpoint,
+            }),
+          },
+          "Compare",
+        ),
       ),
-      h("div", { class: "switch", role: "group", "aria-label": "What is shown of the checkpoint" }, buttons.map(({ button }) => button)),
+      h(
+        "div",
+        { class: "switch", role: "group", "aria-label": "What is shown of the checkpoint" },
+        buttons.map(({ button }) => button),
+      ),
       body,
     );
     buttons.find(({ name }) => name === this.tab)?.button.click();
@@ -250,7 +356,11 @@ class History {
   async forkHere(view) {
     const result = await openDialog({
       title: `Fork ${view.thread} at checkpoint ${view.checkpoint}?`,
-      content: h("p", null, "The thread goes back to this checkpoint, as a new checkpoint at its end. The checkpoints after it stay in the history. The thread is held until it is resumed."),
+      content: h(
+        "p",
+        null,
+        "The thread goes back to this checkpoint, as a new checkpoint at its end. The checkpoints after it stay in the history. The thread is held until it is resumed.",
+      ),
       action: "Fork here",
       act: () => api.fork(view.thread, view.checkpoint),
     });
@@ -276,7 +386,10 @@ class History {
   /** @param {View} view */
   async edit(view) {
     if (view.checkpoint !== this.session.view.checkpoint) {
-      toast(`Only the newest checkpoint, #${this.session.view.checkpoint}, can be edited. Fork here first, then edit.`, "error");
+      toast(
+        `Only the newest checkpoint, #${this.session.view.checkpoint}, can be edited. Fork here first, then edit.`,
+        "error",
+      );
       return;
     }
     const number = await openEditDialog(this.session, view);

@@ -43,7 +43,14 @@ export function wrong(control, message) {
  */
 export function jsonField({ label, hint, value }) {
   const id = newId("json");
-  const area = h("textarea", { id, class: "code", rows: 4, spellcheck: "false", autocomplete: "off", "aria-describedby": `${id}-hint` });
+  const area = h("textarea", {
+    id,
+    class: "code",
+    rows: 4,
+    spellcheck: "false",
+    autocomplete: "off",
+    "aria-describedby": `${id}-hint`,
+  });
   area.value = value === undefined ? "" : JSON.stringify(value, null, 2);
   area.rows = Math.min(16, Math.max(3, area.value.split("\n").length));
   const problem = h("p", { class: "hint", id: `${id}-hint` });

@@ -16,7 +16,9 @@ const LETTER = 7.6;
 /** @param {Graph} graph */
 export function draw(graph) {
   // Joins are only in edges.
-  const all = [...new Set(["START", ...graph.nodes.map((node) => node.id), ...graph.edges.flatMap(({ from, to }) => [from, to])])];
+  const all = [
+    ...new Set(["START", ...graph.nodes.map((node) => node.id), ...graph.edges.flatMap(({ from, to }) => [from, to])]),
+  ];
   const forward = withoutCircles(all, graph.edges);
   const layers = layered(all, forward);
   const boxes = placed(layers);
@@ -144,7 +146,9 @@ function backLine(boxes, edge, margin) {
   const end = to.x + to.width / 2;
   const [low, high] = from === to ? [from.y + 8, to.y - 8] : [from.y, to.y];
   return [
-    svg("path", { d: `M${start} ${low}C${margin} ${low} ${margin} ${low} ${margin} ${(low + high) / 2}C${margin} ${high} ${margin} ${high} ${end + 6} ${high}` }),
+    svg("path", {
+      d: `M${start} ${low}C${margin} ${low} ${margin} ${low} ${margin} ${(low + high) / 2}C${margin} ${high} ${margin} ${high} ${end + 6} ${high}`,
+    }),
     svg("path", { d: `M${end} ${high}l7 -4v8z`, fill: "currentColor" }),
     label(edge.label, margin + 4, (low + high) / 2 + 4),
   ];
@@ -156,7 +160,11 @@ function backLine(boxes, edge, margin) {
  * @param {number} y
  */
 function label(text, x, y) {
-  return svg("text", { x, y, fill: "currentColor", stroke: "none", "font-size": 11, "font-style": "italic", "text-anchor": "start" }, text);
+  return svg(
+    "text",
+    { x, y, fill: "currentColor", stroke: "none", "font-size": 11, "font-style": "italic", "text-anchor": "start" },
+    text,
+  );
 }
 
 /**
@@ -164,14 +172,17 @@ function label(text, x, y) {
  * @param {string | undefined} kind
  */
 function node({ id, x, y, width }, kind) {
-  const isEnd = id === "START" || id === "END";
+  const isJoin = /^&\d+$/.test(id);
+  const isRound = isJoin || id === "START" || id === "END";
   const left = x - width / 2;
   const top = y - HEIGHT / 2;
   return svg(
     "g",
     { "data-node": id },
-    svg("rect", { x: left, y: top, width, height: HEIGHT, rx: isEnd ? HEIGHT / 2 : 5 }),
-    kind === "subflow" ? svg("path", { d: `M${left + 5} ${top}v${HEIGHT}M${left + width - 5} ${top}v${HEIGHT}` }) : null,
-    svg("text", { x, y: y + 4.5, fill: "currentColor", stroke: "none" }, id),
+    svg("rect", { x: left, y: top, width, height: HEIGHT, rx: isRound ? HEIGHT / 2 : 5 }),
+    kind === "subflow"
+      ? svg("path", { d: `M${left + 5} ${top}v${HEIGHT}M${left + width - 5} ${top}v${HEIGHT}` })
+      : null,
+    svg("text", { x, y: y + 4.5, fill: "currentColor", stroke: "none" }, isJoin ? "&" : id),
   );
 }

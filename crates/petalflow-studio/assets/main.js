@@ -39,7 +39,15 @@ async function showView(context, path) {
   if (view === "thread" && id && tab === "") return showThread(context, id);
   if (view === "thread" && id && tab === "chat") return showChat(context, id);
   if (view === "thread" && id && tab === "history") return showHistory(context, id);
-  replace(context.main, pageTitle("No such page"), emptyState("There is no such page", "The address names nothing that the studio has.", h("a", { class: "button", href: link(["flows"]) }, "Open the flows")));
+  replace(
+    context.main,
+    pageTitle("No such page"),
+    emptyState(
+      "There is no such page",
+      "The address names nothing that the studio has.",
+      h("a", { class: "button", href: link(["flows"]) }, "Open the flows"),
+    ),
+  );
 }
 
 /**
@@ -76,9 +84,17 @@ async function show() {
   } catch (error) {
     if (signal.aborted) return;
     const isMissing = error instanceof RequestError && error.status === 404;
-    replace(place, pageTitle("Error"), isMissing
-      ? emptyState("Not found", `${error.message}. It may have been deleted.`, h("a", { class: "button", href: link(["threads"]) }, "Open the threads"))
-      : errorState(error, () => void show()));
+    replace(
+      place,
+      pageTitle("Error"),
+      isMissing
+        ? emptyState(
+            "Not found",
+            `${error.message}. It may have been deleted.`,
+            h("a", { class: "button", href: link(["threads"]) }, "Open the threads"),
+          )
+        : errorState(error, () => void show()),
+    );
   } finally {
     clearTimeout(loading);
   }
@@ -95,10 +111,15 @@ async function show() {
 /** @param {string} view */
 function drawNav(view) {
   const group = view === "thread" || view === "compare" ? "threads" : view === "flow" ? "flows" : view;
-  const links = [["flows", "Flows"], ["threads", "Threads"]];
+  const links = [
+    ["flows", "Flows"],
+    ["threads", "Threads"],
+  ];
   replace(
     /** @type {HTMLElement} */ (document.getElementById("nav")),
-    links.map(([name, text]) => h("a", { href: link([/** @type {string} */ (name)]), "aria-current": name === group ? "page" : null }, text)),
+    links.map(([name, text]) =>
+      h("a", { href: link([/** @type {string} */ (name)]), "aria-current": name === group ? "page" : null }, text),
+    ),
   );
 }
 

@@ -19,8 +19,10 @@ import { partElement } from "./timeline.js";
  * @returns {Message[]}
  */
 export function messagesOf(state) {
-  if (Array.isArray(state.events)) return state.events.map(fromAgentEvent).filter((message) => message.parts.length > 0);
-  if (Array.isArray(state.messages)) return state.messages.map(fromChatMessage).filter((message) => message.parts.length > 0);
+  if (Array.isArray(state.events))
+    return state.events.map(fromAgentEvent).filter((message) => message.parts.length > 0);
+  if (Array.isArray(state.messages))
+    return state.messages.map(fromChatMessage).filter((message) => message.parts.length > 0);
   return [];
 }
 
@@ -32,7 +34,12 @@ function fromAgentEvent(event) {
   const message = fromChatMessage(event?.message);
   const isUser = event?.author === "user" && message.role !== "tool";
   if (event?.error) message.parts.push({ kind: "failure", text: String(event.error) });
-  return { ...message, role: isUser ? "user" : message.role === "user" ? "model" : message.role, author: String(event?.author ?? message.author), usage: usageOf(event) };
+  return {
+    ...message,
+    role: isUser ? "user" : message.role === "user" ? "model" : message.role,
+    author: String(event?.author ?? message.author),
+    usage: usageOf(event),
+  };
 }
 
 /**
@@ -42,7 +49,14 @@ function fromAgentEvent(event) {
 function fromChatMessage(message) {
   const parts = messageParts(message);
   /** @type {{[role: string]: Message["role"]}} */
-  const roles = { user: "user", assistant: "model", model: "model", tool: "tool", system: "system", developer: "system" };
+  const roles = {
+    user: "user",
+    assistant: "model",
+    model: "model",
+    tool: "tool",
+    system: "system",
+    developer: "system",
+  };
   const role = roles[message?.role] ?? (parts.some((part) => part.kind === "result") ? "tool" : "model");
   return { author: String(message?.name ?? role), role, parts, usage: null };
 }
@@ -53,8 +67,18 @@ export function messageElement({ author, role, parts, usage }) {
     "li",
     { class: "message", "data-role": role },
     h("div", { class: "message-author" }, role === "user" ? "you" : author),
-    h("div", { class: "message-body" }, parts.map((part) => (part.kind === "text" ? textElement(part.text ?? "") : partElement(part)))),
-    usage ? h("div", { class: "message-usage" }, `${number(usage.input)} tokens in, ${number(usage.output)} out${usage.cost ? `, ${cost(usage.cost)}` : ""}`) : null,
+    h(
+      "div",
+      { class: "message-body" },
+      parts.map((part) => (part.kind === "text" ? textElement(part.text ?? "") : partElement(part))),
+    ),
+    usage
+      ? h(
+          "div",
+          { class: "message-usage" },
+          `${number(usage.input)} tokens in, ${number(usage.output)} out${usage.cost ? `, ${cost(usage.cost)}` : ""}`,
+        )
+      : null,
   );
 }
 

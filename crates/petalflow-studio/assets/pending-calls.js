@@ -38,13 +38,21 @@ export class PendingCalls {
 
   update() {
     const { view, flow } = this.session;
-    const waiting = flow.kind === "agent" && view.status !== "running" && Array.isArray(view.state.pending) ? /** @type {PendingCall[]} */ (view.state.pending) : [];
+    const waiting =
+      flow.kind === "agent" && view.status !== "running" && Array.isArray(view.state.pending)
+        ? /** @type {PendingCall[]} */ (view.state.pending)
+        : [];
     this.element.hidden = waiting.length === 0;
     // A form that stays keeps what the person has typed.
     const state = `${view.checkpoint} ${JSON.stringify(waiting)}`;
     if (state === this.drawn) return;
     this.drawn = state;
-    replace(this.element, waiting.length > 0 ? [h("h2", null, `${count(waiting.length, "call waits", "calls wait")} for a person`), this.form(waiting)] : null);
+    replace(
+      this.element,
+      waiting.length > 0
+        ? [h("h2", null, `${count(waiting.length, "call waits", "calls wait")} for a person`), this.form(waiting)]
+        : null,
+    );
   }
 
   /** @param {PendingCall[]} waiting */
@@ -52,7 +60,13 @@ export class PendingCalls {
     const choices = waiting.map(choiceOf);
     const problem = h("p", { class: "problem", role: "alert", hidden: true });
     const submit = h("button", { type: "submit", class: "primary" }, "Send");
-    const form = h("form", { class: "questions", novalidate: true }, choices.map(({ element }) => element), problem, h("div", { class: "buttons" }, submit));
+    const form = h(
+      "form",
+      { class: "questions", novalidate: true },
+      choices.map(({ element }) => element),
+      problem,
+      h("div", { class: "buttons" }, submit),
+    );
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       submit.disabled = true;
@@ -91,20 +105,40 @@ function choiceOf(pending) {
  */
 function confirmation(pending) {
   const id = newId("call");
-  const decision = h("select", { id }, h("option", { value: "" }, "Decide later"), h("option", { value: "approve" }, "Approve the call"), h("option", { value: "refuse" }, "Refuse the call"));
+  const decision = h(
+    "select",
+    { id },
+    h("option", { value: "" }, "Decide later"),
+    h("option", { value: "approve" }, "Approve the call"),
+    h("option", { value: "refuse" }, "Refuse the call"),
+  );
   const reason = h("input", { id: `${id}-reason`, type: "text", autocomplete: "off" });
   const fields = h(
     "div",
     { class: "fields" },
     h("div", { class: "field" }, h("label", { for: id }, "Decision"), decision),
-    h("div", { class: "field" }, h("label", { for: reason.id }, "Reason of a refusal ", h("span", { class: "muted" }, "(optional, the model reads it)")), reason),
+    h(
+      "div",
+      { class: "field" },
+      h(
+        "label",
+        { for: reason.id },
+        "Reason of a refusal ",
+        h("span", { class: "muted" }, "(optional, the model reads it)"),
+      ),
+      reason,
+    ),
   );
   return {
     element: card(pending, fields),
     addTo: (input) => {
       if (decision.value === "") return;
       const text = reason.value.trim();
-      (input.decisions ??= []).push({ id: pending.id, approve: decision.value === "approve", ...(text ? { reason: text } : {}) });
+      (input.decisions ??= []).push({
+        id: pending.id,
+        approve: decision.value === "approve",
+        ...(text ? { reason: text } : {}),
+      });
     },
   };
 }

@@ -22,7 +22,12 @@ export class Questions {
     this.cards = new Map();
     this.title = h("h2", { tabindex: "-1" });
     this.list = h("div", { class: "questions" });
-    this.element = h("section", { class: "panel attention", id: "questions", "aria-label": "Open questions" }, this.title, this.list);
+    this.element = h(
+      "section",
+      { class: "panel attention", id: "questions", "aria-label": "Open questions" },
+      this.title,
+      this.list,
+    );
     this.update();
   }
 
@@ -51,7 +56,12 @@ export class Questions {
     const schema = question.name === undefined ? null : this.session.flow.questions[question.name];
     const field = schemaForm(schema, { label: "Answer" });
     const value = question.question;
-    const text = typeof value === "string" ? h("p", { class: "question-text" }, value) : value === null || value === undefined ? null : tree(value, { open: 2 });
+    const text =
+      typeof value === "string"
+        ? h("p", { class: "question-text" }, value)
+        : value === null || value === undefined
+          ? null
+          : tree(value, { open: 2 });
     const submit = h("button", { type: "submit", class: "primary" }, "Send the answer");
     return this.card(question, `${question.name ?? "Question"}`, [text, field.element], [submit], async () => {
       await api.answer(this.session.id, question.id, { answer: field.read() });
@@ -69,17 +79,35 @@ export class Questions {
     const fields = h(
       "div",
       { class: "fields two" },
-      h("div", { class: "field" }, h("label", { for: reason.id }, "Reason ", h("span", { class: "muted" }, "(optional)")), reason),
-      h("div", { class: "field" }, h("label", { for: by.id }, "Your name ", h("span", { class: "muted" }, "(optional)")), by),
+      h(
+        "div",
+        { class: "field" },
+        h("label", { for: reason.id }, "Reason ", h("span", { class: "muted" }, "(optional)")),
+        reason,
+      ),
+      h(
+        "div",
+        { class: "field" },
+        h("label", { for: by.id }, "Your name ", h("span", { class: "muted" }, "(optional)")),
+        by,
+      ),
     );
     /** @type {[string, string, string][]} */
-    const decisions = [["approve", "Approve", "primary"], ["reject", "Reject", "danger"]];
+    const decisions = [
+      ["approve", "Approve", "primary"],
+      ["reject", "Reject", "danger"],
+    ];
     if (isBefore) decisions.push(["skip", "Skip the node", ""]);
-    const buttons = decisions.map(([value, text, className]) => h("button", { type: "submit", value, class: className }, text));
+    const buttons = decisions.map(([value, text, className]) =>
+      h("button", { type: "submit", value, class: className }, text),
+    );
     const title = isBefore ? `Approve ${question.node} before it runs` : `Approve the result of ${question.node}`;
     return this.card(question, title, [fields], buttons, async (decision) => {
       sessionStorage.setItem(BY_KEY, by.value.trim());
-      const more = { ...(by.value.trim() ? { by: by.value.trim() } : {}), ...(reason.value.trim() ? { reason: reason.value.trim() } : {}) };
+      const more = {
+        ...(by.value.trim() ? { by: by.value.trim() } : {}),
+        ...(reason.value.trim() ? { reason: reason.value.trim() } : {}),
+      };
       await api.answer(this.session.id, question.id, { decision: decision || "approve", ...more });
       toast("The decision was sent.");
     });
@@ -95,7 +123,9 @@ export class Questions {
   card(question, title, content, buttons, act) {
     const id = newId("question");
     const problem = h("p", { class: "problem", role: "alert", hidden: true });
-    const place = [question.namespace, question.node].filter(Boolean).join(" / ") + (question.index === null ? "" : ` #${question.index}`);
+    const place =
+      [question.namespace, question.node].filter(Boolean).join(" / ") +
+      (question.index === null ? "" : ` #${question.index}`);
     const form = h(
       "form",
       { class: "question", novalidate: true, "aria-labelledby": id },
@@ -105,7 +135,9 @@ export class Questions {
         { class: "muted small-text" },
         h("span", { class: "chip" }, question.kind === "ask" ? "question" : "approval"),
         ` ${place} · asked ${age(question.asked_ms)}`,
-        question.expires_ms ? h("span", { title: date(question.expires_ms) }, ` · expires ${age(question.expires_ms)}`) : null,
+        question.expires_ms
+          ? h("span", { title: date(question.expires_ms) }, ` · expires ${age(question.expires_ms)}`)
+          : null,
       ),
       content,
       problem,
@@ -114,7 +146,9 @@ export class Questions {
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       const pressed = event.submitter instanceof HTMLButtonElement ? event.submitter.value : "";
-      buttons.forEach((button) => { button.disabled = true; });
+      buttons.forEach((button) => {
+        button.disabled = true;
+      });
       problem.hidden = true;
       try {
         await act(pressed);
@@ -129,7 +163,9 @@ export class Questions {
         if (error instanceof FieldError) error.control.focus();
         else focusProblem(form);
       } finally {
-        buttons.forEach((button) => { button.disabled = false; });
+        buttons.forEach((button) => {
+          button.disabled = false;
+        });
       }
     });
     return form;

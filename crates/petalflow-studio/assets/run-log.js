@@ -15,7 +15,8 @@
  * @property {number} waitMs
  * @property {Description[]} emitted
  * @property {number} left How many values were emitted before those in `emitted`.
- * @property {string} text The pieces of text so far.
+ * @property {string} text The pieces of the text that it writes.
+ * @property {boolean} isWhole Whether the text is complete.
  * @property {number | null} startedMs
  * @property {number | null} finishedMs
  *
@@ -82,15 +83,17 @@ export class RunLog {
         if (isTop) this.end(event, atMs);
         return;
       case "superstep_finished":
-        if (isTop) this.change((section) => {
-          section.isFinished = true;
-        });
+        if (isTop)
+          this.change((section) => {
+            section.isFinished = true;
+          });
         return;
       case "checkpoint":
-        if (isTop) this.change((section) => {
-          section.checkpoint = event.checkpoint ?? null;
-          section.atMs ??= atMs;
-        });
+        if (isTop)
+          this.change((section) => {
+            section.checkpoint = event.checkpoint ?? null;
+            section.atMs ??= atMs;
+          });
         return;
       default:
         if (event.task) this.addToTask(event, event.task, atMs);
@@ -172,7 +175,14 @@ export class RunLog {
     const key = `${event.namespace}|${event.superstep}|${info.id}`;
     let task = section.tasks.find((task) => task.key === key);
     if (!task) {
-      task = { key, node: info.node, namespace: event.namespace, superstep: event.superstep, index: info.index, attempts: [] };
+      task = {
+        key,
+        node: info.node,
+        namespace: event.namespace,
+        superstep: event.superstep,
+        index: info.index,
+        attempts: [],
+      };
       section.tasks.push(task);
     }
     let attempt = task.attempts.find((attempt) => attempt.number === info.attempt);
@@ -227,7 +237,11 @@ export class RunLog {
    * @param {Description} description
    */
   emit(attempt, description) {
-    for (const part of description.parts) if (part.kind === "piece") attempt.text += part.text ?? "";
+    for (const part of description.parts) {
+      if (part.kind !== "piece") continue;
+      attempt.text = (attempt.isWhole ? "" : attempt.text) + (part.text ?? "");
+      attempt.isWhole = false;
+    }
     const { usage } = description;
     if (usage) {
       this.usage.input += usage.input;
@@ -237,7 +251,11 @@ export class RunLog {
     const parts = description.parts.filter((part) => part.kind !== "piece");
     if (parts.length === 0 && !usage) return;
     // The whole text follows its pieces.
-    if (parts.some((part) => part.kind === "text")) attempt.text = "";
+    const whole = parts.filter((part) => part.kind === "text").map((part) => part.text);
+    if (whole.length > 0) {
+      attempt.text = whole.join("\n");
+      attempt.isWhole = true;
+    }
     attempt.emitted.push({ parts, usage });
     if (attempt.emitted.length > MOST_VALUES) {
       attempt.emitted.shift();
@@ -268,14 +286,21 @@ export class RunLog {
     return marks;
   }
 
-  /** The texts that attempts are writing, and whose result is in no checkpoint up to this one. */
-  streamed(/** @type {number} */ checkpoint) {
-    const section = this.current();
-    if (!section || (section.checkpoint !== null && section.checkpoint <= checkpoint)) return [];
-    return section.tasks.flatMap((task) => {
-      const attempt = task.attempts.at(-1);
-      return attempt && attempt.text ? [{ node: task.node, text: attempt.text }] : [];
-    });
+  /**
+   * The texts that attempts write, as long as they are not in the state of the checkpoint.
+   *
+   * @param {number} checkpoint
+   */
+  streamed(checkpoint) {
+    const recent = this.sections.filter((section) => section.kind === "superstep").slice(-2);
+    const open = recent.filter((section) => section.checkpoint === null || section.checkpoint > checkpoint);
+    return open.flatMap(({ tasks }) =>
+      tasks.flatMap((task) => {
+        const attempt = task.attempts.at(-1);
+        const isVoid = !attempt || attempt.outcome === "stopped" || attempt.outcome === "failed";
+        return isVoid || !attempt.text ? [] : [{ node: task.node, text: attempt.text }];
+      }),
+    );
   }
 }
 
@@ -294,5 +319,17 @@ function rank(outcome) {
  * @returns {Attempt}
  */
 function newAttempt(number, startedMs) {
-  return { number, outcome: "running", keys: [], error: null, waitMs: 0, emitted: [], left: 0, text: "", startedMs, finishedMs: null };
+  return {
+    number,
+    outcome: "running",
+    keys: [],
+    error: null,
+    waitMs: 0,
+    emitted: [],
+    left: 0,
+    text: "",
+    isWhole: false,
+    startedMs,
+    finishedMs: null,
+  };
 }

@@ -73,7 +73,9 @@ function anyField(schema, context) {
   const full = resolved(schema, context.root);
   const { schema: inner, nullable } = withoutNull(full, context.root);
   if (nullable) {
-    return optionalField({ ...context, description: full.description }, null, (value) => plainField({ ...inner, description: undefined }, { ...context, value }));
+    return optionalField({ ...context, description: full.description }, null, (value) =>
+      plainField({ ...inner, description: undefined }, { ...context, value }),
+    );
   }
   return plainField(inner, context);
 }
@@ -102,7 +104,8 @@ function plainField(schema, context) {
       if (Array.isArray(schema.prefixItems) || schema.items === undefined) break;
       return listField(schema, context);
     case "object":
-      if (!schema.properties && (!schema.additionalProperties || typeof schema.additionalProperties !== "object")) break;
+      if (!schema.properties && (!schema.additionalProperties || typeof schema.additionalProperties !== "object"))
+        break;
       return schema.properties ? objectField(schema, context) : mapField(schema, context);
     case "null":
       return { element: h("p", { class: "muted" }, `${label}: no value`), read: () => null };
@@ -150,8 +153,10 @@ function textField(schema, { label, value, depth }) {
     read: () => {
       const text = control.value;
       const length = [...text].length;
-      if (length < (schema.minLength ?? 0)) throw wrong(control, `“${label}” needs at least ${schema.minLength} characters.`);
-      if (length > (schema.maxLength ?? Infinity)) throw wrong(control, `“${label}” may have at most ${schema.maxLength} characters.`);
+      if (length < (schema.minLength ?? 0))
+        throw wrong(control, `“${label}” needs at least ${schema.minLength} characters.`);
+      if (length > (schema.maxLength ?? Infinity))
+        throw wrong(control, `“${label}” may have at most ${schema.maxLength} characters.`);
       return text;
     },
   };
@@ -164,7 +169,12 @@ function textField(schema, { label, value, depth }) {
  */
 function numberField(schema, { label, value }) {
   const isInteger = schema.type === "integer";
-  const control = h("input", { type: "text", inputmode: isInteger ? "numeric" : "decimal", autocomplete: "off", class: "number" });
+  const control = h("input", {
+    type: "text",
+    inputmode: isInteger ? "numeric" : "decimal",
+    autocomplete: "off",
+    class: "number",
+  });
   const start = value ?? schema.default;
   if (start !== undefined && start !== null) control.value = String(start);
   return {
@@ -198,14 +208,19 @@ function booleanField(schema, { label, value }) {
     "fieldset",
     { class: "field choices" },
     h("legend", null, label),
-    h("div", { class: "choice-row" }, choices.map((choice) => choice.element)),
+    h(
+      "div",
+      { class: "choice-row" },
+      choices.map((choice) => choice.element),
+    ),
     schema.description ? h("p", { class: "hint" }, schema.description) : null,
   );
   return {
     element,
     read: () => {
       const chosen = choices.find(({ input }) => input.checked);
-      if (!chosen) throw new FieldError(`“${label}” has no value. Choose yes or no.`, /** @type {any} */ (choices[0]).input);
+      if (!chosen)
+        throw new FieldError(`“${label}” has no value. Choose yes or no.`, /** @type {any} */ (choices[0]).input);
       return chosen.input.value === "true";
     },
   };
@@ -224,7 +239,8 @@ function choiceField(schema, { label, value }, values) {
     null,
     values.length > 1 ? h("option", { value: "" }, "Choose…") : null,
     values.map((option, index) =>
-      h("option", { value: index, selected: option.value === start || values.length === 1 }, optionText(option))),
+      h("option", { value: index, selected: option.value === start || values.length === 1 }, optionText(option)),
+    ),
   );
   return {
     element: labelled(schema, label, control),
@@ -255,14 +271,26 @@ function variantField(schema, context, choices) {
   const known = value === undefined ? 0 : variants.findIndex((variant) => couldBe(value, variant, context.root));
   // A value of none of them is shown as it is.
   if (known < 0) return jsonField({ label, value, hint: schema.description });
-  const control = h("select", null, variants.map((variant, index) => h("option", { value: index, selected: index === known }, nameOf(variant, index))));
+  const control = h(
+    "select",
+    null,
+    variants.map((variant, index) => h("option", { value: index, selected: index === known }, nameOf(variant, index))),
+  );
   const body = h("div", { class: "nested" });
   /** @param {unknown} start */
   const make = (start) => {
     const variant = /** @type {Schema} */ (variants[Number(control.value)]);
-    const field = anyField(variant, { ...context, label: nameOf(variant, Number(control.value)), value: start, depth: depth + 1 });
+    const field = anyField(variant, {
+      ...context,
+      label: nameOf(variant, Number(control.value)),
+      value: start,
+      depth: depth + 1,
+    });
     // A constant needs no field.
-    replace(body, Object.hasOwn(variant, "const") ? h("p", { class: "hint" }, variant.description ?? "") : field.element);
+    replace(
+      body,
+      Object.hasOwn(variant, "const") ? h("p", { class: "hint" }, variant.description ?? "") : field.element,
+    );
     return field;
   };
   let field = make(value);
@@ -316,11 +344,18 @@ function objectField(schema, { root, label, value, depth }) {
   const fields = Object.entries(schema.properties).map(([name, inner]) => {
     const full = resolved(inner, root);
     const { schema: filled, nullable } = withoutNull(full, root);
-    const context = { root, label: name, value: Object.hasOwn(given, name) ? given[name] : full.default, depth: depth + 1 };
-    const field = required.has(name) && !nullable
-      ? plainField(full, context)
-      : optionalField({ ...context, description: full.description }, required.has(name) ? null : undefined, (start) =>
-          plainField({ ...filled, description: undefined }, { ...context, value: start }));
+    const context = {
+      root,
+      label: name,
+      value: Object.hasOwn(given, name) ? given[name] : full.default,
+      depth: depth + 1,
+    };
+    const field =
+      required.has(name) && !nullable
+        ? plainField(full, context)
+        : optionalField({ ...context, description: full.description }, required.has(name) ? null : undefined, (start) =>
+            plainField({ ...filled, description: undefined }, { ...context, value: start }),
+          );
     return { name, field };
   });
   const description = schema.description ? h("p", { class: "hint" }, schema.description) : null;
@@ -328,9 +363,10 @@ function objectField(schema, { root, label, value, depth }) {
   // What the form has no field for stays as it is.
   const others = Object.fromEntries(Object.entries(given).filter(([name]) => !Object.hasOwn(schema.properties, name)));
   return {
-    element: depth === 0
-      ? h("div", { class: "fields" }, description, elements)
-      : h("fieldset", { class: "fields group" }, h("legend", null, label), description, elements),
+    element:
+      depth === 0
+        ? h("div", { class: "fields" }, description, elements)
+        : h("fieldset", { class: "fields group" }, h("legend", null, label), description, elements),
     read: () => {
       /** @type {{[name: string]: unknown}} */
       const result = { ...others };
@@ -387,7 +423,8 @@ function listField(schema, { root, label, value, depth }) {
       h("div", null, add),
     ),
     read: () => {
-      if (items.size < (schema.minItems ?? 0)) throw new FieldError(`“${label}” needs at least ${schema.minItems} items.`, add);
+      if (items.size < (schema.minItems ?? 0))
+        throw new FieldError(`“${label}” needs at least ${schema.minItems} items.`, add);
       return [...items].map(({ field }) => field.read());
     },
   };
@@ -401,8 +438,15 @@ function listField(schema, { root, label, value, depth }) {
  * @returns {Field}
  */
 function mapField(schema, { root, label, value, depth }) {
-  const entry = { type: "object", properties: { name: { type: "string" }, value: schema.additionalProperties }, required: ["name", "value"] };
-  const given = value !== null && typeof value === "object" ? Object.entries(value).map(([name, inner]) => ({ name, value: inner })) : undefined;
+  const entry = {
+    type: "object",
+    properties: { name: { type: "string" }, value: schema.additionalProperties },
+    required: ["name", "value"],
+  };
+  const given =
+    value !== null && typeof value === "object"
+      ? Object.entries(value).map(([name, inner]) => ({ name, value: inner }))
+      : undefined;
   const list = listField({ ...schema, items: entry }, { root, label, value: given, depth });
   return {
     element: list.element,

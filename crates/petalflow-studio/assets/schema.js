@@ -97,7 +97,9 @@ export function nameOf(schema, index) {
   if (typeof schema.title === "string") return schema.title;
   if (Object.hasOwn(schema, "const")) return String(schema.const);
   if (Array.isArray(schema.enum)) return schema.enum.map(String).join(", ");
-  const tags = Object.entries(schema.properties ?? {}).find(([, inner]) => Object.hasOwn(/** @type {any} */ (inner), "const"));
+  const tags = Object.entries(schema.properties ?? {}).find(([, inner]) =>
+    Object.hasOwn(/** @type {any} */ (inner), "const"),
+  );
   if (tags) return String(/** @type {any} */ (tags[1]).const);
   if (schema.type === "object" && schema.required?.length === 1) return schema.required[0];
   return typeof schema.type === "string" ? schema.type : `Choice ${index + 1}`;

@@ -19,7 +19,11 @@ import { isChat } from "./thread-header.js";
  */
 export async function openFlowDialog(flows) {
   const id = newId("flow");
-  const select = h("select", { id }, flows.map(({ name }) => h("option", { value: name }, name)));
+  const select = h(
+    "select",
+    { id },
+    flows.map(({ name }) => h("option", { value: name }, name)),
+  );
   const flow = await openDialog({
     title: "Start a thread",
     content: h("div", { class: "field" }, h("label", { for: id }, "Flow"), select),
@@ -41,13 +45,27 @@ export async function openStartDialog(flow) {
     action: "Start",
     content: [
       input.element,
-      h("div", { class: "field" }, h("label", { for: id }, "Id ", h("span", { class: "muted" }, "(optional)")), name, h("p", { class: "hint", id: `${id}-hint` }, `The thread is ${flow.name}:… with this id. Without one, the server chooses it.`)),
+      h(
+        "div",
+        { class: "field" },
+        h("label", { for: id }, "Id ", h("span", { class: "muted" }, "(optional)")),
+        name,
+        h(
+          "p",
+          { class: "hint", id: `${id}-hint` },
+          `The thread is ${flow.name}:… with this id. Without one, the server chooses it.`,
+        ),
+      ),
       h("details", null, h("summary", null, "Labels"), labels.element),
     ],
     act: async () => {
       try {
         const given = /** @type {{[name: string]: string}} */ (labels.read());
-        const body = { input: input.read(), ...(name.value.trim() ? { id: name.value.trim() } : {}), ...(Object.keys(given).length > 0 ? { labels: given } : {}) };
+        const body = {
+          input: input.read(),
+          ...(name.value.trim() ? { id: name.value.trim() } : {}),
+          ...(Object.keys(given).length > 0 ? { labels: given } : {}),
+        };
         return await api.start(flow.name, body);
       } catch (error) {
         if (error instanceof FieldError) error.control.focus();

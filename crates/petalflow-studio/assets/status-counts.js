@@ -24,7 +24,9 @@ export async function statusCounts(place, flow, signal) {
     counts = ALL.filter((status) => threads[status]).map((status) => [status, number(threads[status] ?? 0)]);
   } else {
     try {
-      const pages = await Promise.all(COUNTED.map((status) => api.threads({ flow: flow.name, status, limit: MOST }, signal)));
+      const pages = await Promise.all(
+        COUNTED.map((status) => api.threads({ flow: flow.name, status, limit: MOST }, signal)),
+      );
       counts = COUNTED.map((status, index) => {
         const page = pages[index];
         return /** @type {[string, string]} */ ([status, page?.next ? `${MOST}+` : String(page?.threads.length ?? 0)]);
@@ -35,7 +37,9 @@ export async function statusCounts(place, flow, signal) {
   }
   replace(
     place,
-    counts.map(([status, text]) => h("a", { href: link(["threads"], { flow: flow.name, status }) }, badge(status, `${text} ${status}`))),
+    counts.map(([status, text]) =>
+      h("a", { href: link(["threads"], { flow: flow.name, status }) }, badge(status, `${text} ${status}`)),
+    ),
     counts.length === 0 ? h("span", { class: "muted" }, "No thread runs, waits or has failed.") : null,
   );
 }

@@ -20,7 +20,13 @@ function apply(name) {
 /** The switch. The theme that was chosen before is applied. */
 export function themeSwitch() {
   apply(stored());
-  const select = h("select", { "aria-label": "Theme" }, NAMES.map((name) => h("option", { value: name, selected: name === stored() }, `${name.charAt(0).toUpperCase()}${name.slice(1)}`)));
+  const select = h(
+    "select",
+    { "aria-label": "Theme" },
+    NAMES.map((name) =>
+      h("option", { value: name, selected: name === stored() }, `${name.charAt(0).toUpperCase()}${name.slice(1)}`),
+    ),
+  );
   select.addEventListener("change", () => {
     localStorage.setItem(KEY, select.value);
     apply(select.value);

@@ -24,8 +24,20 @@ export function threadButtons(session) {
   const canResume = ["stopped", "held", "failed", "running"].includes(status);
   const isOver = status === "finished" || status === "failed" || status === "waiting" || status === "held";
   return [
-    questions.length > 0 ? h("a", { class: "button primary", href: link(["thread", session.id]), onclick: showQuestions }, questions.some((question) => question.kind === "ask") ? "Answer" : "Approve") : null,
-    canResume ? button("Resume", () => act(session, () => api.resume(session.id), "The thread continues."), status === "running" ? "" : "primary") : null,
+    questions.length > 0
+      ? h(
+          "a",
+          { class: "button primary", href: link(["thread", session.id]), onclick: showQuestions },
+          questions.some((question) => question.kind === "ask") ? "Answer" : "Approve",
+        )
+      : null,
+    canResume
+      ? button(
+          "Resume",
+          () => act(session, () => api.resume(session.id), "The thread continues."),
+          status === "running" ? "" : "primary",
+        )
+      : null,
     isOver && session.flow.kind !== "document" ? button("Another turn", () => anotherTurn(session)) : null,
     status === "running" ? button("Cancel", () => cancel(session)) : null,
     button("Copy", () => copy(session)),
@@ -73,7 +85,11 @@ async function act(session, request, message) {
 async function cancel(session) {
   const done = await openDialog({
     title: `Cancel the run of ${session.id}?`,
-    content: h("p", null, "The run stops. The thread keeps its checkpoints, and continues from the newest one when it is resumed."),
+    content: h(
+      "p",
+      null,
+      "The run stops. The thread keeps its checkpoints, and continues from the newest one when it is resumed.",
+    ),
     action: "Cancel the run",
     dangerous: true,
     act: async () => {

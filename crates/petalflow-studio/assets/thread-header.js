@@ -32,12 +32,19 @@ export function threadHeader(session, tab) {
   const buttons = h("div", { class: "buttons" });
   const problem = h("p", { class: "notice", hidden: true });
   /** @type {[string, string, string[]][]} */
-  const tabs = [["run", "Run", []], ["chat", "Chat", ["chat"]], ["history", "History", ["history"]]];
+  const tabs = [
+    ["run", "Run", []],
+    ["chat", "Chat", ["chat"]],
+    ["history", "History", ["history"]],
+  ];
   const nav = h(
     "nav",
     { class: "tabs", "aria-label": "Views of the thread" },
-    tabs.filter(([name]) => name !== "chat" || isChat(session.flow.kind)).map(([name, text, path]) =>
-      h("a", { href: link(["thread", session.id, ...path]), "aria-current": name === tab ? "page" : null }, text)),
+    tabs
+      .filter(([name]) => name !== "chat" || isChat(session.flow.kind))
+      .map(([name, text, path]) =>
+        h("a", { href: link(["thread", session.id, ...path]), "aria-current": name === tab ? "page" : null }, text),
+      ),
   );
   let drawnButtons = "";
   const update = () => {
@@ -51,7 +58,9 @@ export function threadHeader(session, tab) {
       view.next.length > 0 ? h("span", null, `next: ${names(view.next)}`) : null,
       h("span", { title: date(view.updated_ms) }, `updated ${age(view.updated_ms)}`),
       h("span", { class: "connection", "data-connection": connection }, CONNECTIONS[connection]),
-      Object.entries(view.labels).map(([name, value]) => h("a", { class: "chip", href: link(["threads"], { label: `${name}:${value}` }) }, `${name}: ${value}`)),
+      Object.entries(view.labels).map(([name, value]) =>
+        h("a", { class: "chip", href: link(["threads"], { label: `${name}:${value}` }) }, `${name}: ${value}`),
+      ),
     );
     problem.hidden = !session.problem;
     problem.textContent = session.problem ? `The thread could not be read: ${session.problem}` : "";

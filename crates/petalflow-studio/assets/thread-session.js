@@ -11,11 +11,11 @@
 
 import * as api from "./api.js";
 import { announce, messageOf } from "./announce.js";
-import { afterPause } from "./dom.js";
 import { follow } from "./events.js";
 import { RunLog } from "./run-log.js";
 
 const POLL_MS = 4000;
+const REFRESH_MS = 150;
 /** Events that come later than this after the start of a stream are new, and happen now. */
 const REPLAY_MS = 600;
 const CHANGES_VIEW = new Set(["checkpoint", "interrupted", "finished", "failed", "node_failed", "run_started"]);
@@ -57,7 +57,8 @@ export class ThreadSession {
     /** The number of the newest request for the checkpoint: an earlier one may come later. */
     this.requests = 0;
     signal.addEventListener("abort", () => this.wake?.());
-    this.refreshSoon = afterPause(120, () => void this.refresh());
+    this.refreshIsPlanned = false;
+    this.refreshAgain = false;
   }
 
   /**
@@ -134,7 +135,8 @@ export class ThreadSession {
     const isNew = performance.now() - this.openedMs > REPLAY_MS;
     const atMs = event.recorded_ms ?? (isNew ? Date.now() : null);
     this.log.add(number, event, atMs);
-    if (event.kind === "checkpoint" && event.checkpoint !== undefined && atMs !== null) this.times.set(event.checkpoint, atMs);
+    if (event.kind === "checkpoint" && event.checkpoint !== undefined && atMs !== null)
+      this.times.set(event.checkpoint, atMs);
     this.tell("events");
     if (!event.namespace && CHANGES_VIEW.has(event.kind)) this.refreshSoon();
   }
@@ -144,6 +146,21 @@ export class ThreadSession {
     if (this.connection === connection) return;
     this.connection = connection;
     this.tell("connection");
+  }
+
+  /** Loads the newest checkpoint in a moment. While events come quickly, it is loaded a few times per second. */
+  refreshSoon() {
+    if (this.refreshIsPlanned) {
+      this.refreshAgain = true;
+      return;
+    }
+    this.refreshIsPlanned = true;
+    setTimeout(async () => {
+      this.refreshAgain = false;
+      await this.refresh();
+      this.refreshIsPlanned = false;
+      if (this.refreshAgain) this.refreshSoon();
+    }, REFRESH_MS);
   }
 
   /** Loads the newest checkpoint. */

@@ -14,7 +14,15 @@ import { explainNothing, Timeline } from "./timeline.js";
 import { stateTree } from "./tree.js";
 
 /** @type {{[outcome: string]: Mark}} */
-const MARKS = { running: "running", retry: "running", finished: "finished", cached: "finished", restored: "finished", skipped: "finished", failed: "failed" };
+const MARKS = {
+  running: "running",
+  retry: "running",
+  finished: "finished",
+  cached: "finished",
+  restored: "finished",
+  skipped: "finished",
+  failed: "failed",
+};
 
 /**
  * @param {import("./main.js").ViewContext} context
@@ -41,8 +49,19 @@ export async function showThread({ main, signal, setTitle }, id) {
     h(
       "div",
       { class: "columns" },
-      h("div", { class: "column side" }, h("section", { class: "panel", "aria-label": "Graph" }, h("h2", null, "Graph"), drawing.element, legend()), state),
-      h("section", { class: "panel column", "aria-label": "Timeline" }, h("h2", null, "Timeline"), nothing, timeline.element),
+      h(
+        "div",
+        { class: "column side" },
+        h("section", { class: "panel", "aria-label": "Graph" }, h("h2", null, "Graph"), drawing.element, legend()),
+        state,
+      ),
+      h(
+        "section",
+        { class: "panel column", "aria-label": "Timeline" },
+        h("h2", null, "Timeline"),
+        nothing,
+        timeline.element,
+      ),
     ),
   );
   const mark = () => drawing.mark(marksOf(session));
@@ -104,7 +123,13 @@ function legend() {
   return h(
     "ul",
     { class: "legend" },
-    [["running", "▶ runs"], ["finished", "✓ finished"], ["waiting", "? waits"], ["failed", "✕ failed"], ["next", "… is next"]].map(([mark, text]) => h("li", { "data-mark": mark }, text)),
+    [
+      ["running", "▶ runs"],
+      ["finished", "✓ finished"],
+      ["waiting", "? waits"],
+      ["failed", "✕ failed"],
+      ["next", "… is next"],
+    ].map(([mark, text]) => h("li", { "data-mark": mark }, text)),
   );
 }
 
@@ -119,9 +144,19 @@ function showFailures(place, { view }) {
   replace(
     place,
     h("h2", null, view.errors.length === 1 ? "1 failure" : `${view.errors.length} failures`),
-    view.errors.map(({ node, error }) => h("div", { class: "error-box" }, h("strong", null, node), h("pre", { class: "error-text" }, errorText(error)))),
+    view.errors.map(({ node, error }) =>
+      h("div", { class: "error-box" }, h("strong", null, node), h("pre", { class: "error-text" }, errorText(error))),
+    ),
     view.tasks.length > 1
-      ? h("p", { class: "muted" }, `Of ${view.tasks.length} tasks of the superstep, ${view.tasks.filter((task) => task.finished).length} have finished and ${failed.length} failed. Resume runs only those that have not finished.`)
-      : h("p", { class: "muted" }, "Remove the cause, then resume the thread. It continues with the tasks that have not finished."),
+      ? h(
+          "p",
+          { class: "muted" },
+          `Of ${view.tasks.length} tasks of the superstep, ${view.tasks.filter((task) => task.finished).length} have finished and ${failed.length} failed. Resume runs only those that have not finished.`,
+        )
+      : h(
+          "p",
+          { class: "muted" },
+          "Remove the cause, then resume the thread. It continues with the tasks that have not finished.",
+        ),
   );
 }

@@ -20,10 +20,27 @@ export async function showThreads({ main, query, signal, setTitle }) {
   setTitle("Threads");
   const flows = await api.flows(signal);
   const table = new ThreadTable(signal);
-  const id = h("input", { type: "search", id: "filter-id", placeholder: "refunds:an", autocomplete: "off", spellcheck: "false" });
-  const flow = select("filter-flow", "All flows", flows.map(({ name }) => name), query.flow);
+  const id = h("input", {
+    type: "search",
+    id: "filter-id",
+    placeholder: "refunds:an",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
+  const flow = select(
+    "filter-flow",
+    "All flows",
+    flows.map(({ name }) => name),
+    query.flow,
+  );
   const status = select("filter-status", "All", ALL, query.status);
-  const label = h("input", { type: "search", id: "filter-label", placeholder: "name:value", autocomplete: "off", spellcheck: "false" });
+  const label = h("input", {
+    type: "search",
+    id: "filter-label",
+    placeholder: "name:value",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
   id.value = query.prefix ?? "";
   label.value = query.label ?? "";
   const start = h("button", { type: "button", class: "primary" }, "Start a thread");
@@ -61,7 +78,12 @@ export async function showThreads({ main, query, signal, setTitle }) {
     h(
       "header",
       { class: "view-head" },
-      h("div", { class: "view-title" }, h("h1", null, "Threads"), h("div", { class: "buttons" }, start, h("a", { class: "button", href: link(["compare"]) }, "Compare"))),
+      h(
+        "div",
+        { class: "view-title" },
+        h("h1", null, "Threads"),
+        h("div", { class: "buttons" }, start, h("a", { class: "button", href: link(["compare"]) }, "Compare")),
+      ),
     ),
     filters,
     table.summary,
@@ -87,7 +109,12 @@ function field(id, text, control) {
  * @param {string | undefined} chosen
  */
 function select(id, all, values, chosen) {
-  return h("select", { id }, h("option", { value: "" }, all), values.map((value) => h("option", { value, selected: value === chosen }, value)));
+  return h(
+    "select",
+    { id },
+    h("option", { value: "" }, all),
+    values.map((value) => h("option", { value, selected: value === chosen }, value)),
+  );
 }
 
 class ThreadTable {
@@ -108,7 +135,8 @@ class ThreadTable {
       label: "Threads",
       className: "thread-list",
       columns: ["Thread", "Status", "Labels", "Checkpoints", "Size", "Updated"],
-      key: (info) => `${info.id} ${info.status} ${info.updated_ms} ${info.checkpoints} ${info.damage} ${JSON.stringify(info.labels)}`,
+      key: (info) =>
+        `${info.id} ${info.status} ${info.updated_ms} ${info.checkpoints} ${info.damage} ${JSON.stringify(info.labels)}`,
       cells: row,
       onEnd: () => void this.more(),
     });
@@ -158,9 +186,24 @@ class ThreadTable {
   show() {
     this.list.element.hidden = this.threads.length === 0;
     this.none.hidden = this.threads.length > 0;
-    this.summary.textContent = this.threads.length === 0 ? "" : this.next === null ? count(this.threads.length, "thread") : `The first ${number(this.threads.length)} threads. More are loaded while you scroll.`;
+    this.summary.textContent =
+      this.threads.length === 0
+        ? ""
+        : this.next === null
+          ? count(this.threads.length, "thread")
+          : `The first ${number(this.threads.length)} threads. More are loaded while you scroll.`;
     const isFiltered = Object.values(this.filters).some(Boolean);
-    replace(this.none, h("h2", null, "No threads"), h("p", null, isFiltered ? "No thread has these properties. Change the filters." : "Press “Start a thread” to create the first one."));
+    replace(
+      this.none,
+      h("h2", null, "No threads"),
+      h(
+        "p",
+        null,
+        isFiltered
+          ? "No thread has these properties. Change the filters."
+          : "Press “Start a thread” to create the first one.",
+      ),
+    );
     this.list.set(this.threads, this.next !== null);
   }
 
@@ -175,7 +218,12 @@ class ThreadTable {
     }
     this.list.element.hidden = true;
     this.none.hidden = false;
-    replace(this.none, h("h2", null, "The threads could not be loaded"), h("p", null, messageOf(error)), h("button", { type: "button", onclick: () => void this.page(null) }, "Try again"));
+    replace(
+      this.none,
+      h("h2", null, "The threads could not be loaded"),
+      h("p", null, messageOf(error)),
+      h("button", { type: "button", onclick: () => void this.page(null) }, "Try again"),
+    );
   }
 
   /** Loads the visible rows again, so that their status is the current one. */
@@ -220,6 +268,10 @@ function row(info) {
     labels,
     number(info.checkpoints),
     bytes(info.bytes),
-    h("time", { datetime: new Date(info.updated_ms).toISOString(), title: date(info.updated_ms) }, age(info.updated_ms)),
+    h(
+      "time",
+      { datetime: new Date(info.updated_ms).toISOString(), title: date(info.updated_ms) },
+      age(info.updated_ms),
+    ),
   ];
 }

@@ -25,7 +25,11 @@ const OUTCOMES = {
 };
 
 /** @type {{[outcome: string]: string}} */
-const ENDS = { finished: "The run has finished.", interrupted: "The run waits for people.", failed: "The run has failed." };
+const ENDS = {
+  finished: "The run has finished.",
+  interrupted: "The run waits for people.",
+  failed: "The run has failed.",
+};
 
 export class Timeline {
   /** @param {import("./thread-session.js").ThreadSession} session */
@@ -38,7 +42,11 @@ export class Timeline {
     this.opened = new Map();
     this.list = h("ol", { class: "timeline", reversed: true });
     this.summary = h("p", { class: "muted" });
-    this.more = h("button", { type: "button", class: "small", onclick: () => this.showMore() }, "Show older supersteps");
+    this.more = h(
+      "button",
+      { type: "button", class: "small", onclick: () => this.showMore() },
+      "Show older supersteps",
+    );
     this.rest = h("p", { class: "muted" });
     this.element = h("div", null, this.summary, this.list, this.more, this.rest);
     this.update();
@@ -72,7 +80,9 @@ export class Timeline {
       }
       const element = this.section(section, endMs, startMs);
       if (drawn) {
-        const focused = drawn.element.contains(document.activeElement) ? document.activeElement?.closest("[data-key]")?.getAttribute("data-key") : null;
+        const focused = drawn.element.contains(document.activeElement)
+          ? document.activeElement?.closest("[data-key]")?.getAttribute("data-key")
+          : null;
         drawn.element.replaceWith(element);
         if (focused) focusKey(element, focused);
       } else {
@@ -85,7 +95,9 @@ export class Timeline {
     this.summary.textContent = [
       usage.input || usage.output ? `${number(usage.input)} tokens in, ${number(usage.output)} tokens out` : "",
       usage.cost ? cost(usage.cost) : "",
-    ].filter(Boolean).join(" · ");
+    ]
+      .filter(Boolean)
+      .join(" · ");
     this.summary.hidden = this.summary.textContent === "";
     this.more.hidden = sections.length <= this.shown;
     this.rest.hidden = log.dropped === 0 || !this.more.hidden;
@@ -117,7 +129,8 @@ export class Timeline {
         time(section.atMs),
       );
     }
-    const took = endMs !== null && startMs !== null && endMs >= startMs && section.isFinished ? duration(endMs - startMs) : null;
+    const took =
+      endMs !== null && startMs !== null && endMs >= startMs && section.isFinished ? duration(endMs - startMs) : null;
     const { id } = this.session;
     return h(
       "li",
@@ -132,9 +145,21 @@ export class Timeline {
         time(endMs),
         section.checkpoint === null
           ? null
-          : h("a", { href: link(["thread", id, "history"], { checkpoint: section.checkpoint }), "data-key": `c${section.checkpoint}` }, `checkpoint ${section.checkpoint}`),
+          : h(
+              "a",
+              {
+                href: link(["thread", id, "history"], { checkpoint: section.checkpoint }),
+                "data-key": `c${section.checkpoint}`,
+              },
+              `checkpoint ${section.checkpoint}`,
+            ),
       ),
-      h("ul", { class: "tasks" }, section.tasks.map((task) => this.task(section, task)), missing(section)),
+      h(
+        "ul",
+        { class: "tasks" },
+        section.tasks.map((task) => this.task(section, task)),
+        missing(section),
+      ),
     );
   }
 
@@ -144,25 +169,41 @@ export class Timeline {
    */
   task(section, task) {
     const last = /** @type {Attempt} */ (task.attempts.at(-1));
-    const usage = task.attempts.flatMap((attempt) => attempt.emitted).reduce((sum, { usage }) => ({
-      tokens: sum.tokens + (usage ? usage.input + usage.output : 0),
-      cost: sum.cost + (usage?.cost ?? 0),
-    }), { tokens: 0, cost: 0 });
+    const usage = task.attempts
+      .flatMap((attempt) => attempt.emitted)
+      .reduce(
+        (sum, { usage }) => ({
+          tokens: sum.tokens + (usage ? usage.input + usage.output : 0),
+          cost: sum.cost + (usage?.cost ?? 0),
+        }),
+        { tokens: 0, cost: 0 },
+      );
     const key = `${section.id} ${task.key}`;
     const values = task.attempts.reduce((sum, attempt) => sum + attempt.emitted.length + attempt.left, 0);
-    const hasBody = values > 0 || task.attempts.length > 1 || last.error !== null || last.text !== "";
+    const hasBody =
+      values > 0 || task.attempts.length > 1 || last.error !== null || (last.text !== "" && !last.isWhole);
     const head = [
       outcomeBadge(last.outcome),
-      h("span", { class: "task-name" }, task.namespace ? h("span", { class: "muted" }, `${task.namespace} / `) : null, task.node, task.index === null ? null : h("span", { class: "muted" }, ` #${task.index}`)),
+      h(
+        "span",
+        { class: "task-name" },
+        task.namespace ? h("span", { class: "muted" }, `${task.namespace} / `) : null,
+        task.node,
+        task.index === null ? null : h("span", { class: "muted" }, ` #${task.index}`),
+      ),
       task.attempts.length > 1 ? h("span", { class: "chip" }, `attempt ${last.number}`) : null,
-      last.startedMs !== null && last.finishedMs !== null ? h("span", { class: "muted" }, duration(last.finishedMs - last.startedMs)) : null,
+      last.startedMs !== null && last.finishedMs !== null
+        ? h("span", { class: "muted" }, duration(last.finishedMs - last.startedMs))
+        : null,
       last.keys.length > 0 ? h("span", { class: "muted" }, "wrote ", h("code", null, last.keys.join(", "))) : null,
       values > 0 ? h("span", { class: "chip" }, count(values, "event")) : null,
       usage.tokens ? h("span", { class: "chip" }, `${number(usage.tokens)} tokens`) : null,
       usage.cost ? h("span", { class: "chip" }, cost(usage.cost)) : null,
     ];
-    if (!hasBody) return h("li", { class: "task", "data-nested": task.namespace !== "" }, h("div", { class: "task-head" }, head));
-    const isOpen = this.opened.get(key) ?? (last.outcome === "failed" || last.outcome === "running" || task.attempts.length > 1);
+    if (!hasBody)
+      return h("li", { class: "task", "data-nested": task.namespace !== "" }, h("div", { class: "task-head" }, head));
+    const isOpen =
+      this.opened.get(key) ?? (last.outcome === "failed" || last.outcome === "running" || task.attempts.length > 1);
     const details = h(
       "details",
       { class: "task-details" },
@@ -178,7 +219,12 @@ export class Timeline {
 /** @param {string} outcome */
 function outcomeBadge(outcome) {
   const known = OUTCOMES[outcome];
-  return h("span", { class: "outcome", "data-outcome": outcome }, h("span", { "aria-hidden": "true" }, known?.sign), ` ${known?.text ?? outcome}`);
+  return h(
+    "span",
+    { class: "outcome", "data-outcome": outcome },
+    h("span", { "aria-hidden": "true" }, known?.sign),
+    ` ${known?.text ?? outcome}`,
+  );
 }
 
 /**
@@ -193,7 +239,18 @@ function missing(section) {
     const index = nodes.indexOf(node);
     if (index >= 0) nodes.splice(index, 1);
   }
-  return nodes.map((node) => h("li", { class: "task" }, h("div", { class: "task-head" }, h("span", { class: "outcome" }, "· not started"), h("span", { class: "task-name" }, node))));
+  return nodes.map((node) =>
+    h(
+      "li",
+      { class: "task" },
+      h(
+        "div",
+        { class: "task-head" },
+        h("span", { class: "outcome" }, "· not started"),
+        h("span", { class: "task-name" }, node),
+      ),
+    ),
+  );
 }
 
 /**
@@ -208,18 +265,33 @@ function attemptBody(attempt, isOneOfSeveral) {
     attempt.left > 0 ? h("p", { class: "muted" }, `${count(attempt.left, "earlier event")} are not shown.`) : null,
     attempt.emitted.map(({ parts, usage }) => [
       parts.map(partElement),
-      usage ? h("p", { class: "muted small-text" }, `${number(usage.input)} tokens in, ${number(usage.output)} tokens out${usage.cost ? `, ${cost(usage.cost)}` : ""}`) : null,
+      usage
+        ? h(
+            "p",
+            { class: "muted small-text" },
+            `${number(usage.input)} tokens in, ${number(usage.output)} tokens out${usage.cost ? `, ${cost(usage.cost)}` : ""}`,
+          )
+        : null,
     ]),
-    attempt.text ? h("p", { class: "streamed" }, attempt.text) : null,
+    attempt.text && !attempt.isWhole
+      ? h("p", { class: attempt.outcome === "running" ? "streamed" : "part-text" }, attempt.text)
+      : null,
     attempt.error === null ? null : errorElement(attempt.error),
-    attempt.outcome === "retry" ? h("p", { class: "muted" }, `The next attempt began after ${duration(attempt.waitMs)}.`) : null,
+    attempt.outcome === "retry"
+      ? h("p", { class: "muted" }, `The next attempt began after ${duration(attempt.waitMs)}.`)
+      : null,
   );
 }
 
 /** @param {unknown} error */
 function errorElement(error) {
   const kind = error && typeof error === "object" && "kind" in error ? String(error.kind) : "";
-  return h("div", { class: "error-box" }, h("strong", null, kind && kind !== "error" ? `Failure (${kind})` : "Failure"), h("pre", { class: "error-text" }, errorText(error)));
+  return h(
+    "div",
+    { class: "error-box" },
+    h("strong", null, kind && kind !== "error" ? `Failure (${kind})` : "Failure"),
+    h("pre", { class: "error-text" }, errorText(error)),
+  );
 }
 
 /**
@@ -235,7 +307,12 @@ export function partElement(part) {
     case "note":
       return h("p", { class: "part-note" }, part.text);
     case "failure":
-      return h("div", { class: "error-box" }, part.title ? h("strong", null, `The tool ${part.title} has failed`) : null, part.text ? h("pre", { class: "error-text" }, part.text) : tree(part.value));
+      return h(
+        "div",
+        { class: "error-box" },
+        part.title ? h("strong", null, `The tool ${part.title} has failed`) : null,
+        part.text ? h("pre", { class: "error-text" }, part.text) : tree(part.value),
+      );
     case "value":
       return h("div", { class: "part-value" }, tree(part.value, { open: 0 }));
     default: {
@@ -244,7 +321,15 @@ export function partElement(part) {
       return h(
         "details",
         { class: "part", "data-kind": part.kind },
-        h("summary", null, h("strong", null, names[part.kind]), " ", part.title ? h("code", null, part.title) : null, " ", h("span", { class: "muted" }, preview(part.text ?? part.value, 70))),
+        h(
+          "summary",
+          null,
+          h("strong", null, names[part.kind]),
+          " ",
+          part.title ? h("code", null, part.title) : null,
+          " ",
+          h("span", { class: "muted" }, preview(part.text ?? part.value, 70)),
+        ),
         part.text !== undefined ? h("p", { class: "part-text" }, part.text) : tree(part.value),
       );
     }
@@ -253,7 +338,9 @@ export function partElement(part) {
 
 /** @param {number | null} ms */
 function time(ms) {
-  return ms === null ? null : h("time", { class: "muted", datetime: new Date(ms).toISOString(), title: date(ms) }, clock(ms));
+  return ms === null
+    ? null
+    : h("time", { class: "muted", datetime: new Date(ms).toISOString(), title: date(ms) }, clock(ms));
 }
 
 /**
@@ -262,7 +349,8 @@ function time(ms) {
  */
 function focusKey(element, key) {
   for (const candidate of element.querySelectorAll("[data-key]")) {
-    if (candidate.getAttribute("data-key") === key && candidate instanceof HTMLElement) candidate.focus({ preventScroll: true });
+    if (candidate.getAttribute("data-key") === key && candidate instanceof HTMLElement)
+      candidate.focus({ preventScroll: true });
   }
 }
 
@@ -274,8 +362,9 @@ function focusKey(element, key) {
  * @param {string} connection
  */
 export function explainNothing(place, hasSections, connection) {
-  const text = connection === "connecting" || connection === "open"
-    ? "The events are being loaded."
-    : "The server has no events of this thread. Its checkpoints are in the history.";
+  const text =
+    connection === "connecting" || connection === "open"
+      ? "The events are being loaded."
+      : "The server has no events of this thread. Its checkpoints are in the history.";
   replace(place, hasSections ? null : h("p", { class: "muted" }, text));
 }

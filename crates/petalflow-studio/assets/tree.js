@@ -22,13 +22,27 @@ export function tree(value, { name, open = 1 } = {}) {
   const entries = Array.isArray(value) ? value.map((item, index) => [String(index), item]) : Object.entries(value);
   const size = Array.isArray(value) ? count(entries.length, "item") : count(entries.length, "key");
   if (entries.length === 0) {
-    return h("div", { class: "tree-leaf" }, label, label ? ": " : null, h("span", { class: "tree-none" }, Array.isArray(value) ? "empty list" : "empty object"));
+    return h(
+      "div",
+      { class: "tree-leaf" },
+      label,
+      label ? ": " : null,
+      h("span", { class: "tree-none" }, Array.isArray(value) ? "empty list" : "empty object"),
+    );
   }
   const children = h("div", { class: "tree-children" });
   const details = h(
     "details",
     { class: "tree" },
-    h("summary", null, label, " ", h("span", { class: "tree-size" }, size), " ", h("span", { class: "tree-preview" }, preview(value, 80))),
+    h(
+      "summary",
+      null,
+      label,
+      " ",
+      h("span", { class: "tree-size" }, size),
+      " ",
+      h("span", { class: "tree-preview" }, preview(value, 80)),
+    ),
     children,
   );
   let shown = 0;
@@ -58,7 +72,11 @@ export function tree(value, { name, open = 1 } = {}) {
 function leaf(value) {
   if (typeof value === "string") {
     const isLong = value.length > 90 || value.includes("\n");
-    return h("span", { class: isLong ? "tree-text" : "tree-string" }, value === "" ? h("span", { class: "tree-none" }, "empty text") : value);
+    return h(
+      "span",
+      { class: isLong ? "tree-text" : "tree-string" },
+      value === "" ? h("span", { class: "tree-none" }, "empty text") : value,
+    );
   }
   return h("span", { class: value === null ? "tree-none" : "tree-number" }, String(value));
 }

@@ -42,7 +42,11 @@ export class VirtualList {
     this.header = h(
       "div",
       { class: "list-header", role: "rowgroup" },
-      h("div", { class: "list-row", role: "row", "aria-rowindex": 1 }, columns.map((name) => h("span", { role: "columnheader" }, name))),
+      h(
+        "div",
+        { class: "list-row", role: "row", "aria-rowindex": 1 },
+        columns.map((name) => h("span", { role: "columnheader" }, name)),
+      ),
     );
     this.element = h("div", { class: `list ${className}`, role: "table", "aria-label": label }, this.header, this.body);
     if (columns.length === 0) this.header.hidden = true;
@@ -57,7 +61,7 @@ export class VirtualList {
         this.rows.forEach(({ element }) => element.remove());
         this.rows.clear();
       }
-      if (this.wanted !== null) this.scrollTo(this.wanted);
+      if (this.wanted !== null) this.center(this.wanted);
       draw();
     });
     this.resizes.observe(this.element);
@@ -178,10 +182,23 @@ export class VirtualList {
     if (target instanceof HTMLElement) target.focus({ preventScroll: true });
   }
 
-  /** @param {number} index */
-  scrollTo(index) {
+  /**
+   * Scrolls so that a row is in the middle.
+   *
+   * @param {number} index
+   */
+  center(index) {
     this.wanted = this.element.clientHeight === 0 ? index : null;
-    if (this.wanted !== null) return;
+    this.element.scrollTop = (index + 0.5) * this.height - this.element.clientHeight / 2;
+    this.draw();
+  }
+
+  /**
+   * Scrolls as little as is needed to show a row.
+   *
+   * @param {number} index
+   */
+  scrollTo(index) {
     const top = index * this.height;
     const header = this.header.offsetHeight;
     const shown = this.element.clientHeight - header;
