@@ -1,6 +1,7 @@
 // @ts-check
 /** The requests to the server. Each is one function. */
 
+import { parse } from "./json.js";
 import { current } from "./token.js";
 
 /** @typedef {import("./types.js").Flow} Flow */
@@ -97,7 +98,7 @@ async function reason(response) {
  */
 async function get(path, query, signal) {
   const response = await send("GET", addressOf(path, query), signal ? { signal } : {});
-  return response.json();
+  return parse(await response.text());
 }
 
 /**
@@ -109,7 +110,7 @@ async function get(path, query, signal) {
 async function write(method, path, body) {
   const response = await send(method, addressOf(path), { body });
   const text = await response.text();
-  return text ? JSON.parse(text) : null;
+  return text ? parse(text) : null;
 }
 
 /**

@@ -38,6 +38,17 @@ export async function showChat({ main, signal, setTitle, whenShown }, id) {
   let shown = PAGE;
   let drawn = "";
   const isAtEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < 80;
+  /** What is drawn: a message that stays keeps what a person has opened in it. @type {Map<number, {text: string, element: HTMLElement}>} */
+  const elements = new Map();
+  /** @type {(message: import("./messages.js").Message, index: number) => HTMLElement} */
+  const elementOf = (message, index) => {
+    const text = JSON.stringify(message);
+    const known = elements.get(index);
+    if (known?.text === text) return known.element;
+    const element = messageElement(message);
+    elements.set(index, { text, element });
+    return element;
+  };
   const drawMessages = () => {
     const messages = messagesOf(session.view.state);
     const pending = composer.pending(messages.filter((message) => message.role === "user").length);
@@ -48,7 +59,7 @@ export async function showChat({ main, signal, setTitle, whenShown }, id) {
     older.hidden = messages.length <= shown;
     replace(
       list,
-      messages.slice(-shown).map(messageElement),
+      messages.slice(-shown).map((message, index) => elementOf(message, Math.max(0, messages.length - shown) + index)),
       pending === null
         ? null
         : messageElement({ author: "you", role: "user", parts: [{ kind: "text", text: pending }], usage: null }),

@@ -11,6 +11,7 @@
 
 import { h } from "./dom.js";
 import { number } from "./format.js";
+import { isLargeNumber } from "./json.js";
 import { tree } from "./tree.js";
 
 /** The most changes that are listed. */
@@ -85,6 +86,7 @@ function compareLists(path, before, after, found) {
  */
 export function equal(left, right) {
   if (left === right) return true;
+  if (isLargeNumber(left) && isLargeNumber(right)) return left.rawJSON === right.rawJSON;
   if (Array.isArray(left) && Array.isArray(right)) {
     return left.length === right.length && left.every((item, index) => equal(item, right[index]));
   }
@@ -98,7 +100,7 @@ export function equal(left, right) {
  * @returns {value is {[key: string]: unknown}}
  */
 function isObject(value) {
-  return value !== null && typeof value === "object" && !Array.isArray(value);
+  return value !== null && typeof value === "object" && !Array.isArray(value) && !isLargeNumber(value);
 }
 
 /** @type {{[kind: string]: string}} */

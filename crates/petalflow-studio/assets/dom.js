@@ -63,6 +63,20 @@ export function replace(parent, ...children) {
   append(parent, children);
 }
 
+/**
+ * Replaces all children. If one of them has the focus, the new one in its place gets it.
+ *
+ * @param {Element} parent
+ * @param {...(Child | Child[])} children
+ */
+export function replaceKeepingFocus(parent, ...children) {
+  const focusable = () => [...parent.querySelectorAll("a, button, input, select, textarea, summary")];
+  const index = focusable().findIndex((element) => element === document.activeElement);
+  replace(parent, children);
+  const next = index < 0 ? null : focusable()[index];
+  if (next instanceof HTMLElement) next.focus({ preventScroll: true });
+}
+
 let lastId = 0;
 
 /** @param {string} prefix */

@@ -7,6 +7,7 @@
  */
 
 import { addressOf, RequestError, send } from "./api.js";
+import { parse } from "./json.js";
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15_000;
@@ -144,7 +145,7 @@ async function* messages(body, onBytes) {
 /** @param {string} text */
 function parsed(text) {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     return null;
   }

@@ -2,6 +2,7 @@
 /** A field for any value, as JSON. */
 
 import { h, newId } from "./dom.js";
+import { parse } from "./json.js";
 
 /**
  * A part of a form.
@@ -67,7 +68,7 @@ export function jsonField({ label, hint, value }) {
     read: () => {
       const found = area.value.trim() ? problemOf(area.value) : "the field is empty";
       if (found) throw wrong(area, `“${label}” is not JSON: ${found}`);
-      return JSON.parse(area.value);
+      return parse(area.value);
     },
   };
 }

@@ -2,6 +2,7 @@
 /** A form made from a JSON Schema. What it has no field for is written as JSON. */
 
 import { h, newId, replace } from "./dom.js";
+import { isLargeNumber, wholeNumber } from "./json.js";
 import { FieldError, jsonField, wrong } from "./json-field.js";
 import { couldBe, nameOf, options, resolved, withoutNull } from "./schema.js";
 
@@ -176,7 +177,7 @@ function numberField(schema, { label, value }) {
     class: "number",
   });
   const start = value ?? schema.default;
-  if (start !== undefined && start !== null) control.value = String(start);
+  if (start !== undefined && start !== null) control.value = isLargeNumber(start) ? start.rawJSON : String(start);
   return {
     element: labelled(schema, label, control),
     read: () => {
@@ -184,10 +185,12 @@ function numberField(schema, { label, value }) {
       const number = Number(text);
       if (text === "" || !Number.isFinite(number)) throw wrong(control, `“${label}” is not a number.`);
       if (isInteger && !Number.isInteger(number)) throw wrong(control, `“${label}” is not a whole number.`);
-      if (isInteger && !Number.isSafeInteger(number)) throw wrong(control, `“${label}” is too large for this page.`);
       if (number < (schema.minimum ?? -Infinity)) throw wrong(control, `“${label}” is less than ${schema.minimum}.`);
       if (number > (schema.maximum ?? Infinity)) throw wrong(control, `“${label}” is more than ${schema.maximum}.`);
-      return number;
+      if (!isInteger) return number;
+      const whole = wholeNumber(text);
+      if (whole === null) throw wrong(control, `“${label}” is too large for this browser.`);
+      return whole;
     },
   };
 }

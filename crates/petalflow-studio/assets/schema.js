@@ -1,6 +1,8 @@
 // @ts-check
 /** What a JSON Schema says about a value, as far as a form needs it. */
 
+import { isLargeNumber } from "./json.js";
+
 /** @typedef {import("./types.js").Schema} Schema */
 
 /**
@@ -125,6 +127,6 @@ export function couldBe(value, schema, root) {
     });
   }
   if (schema.type === "array") return Array.isArray(value);
-  if (schema.type === "integer" || schema.type === "number") return typeof value === "number";
+  if (schema.type === "integer" || schema.type === "number") return typeof value === "number" || isLargeNumber(value);
   return schema.type === undefined || typeof value === schema.type;
 }

@@ -2,7 +2,7 @@
 /** The head of the views of one thread: what it is, how it is, its buttons, and the links to its other views. */
 
 import { link } from "./address.js";
-import { h, replace } from "./dom.js";
+import { h, replaceKeepingFocus } from "./dom.js";
 import { age, date, names } from "./format.js";
 import { badge } from "./status.js";
 import { threadButtons } from "./thread-actions.js";
@@ -49,7 +49,7 @@ export function threadHeader(session, tab) {
   let drawnButtons = "";
   const update = () => {
     const { view, connection } = session;
-    replace(
+    replaceKeepingFocus(
       facts,
       badge(view.status),
       h("span", null, "flow ", h("a", { href: link(["flow", session.flow.name]) }, session.flow.name)),
@@ -68,11 +68,7 @@ export function threadHeader(session, tab) {
     const state = `${view.status} ${view.questions.length}`;
     if (state === drawnButtons) return;
     drawnButtons = state;
-    const focused = buttons.contains(document.activeElement) ? document.activeElement?.textContent : null;
-    replace(buttons, threadButtons(session));
-    for (const button of buttons.children) {
-      if (focused && button.textContent === focused && button instanceof HTMLElement) button.focus();
-    }
+    replaceKeepingFocus(buttons, threadButtons(session));
   };
   session.onChange((topic) => {
     if (topic !== "events") update();

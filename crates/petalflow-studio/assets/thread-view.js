@@ -38,6 +38,8 @@ export async function showThread({ main, signal, setTitle }, id) {
   const pendingCalls = new PendingCalls(session);
   const failures = h("section", { class: "panel failures", "aria-label": "Failures" });
   const stateBody = h("div", null);
+  /** @type {Map<string, boolean>} */
+  const opened = new Map();
   const state = h("details", { class: "panel" }, h("summary", null, h("h2", null, "State")), stateBody);
   const nothing = h("div", null);
   replace(
@@ -71,14 +73,19 @@ export async function showThread({ main, signal, setTitle }, id) {
     mark();
   });
   const showState = () => {
-    if (state.open) replace(stateBody, stateTree(session.view.state));
+    if (state.open) replace(stateBody, stateTree(session.view.state, undefined, opened));
   };
   state.addEventListener("toggle", showState);
   let shownCheckpoint = 0;
+  let shownFailures = "";
   const drawView = () => {
     questions.update();
     pendingCalls.update();
-    showFailures(failures, session);
+    // What a person selects and scrolls stays while nothing changes.
+    const { checkpoint, errors, tasks } = session.view;
+    const failed = JSON.stringify([checkpoint, errors, tasks]);
+    if (failed !== shownFailures) showFailures(failures, session);
+    shownFailures = failed;
     mark();
     // What the person has opened in the tree stays open while nothing changes.
     if (session.view.checkpoint !== shownCheckpoint) {

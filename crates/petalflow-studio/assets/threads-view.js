@@ -136,7 +136,7 @@ class ThreadTable {
       className: "thread-list",
       columns: ["Thread", "Status", "Labels", "Checkpoints", "Size", "Updated"],
       key: (info) =>
-        `${info.id} ${info.status} ${info.updated_ms} ${info.checkpoints} ${info.damage} ${JSON.stringify(info.labels)}`,
+        `${info.id} ${info.status} ${info.updated_ms} ${info.checkpoints} ${info.damage} ${age(info.updated_ms)} ${JSON.stringify(info.labels)}`,
       cells: row,
       onEnd: () => void this.more(),
     });
@@ -238,16 +238,17 @@ class ThreadTable {
       const page = await api.threads({ ...this.filters, after: before?.id ?? null, limit }, signal);
       // Another page was loaded meanwhile, and has moved nothing: the rows are in the order of the ids.
       if (signal.aborted || known !== this.threads) return;
-      const last = page.threads.at(-1);
-      let until = this.threads.length;
-      if (page.next !== null && last) {
-        until = this.threads.findIndex(({ id }) => id === last.id) + 1;
-        // The last row is new, and the rows after it are not known to follow.
-        if (until === 0) return;
-      } else if (page.next === null) {
-        this.next = null;
+      const position = new Map(this.threads.map(({ id }, index) => [id, index]));
+      const isKnown = page.threads.findLastIndex(({ id }) => position.has(id));
+      const lastKnown = page.threads[isKnown];
+      if (page.next !== null && lastKnown) {
+        // The rows after the last known one are not changed.
+        const until = (position.get(lastKnown.id) ?? 0) + 1;
+        this.threads.splice(first, until - first, ...page.threads.slice(0, isKnown + 1));
+      } else {
+        this.threads.splice(first, this.threads.length - first, ...page.threads);
+        this.next = page.next;
       }
-      this.threads.splice(first, until - first, ...page.threads);
       this.show();
     } catch {
       // The next refresh tries again.

@@ -3,6 +3,7 @@
 
 import { h } from "./dom.js";
 import { count, preview } from "./format.js";
+import { isLargeNumber } from "./json.js";
 
 /** Children that are shown at once. */
 const PAGE = 200;
@@ -12,11 +13,13 @@ const PAGE = 200;
  * @param {object} [options]
  * @param {string} [options.name]
  * @param {number} [options.open] How many levels are open.
+ * @param {Map<string, boolean>} [options.opened] What a person has opened or closed, by path: so a new tree is open as the one before.
+ * @param {string} [options.path]
  * @returns {HTMLElement}
  */
-export function tree(value, { name, open = 1 } = {}) {
+export function tree(value, { name, open = 1, opened = new Map(), path = "" } = {}) {
   const label = name === undefined ? null : h("span", { class: "tree-name" }, `${name}`);
-  if (value === null || typeof value !== "object") {
+  if (value === null || typeof value !== "object" || isLargeNumber(value)) {
     return h("div", { class: "tree-leaf" }, label, label ? ": " : null, leaf(value));
   }
   const entries = Array.isArray(value) ? value.map((item, index) => [String(index), item]) : Object.entries(value);
@@ -50,7 +53,9 @@ export function tree(value, { name, open = 1 } = {}) {
   const fill = () => {
     more.remove();
     for (const [key, item] of entries.slice(shown, shown + PAGE)) {
-      children.append(tree(item, { name: /** @type {string} */ (key), open: open - 1 }));
+      children.append(
+        tree(item, { name: /** @type {string} */ (key), open: open - 1, opened, path: `${path}/${key}` }),
+      );
     }
     shown += PAGE;
     if (shown < entries.length) {
@@ -59,9 +64,10 @@ export function tree(value, { name, open = 1 } = {}) {
     }
   };
   details.addEventListener("toggle", () => {
+    opened.set(path, details.open);
     if (details.open && shown === 0) fill();
   });
-  if (open > 0) {
+  if (opened.get(path) ?? open > 0) {
     fill();
     details.open = true;
   }
@@ -78,7 +84,8 @@ function leaf(value) {
       value === "" ? h("span", { class: "tree-none" }, "empty text") : value,
     );
   }
-  return h("span", { class: value === null ? "tree-none" : "tree-number" }, String(value));
+  const text = isLargeNumber(value) ? value.rawJSON : String(value);
+  return h("span", { class: value === null ? "tree-none" : "tree-number" }, text);
 }
 
 /**
@@ -86,8 +93,9 @@ function leaf(value) {
  *
  * @param {{[key: string]: unknown}} state
  * @param {Set<string>} [changed] The keys to mark.
+ * @param {Map<string, boolean>} [opened] What a person has opened or closed.
  */
-export function stateTree(state, changed = new Set()) {
+export function stateTree(state, changed = new Set(), opened = new Map()) {
   const keys = Object.keys(state);
   if (keys.length === 0) return h("p", { class: "muted" }, "The state has no keys.");
   return h(
@@ -95,7 +103,7 @@ export function stateTree(state, changed = new Set()) {
     { class: "state" },
     keys.map((key) => [
       h("dt", null, key, changed.has(key) ? h("span", { class: "change-mark" }, "changed") : null),
-      h("dd", null, tree(state[key])),
+      h("dd", null, tree(state[key], { opened, path: key })),
     ]),
   );
 }

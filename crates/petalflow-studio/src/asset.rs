@@ -68,6 +68,7 @@ pub(crate) const ASSETS: &[Asset] = assets! {
         "format.js"
         "history-view.js"
         "json-field.js"
+        "json.js"
         "layout.js"
         "main.js"
         "messages.js"
