@@ -1,0 +1,49 @@
+// @ts-check
+/** The schemas of a flow for its forms. */
+
+/** @typedef {import("./types.js").Flow} Flow */
+/** @typedef {import("./types.js").Schema} Schema */
+
+import { resolved } from "./schema.js";
+
+/**
+ * The schema of what a person writes to begin a turn. An agent also takes other inputs, as JSON.
+ *
+ * @param {Flow} flow
+ * @returns {Schema | null}
+ */
+export function inputSchema(flow) {
+  return flow.kind === "agent" ? { type: "string" } : flow.input;
+}
+
+/**
+ * The schema of each key of the state. The server sends one schema of the whole state, or one per key.
+ *
+ * @param {Flow} flow
+ * @returns {{[key: string]: Schema | null}}
+ */
+export function keySchemas(flow) {
+  const { state } = flow;
+  if (!state) return {};
+  if (state.type !== "object" && typeof state.$ref !== "string") return /** @type {any} */ (state);
+  const { properties = {} } = resolved(state, state);
+  // A reference in the schema of a key names a definition of the whole schema.
+  const definitions = state.$defs ? { $defs: state.$defs } : {};
+  return Object.fromEntries(
+    Object.entries(properties).map(([key, schema]) => [
+      key,
+      typeof schema === "object" ? { ...schema, ...definitions } : null,
+    ]),
+  );
+}
+
+/**
+ * The input of a turn with this text.
+ *
+ * @param {Flow} flow
+ * @param {string} text
+ */
+export function textInput(flow, text) {
+  if (flow.kind === "agent" || !flow.input) return text;
+  return resolved(flow.input, flow.input).properties?.user_message ? { user_message: text } : text;
+}

@@ -1,0 +1,335 @@
+// @ts-check
+/**
+ * The events of a thread, put together as runs, supersteps, tasks and attempts.
+ *
+ * @typedef {import("./types.js").RunEvent} RunEvent
+ * @typedef {import("./custom-event.js").Description} Description
+ * @typedef {import("./custom-event.js").Usage} Usage
+ * @typedef {"running" | "finished" | "cached" | "restored" | "skipped" | "retry" | "failed" | "stopped"} Outcome
+ *
+ * @typedef {object} Attempt
+ * @property {number} number
+ * @property {Outcome} outcome
+ * @property {string[]} keys The keys that it wrote.
+ * @property {unknown} error
+ * @property {number} waitMs
+ * @property {Description[]} emitted
+ * @property {number} left How many values were emitted before those in `emitted`.
+ * @property {string} text The pieces of the text that it writes.
+ * @property {boolean} isWhole Whether the text is complete.
+ * @property {number | null} startedMs
+ * @property {number | null} finishedMs
+ *
+ * @typedef {object} Task
+ * @property {string} key
+ * @property {string} node
+ * @property {string} namespace
+ * @property {number} superstep
+ * @property {number | null} index
+ * @property {Attempt[]} attempts
+ *
+ * @typedef {object} Section A superstep, or the start or the end of a run.
+ * @property {"start" | "superstep" | "end"} kind
+ * @property {number} id
+ * @property {number} version Another one after each change.
+ * @property {number} superstep
+ * @property {string[]} nodes
+ * @property {Task[]} tasks
+ * @property {boolean} isFinished
+ * @property {number | null} checkpoint
+ * @property {number | null} atMs
+ * @property {string} outcome How a run has ended.
+ * @property {string} error
+ */
+
+import { describe } from "./custom-event.js";
+import { errorText } from "./format.js";
+
+/** Older sections are dropped: the history has all checkpoints. */
+const MOST_SECTIONS = 2000;
+/** Older values of an attempt are dropped. */
+const MOST_VALUES = 200;
+
+export class RunLog {
+  constructor() {
+    /** @type {Section[]} */
+    this.sections = [];
+    /** The number of the newest event. */
+    this.last = 0;
+    this.dropped = 0;
+    /** @type {Usage} */
+    this.usage = { input: 0, output: 0, cost: 0 };
+    this.nextId = 1;
+  }
+
+  /**
+   * @param {number} number
+   * @param {RunEvent} event
+   * @param {number | null} atMs When it happened, if that is known.
+   */
+  add(number, event, atMs) {
+    this.last = number;
+    const isTop = !event.namespace;
+    switch (event.kind) {
+      case "run_started":
+        if (isTop) this.open("start", event, atMs);
+        return;
+      case "superstep_started":
+        if (isTop) this.open("superstep", event, atMs).nodes = event.nodes ?? [];
+        return;
+      case "finished":
+      case "interrupted":
+      case "failed":
+        if (isTop) this.end(event, atMs);
+        return;
+      case "superstep_finished":
+        if (isTop)
+          this.change((section) => {
+            section.isFinished = true;
+          });
+        return;
+      case "checkpoint":
+        if (isTop)
+          this.change((section) => {
+            section.checkpoint = event.checkpoint ?? null;
+            section.atMs ??= atMs;
+          });
+        return;
+      default:
+        if (event.task) this.addToTask(event, event.task, atMs);
+    }
+  }
+
+  /**
+   * @param {Section["kind"]} kind
+   * @param {RunEvent} event
+   * @param {number | null} atMs
+   */
+  open(kind, event, atMs) {
+    /** @type {Section} */
+    const section = {
+      kind,
+      id: this.nextId++,
+      version: 1,
+      superstep: event.superstep,
+      nodes: [],
+      tasks: [],
+      isFinished: kind !== "superstep",
+      checkpoint: null,
+      atMs,
+      outcome: "",
+      error: "",
+    };
+    this.sections.push(section);
+    if (this.sections.length > MOST_SECTIONS) {
+      this.sections.splice(0, MOST_SECTIONS / 4);
+      this.dropped += MOST_SECTIONS / 4;
+    }
+    return section;
+  }
+
+  /**
+   * @param {RunEvent} event
+   * @param {number | null} atMs
+   */
+  end(event, atMs) {
+    this.stopAttempts();
+    const section = this.open("end", event, atMs);
+    section.outcome = event.kind;
+    if (event.error !== undefined) section.error = errorText(event.error);
+  }
+
+  /** The attempts that have not finished do not run any more: their run has ended. */
+  stopAttempts() {
+    const section = this.current();
+    if (!section) return;
+    for (const attempt of section.tasks.flatMap((task) => task.attempts)) {
+      if (attempt.outcome === "running") attempt.outcome = "stopped";
+    }
+    section.isFinished = true;
+    section.version++;
+  }
+
+  /** The superstep that the next event belongs to. */
+  current() {
+    const last = this.sections.at(-1);
+    return last?.kind === "superstep" ? last : null;
+  }
+
+  /** @param {(section: Section) => void} apply */
+  change(apply) {
+    const section = this.current();
+    if (!section) return;
+    apply(section);
+    section.version++;
+  }
+
+  /**
+   * @param {RunEvent} event
+   * @param {NonNullable<RunEvent["task"]>} info
+   * @param {number | null} atMs
+   */
+  addToTask(event, info, atMs) {
+    // The log may begin in the middle of a superstep.
+    const section = this.current() ?? this.open("superstep", { ...event, superstep: event.superstep }, atMs);
+    const key = `${event.namespace}|${event.superstep}|${info.id}`;
+    let task = section.tasks.find((task) => task.key === key);
+    if (!task) {
+      task = {
+        key,
+        node: info.node,
+        namespace: event.namespace,
+        superstep: event.superstep,
+        index: info.index,
+        attempts: [],
+      };
+      section.tasks.push(task);
+    }
+    let attempt = task.attempts.find((attempt) => attempt.number === info.attempt);
+    if (!attempt) {
+      attempt = newAttempt(info.attempt, atMs);
+      task.attempts.push(attempt);
+    }
+    this.addToAttempt(event, attempt, atMs);
+    section.version++;
+  }
+
+  /**
+   * @param {RunEvent} event
+   * @param {Attempt} attempt
+   * @param {number | null} atMs
+   */
+  addToAttempt(event, attempt, atMs) {
+    attempt.keys = event.keys ?? attempt.keys;
+    switch (event.kind) {
+      case "node_started":
+        attempt.startedMs = atMs;
+        return;
+      case "node_finished":
+        attempt.outcome = event.cached ? "cached" : "finished";
+        break;
+      case "node_restored":
+        attempt.outcome = "restored";
+        break;
+      case "node_skipped":
+        attempt.outcome = "skipped";
+        break;
+      case "retry":
+        attempt.outcome = "retry";
+        attempt.error = event.error;
+        attempt.waitMs = event.wait_ms ?? 0;
+        break;
+      case "node_failed":
+        attempt.outcome = "failed";
+        attempt.error = event.error;
+        break;
+      case "custom":
+        this.emit(attempt, describe(event.value));
+        return;
+      default:
+        return;
+    }
+    attempt.finishedMs = atMs;
+  }
+
+  /**
+   * @param {Attempt} attempt
+   * @param {Description} description
+   */
+  emit(attempt, description) {
+    for (const part of description.parts) {
+      if (part.kind !== "piece") continue;
+      attempt.text = (attempt.isWhole ? "" : attempt.text) + (part.text ?? "");
+      attempt.isWhole = false;
+    }
+    const { usage } = description;
+    if (usage) {
+      this.usage.input += usage.input;
+      this.usage.output += usage.output;
+      this.usage.cost += usage.cost;
+    }
+    const parts = description.parts.filter((part) => part.kind !== "piece");
+    if (parts.length === 0 && !usage) return;
+    // The whole text follows its pieces.
+    const whole = parts.filter((part) => part.kind === "text").map((part) => part.text);
+    if (whole.length > 0) {
+      attempt.text = whole.join("\n");
+      attempt.isWhole = true;
+    }
+    attempt.emitted.push({ parts, usage });
+    if (attempt.emitted.length > MOST_VALUES) {
+      attempt.emitted.shift();
+      attempt.left++;
+    }
+  }
+
+  /**
+   * The nodes of the flow itself, each with what it does in the newest run.
+   *
+   * @returns {Map<string, Outcome>}
+   */
+  marks() {
+    /** @type {Map<string, Outcome>} */
+    const marks = new Map();
+    const start = this.sections.findLastIndex((section) => section.kind === "start");
+    for (const section of this.sections.slice(start + 1)) {
+      for (const task of section.tasks) {
+        // A node of a sub-flow marks nothing in the drawing of this flow.
+        if (task.namespace) continue;
+        const outcome = task.attempts.at(-1)?.outcome ?? "running";
+        const before = marks.get(task.node);
+        const isSame = section.tasks.some((other) => other !== task && other.node === task.node);
+        if (isSame && before && rank(before) > rank(outcome)) continue;
+        marks.set(task.node, outcome);
+      }
+    }
+    return marks;
+  }
+
+  /**
+   * The texts that attempts write, as long as they are not in the state of the checkpoint.
+   *
+   * @param {number} checkpoint
+   */
+  streamed(checkpoint) {
+    const recent = this.sections.filter((section) => section.kind === "superstep").slice(-2);
+    const open = recent.filter((section) => section.checkpoint === null || section.checkpoint > checkpoint);
+    return open.flatMap(({ tasks }) =>
+      tasks.flatMap((task) => {
+        const attempt = task.attempts.at(-1);
+        const isVoid = !attempt || attempt.outcome === "stopped" || attempt.outcome === "failed";
+        return isVoid || !attempt.text ? [] : [{ node: task.node, text: attempt.text }];
+      }),
+    );
+  }
+}
+
+/**
+ * Of several tasks of one node, the one that matters most is shown.
+ *
+ * @param {Outcome} outcome
+ */
+function rank(outcome) {
+  return ["finished", "stopped", "retry", "running", "failed"].indexOf(outcome);
+}
+
+/**
+ * @param {number} number
+ * @param {number | null} startedMs
+ * @returns {Attempt}
+ */
+function newAttempt(number, startedMs) {
+  return {
+    number,
+    outcome: "running",
+    keys: [],
+    error: null,
+    waitMs: 0,
+    emitted: [],
+    left: 0,
+    text: "",
+    isWhole: false,
+    startedMs,
+    finishedMs: null,
+  };
+}

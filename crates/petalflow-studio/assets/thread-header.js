@@ -1,0 +1,85 @@
+// @ts-check
+/** The head of the views of one thread: what it is, how it is, its buttons, and the links to its other views. */
+
+import { link } from "./address.js";
+import { h, replaceKeepingFocus } from "./dom.js";
+import { age, date, names } from "./format.js";
+import { badge } from "./status.js";
+import { threadButtons } from "./thread-actions.js";
+
+/** @typedef {import("./thread-session.js").ThreadSession} ThreadSession */
+
+/** @type {{[connection: string]: string}} */
+const CONNECTIONS = {
+  connecting: "connecting",
+  open: "live",
+  closed: "up to date",
+  retrying: "connection lost, trying again",
+  polling: "looks every few seconds",
+};
+
+/** @param {string} kind */
+export function isChat(kind) {
+  return kind === "agent" || kind === "conversation";
+}
+
+/**
+ * @param {ThreadSession} session
+ * @param {"run" | "chat" | "history"} tab
+ */
+export function threadHeader(session, tab) {
+  const facts = h("div", { class: "facts" });
+  const buttons = h("div", { class: "buttons" });
+  const problem = h("p", { class: "notice", hidden: true });
+  /** @type {[string, string, string[]][]} */
+  const tabs = [
+    ["run", "Run", []],
+    ["chat", "Chat", ["chat"]],
+    ["history", "History", ["history"]],
+  ];
+  const nav = h(
+    "nav",
+    { class: "tabs", "aria-label": "Views of the thread" },
+    tabs
+      .filter(([name]) => name !== "chat" || isChat(session.flow.kind))
+      .map(([name, text, path]) =>
+        h("a", { href: link(["thread", session.id, ...path]), "aria-current": name === tab ? "page" : null }, text),
+      ),
+  );
+  let drawnButtons = "";
+  const update = () => {
+    const { view, connection } = session;
+    replaceKeepingFocus(
+      facts,
+      badge(view.status),
+      h("span", null, "flow ", h("a", { href: link(["flow", session.flow.name]) }, session.flow.name)),
+      h("span", null, `turn ${view.turn}`),
+      h("span", null, `superstep ${view.superstep}`),
+      view.next.length > 0 ? h("span", null, `next: ${names(view.next)}`) : null,
+      h("span", { title: date(view.updated_ms) }, `updated ${age(view.updated_ms)}`),
+      h("span", { class: "connection", "data-connection": connection }, CONNECTIONS[connection]),
+      Object.entries(view.labels).map(([name, value]) =>
+        h("a", { class: "chip", href: link(["threads"], { label: `${name}:${value}` }) }, `${name}: ${value}`),
+      ),
+    );
+    problem.hidden = !session.problem;
+    problem.textContent = session.problem ? `The thread could not be read: ${session.problem}` : "";
+    // A button that stays is not replaced, so that it keeps the focus.
+    const state = `${view.status} ${view.questions.length}`;
+    if (state === drawnButtons) return;
+    drawnButtons = state;
+    replaceKeepingFocus(buttons, threadButtons(session));
+  };
+  session.onChange((topic) => {
+    if (topic !== "events") update();
+  });
+  update();
+  return h(
+    "header",
+    { class: "view-head" },
+    h("div", { class: "view-title" }, h("h1", null, h("span", { class: "muted" }, "Thread "), session.id), buttons),
+    facts,
+    problem,
+    nav,
+  );
+}

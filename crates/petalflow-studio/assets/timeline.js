@@ -1,0 +1,370 @@
+// @ts-check
+/** The log of a thread as a list: runs, supersteps, tasks and attempts, the newest first. */
+
+/** @typedef {import("./run-log.js").Section} Section */
+/** @typedef {import("./run-log.js").Task} Task */
+/** @typedef {import("./run-log.js").Attempt} Attempt */
+
+import { link } from "./address.js";
+import { h, replace } from "./dom.js";
+import { clock, cost, count, date, duration, errorText, number, preview } from "./format.js";
+import { tree } from "./tree.js";
+
+const PAGE = 60;
+
+/** @type {{[outcome: string]: {sign: string, text: string}}} */
+const OUTCOMES = {
+  running: { sign: "▶", text: "runs" },
+  finished: { sign: "✓", text: "finished" },
+  cached: { sign: "✓", text: "from the cache" },
+  restored: { sign: "✓", text: "restored" },
+  skipped: { sign: "–", text: "skipped" },
+  retry: { sign: "↻", text: "failed, tried again" },
+  failed: { sign: "✕", text: "failed" },
+  stopped: { sign: "◼", text: "stopped" },
+};
+
+/** @type {{[outcome: string]: string}} */
+const ENDS = {
+  finished: "The run has finished.",
+  interrupted: "The run waits for people.",
+  failed: "The run has failed.",
+};
+
+export class Timeline {
+  /** @param {import("./thread-session.js").ThreadSession} session */
+  constructor(session) {
+    this.session = session;
+    this.shown = PAGE;
+    /** @type {Map<number, {element: HTMLElement, drawn: string}>} */
+    this.drawn = new Map();
+    /** What the person has opened or closed. @type {Map<string, boolean>} */
+    this.opened = new Map();
+    this.list = h("ol", { class: "timeline", reversed: true });
+    this.summary = h("p", { class: "muted" });
+    this.more = h(
+      "button",
+      { type: "button", class: "small", onclick: () => this.showMore() },
+      "Show older supersteps",
+    );
+    this.rest = h("p", { class: "muted" });
+    this.element = h("div", null, this.summary, this.list, this.more, this.rest);
+    this.update();
+  }
+
+  showMore() {
+    this.shown += PAGE * 3;
+    this.update();
+  }
+
+  update() {
+    const { log, times } = this.session;
+    const { sections } = log;
+    const visible = sections.slice(-this.shown);
+    const ids = new Set(visible.map((section) => section.id));
+    for (const [id, { element }] of this.drawn) {
+      if (ids.has(id)) continue;
+      element.remove();
+      this.drawn.delete(id);
+    }
+    /** @type {Element | null} */
+    let next = null;
+    visible.forEach((section, index) => {
+      const endMs = (section.checkpoint !== null ? times.get(section.checkpoint) : undefined) ?? section.atMs;
+      const startMs = this.startOf(visible[index - 1]) ?? null;
+      const state = `${section.version} ${endMs} ${startMs}`;
+      const drawn = this.drawn.get(section.id);
+      if (drawn?.drawn === state) {
+        next = drawn.element;
+        return;
+      }
+      const element = this.section(section, endMs, startMs);
+      if (drawn) {
+        const focused = drawn.element.contains(document.activeElement)
+          ? document.activeElement?.closest("[data-key]")?.getAttribute("data-key")
+          : null;
+        drawn.element.replaceWith(element);
+        if (focused) focusKey(element, focused);
+      } else {
+        this.list.insertBefore(element, next ?? this.list.firstElementChild);
+      }
+      this.drawn.set(section.id, { element, drawn: state });
+      next = element;
+    });
+    const { usage } = log;
+    this.summary.textContent = [
+      usage.input || usage.output ? `${number(usage.input)} tokens in, ${number(usage.output)} tokens out` : "",
+      usage.cost ? cost(usage.cost) : "",
+    ]
+      .filter(Boolean)
+      .join(" · ");
+    this.summary.hidden = this.summary.textContent === "";
+    this.more.hidden = sections.length <= this.shown;
+    this.rest.hidden = log.dropped === 0 || !this.more.hidden;
+    this.rest.textContent = "Older supersteps are in the history.";
+    this.list.hidden = sections.length === 0;
+  }
+
+  /** @param {Section | undefined} section */
+  startOf(section) {
+    if (!section) return null;
+    return (section.checkpoint !== null ? this.session.times.get(section.checkpoint) : undefined) ?? section.atMs;
+  }
+
+  /**
+   * @param {Section} section
+   * @param {number | null} endMs
+   * @param {number | null} startMs
+   */
+  section(section, endMs, startMs) {
+    if (section.kind === "start") {
+      return h("li", { class: "run-mark" }, h("span", null, "A run has begun."), time(section.atMs));
+    }
+    if (section.kind === "end") {
+      return h(
+        "li",
+        { class: "run-mark", "data-outcome": section.outcome },
+        h("span", null, ENDS[section.outcome] ?? section.outcome),
+        section.error ? h("pre", { class: "error-text" }, section.error) : null,
+        time(section.atMs),
+      );
+    }
+    const took =
+      endMs !== null && startMs !== null && endMs >= startMs && section.isFinished ? duration(endMs - startMs) : null;
+    const { id } = this.session;
+    return h(
+      "li",
+      { class: "superstep", "data-running": !section.isFinished },
+      h(
+        "div",
+        { class: "superstep-head" },
+        h("h3", null, `Superstep ${section.superstep}`),
+        section.isFinished ? null : h("span", { class: "muted" }, "in progress"),
+        h("span", { class: "spacer" }),
+        took ? h("span", { class: "muted" }, took) : null,
+        time(endMs),
+        section.checkpoint === null
+          ? null
+          : h(
+              "a",
+              {
+                href: link(["thread", id, "history"], { checkpoint: section.checkpoint }),
+                "data-key": `c${section.checkpoint}`,
+              },
+              `checkpoint ${section.checkpoint}`,
+            ),
+      ),
+      h(
+        "ul",
+        { class: "tasks" },
+        section.tasks.map((task) => this.task(section, task)),
+        missing(section),
+      ),
+    );
+  }
+
+  /**
+   * @param {Section} section
+   * @param {Task} task
+   */
+  task(section, task) {
+    const last = /** @type {Attempt} */ (task.attempts.at(-1));
+    const usage = task.attempts
+      .flatMap((attempt) => attempt.emitted)
+      .reduce(
+        (sum, { usage }) => ({
+          tokens: sum.tokens + (usage ? usage.input + usage.output : 0),
+          cost: sum.cost + (usage?.cost ?? 0),
+        }),
+        { tokens: 0, cost: 0 },
+      );
+    const key = `${section.id} ${task.key}`;
+    const values = task.attempts.reduce((sum, attempt) => sum + attempt.emitted.length + attempt.left, 0);
+    const hasBody =
+      values > 0 || task.attempts.length > 1 || last.error !== null || (last.text !== "" && !last.isWhole);
+    const head = [
+      outcomeBadge(last.outcome),
+      h(
+        "span",
+        { class: "task-name" },
+        task.namespace ? h("span", { class: "muted" }, `${task.namespace} / `) : null,
+        task.node,
+        task.index === null ? null : h("span", { class: "muted" }, ` #${task.index}`),
+      ),
+      task.attempts.length > 1 ? h("span", { class: "chip" }, `attempt ${last.number}`) : null,
+      last.startedMs !== null && last.finishedMs !== null
+        ? h("span", { class: "muted" }, duration(last.finishedMs - last.startedMs))
+        : null,
+      last.keys.length > 0 ? h("span", { class: "muted" }, "wrote ", h("code", null, last.keys.join(", "))) : null,
+      values > 0 ? h("span", { class: "chip" }, count(values, "event")) : null,
+      usage.tokens ? h("span", { class: "chip" }, `${number(usage.tokens)} tokens`) : null,
+      usage.cost ? h("span", { class: "chip" }, cost(usage.cost)) : null,
+    ];
+    if (!hasBody)
+      return h("li", { class: "task", "data-nested": task.namespace !== "" }, h("div", { class: "task-head" }, head));
+    const isOpen =
+      this.opened.get(key) ?? (last.outcome === "failed" || last.outcome === "running" || task.attempts.length > 1);
+    const details = h(
+      "details",
+      { class: "task-details" },
+      h("summary", { "data-key": key }, h("span", { class: "task-head" }, head)),
+      task.attempts.map((attempt) => attemptBody(attempt, task.attempts.length > 1)),
+    );
+    details.open = isOpen;
+    details.querySelector("summary")?.addEventListener("click", () => this.opened.set(key, !details.open));
+    return h("li", { class: "task", "data-nested": task.namespace !== "" }, details);
+  }
+}
+
+/** @param {string} outcome */
+function outcomeBadge(outcome) {
+  const known = OUTCOMES[outcome];
+  return h(
+    "span",
+    { class: "outcome", "data-outcome": outcome },
+    h("span", { "aria-hidden": "true" }, known?.sign),
+    ` ${known?.text ?? outcome}`,
+  );
+}
+
+/**
+ * The nodes of a superstep without any event.
+ *
+ * @param {Section} section
+ */
+function missing(section) {
+  const seen = section.tasks.filter((task) => !task.namespace).map((task) => task.node);
+  const nodes = [...section.nodes];
+  for (const node of seen) {
+    const index = nodes.indexOf(node);
+    if (index >= 0) nodes.splice(index, 1);
+  }
+  return nodes.map((node) =>
+    h(
+      "li",
+      { class: "task" },
+      h(
+        "div",
+        { class: "task-head" },
+        h("span", { class: "outcome" }, "· not started"),
+        h("span", { class: "task-name" }, node),
+      ),
+    ),
+  );
+}
+
+/**
+ * @param {Attempt} attempt
+ * @param {boolean} isOneOfSeveral
+ */
+function attemptBody(attempt, isOneOfSeveral) {
+  return h(
+    "div",
+    { class: "attempt" },
+    isOneOfSeveral ? h("h4", null, `Attempt ${attempt.number} `, outcomeBadge(attempt.outcome)) : null,
+    attempt.left > 0 ? h("p", { class: "muted" }, `${count(attempt.left, "earlier event")} are not shown.`) : null,
+    attempt.emitted.map(({ parts, usage }) => [
+      parts.map(partElement),
+      usage
+        ? h(
+            "p",
+            { class: "muted small-text" },
+            `${number(usage.input)} tokens in, ${number(usage.output)} tokens out${usage.cost ? `, ${cost(usage.cost)}` : ""}`,
+          )
+        : null,
+    ]),
+    attempt.text && !attempt.isWhole
+      ? h("p", { class: attempt.outcome === "running" ? "streamed" : "part-text" }, attempt.text)
+      : null,
+    attempt.error === null ? null : errorElement(attempt.error),
+    attempt.outcome === "retry"
+      ? h("p", { class: "muted" }, `The next attempt began after ${duration(attempt.waitMs)}.`)
+      : null,
+  );
+}
+
+/** @param {unknown} error */
+function errorElement(error) {
+  const kind = error && typeof error === "object" && "kind" in error ? String(error.kind) : "";
+  return h(
+    "div",
+    { class: "error-box" },
+    h("strong", null, kind && kind !== "error" ? `Failure (${kind})` : "Failure"),
+    h("pre", { class: "error-text" }, errorText(error)),
+  );
+}
+
+/**
+ * A part of a message, or another value that a node emitted.
+ *
+ * @param {import("./custom-event.js").Part} part
+ */
+export function partElement(part) {
+  switch (part.kind) {
+    case "text":
+    case "piece":
+      return h("p", { class: "part-text" }, part.text);
+    case "note":
+      return h("p", { class: "part-note" }, part.text);
+    case "failure":
+      return h(
+        "div",
+        { class: "error-box" },
+        part.title ? h("strong", null, `The tool ${part.title} has failed`) : null,
+        part.text ? h("pre", { class: "error-text" }, part.text) : tree(part.value),
+      );
+    case "value":
+      return h("div", { class: "part-value" }, tree(part.value, { open: 0 }));
+    default: {
+      /** @type {{[kind: string]: string}} */
+      const names = { thought: "Thought", call: "Call of", result: "Result of" };
+      return h(
+        "details",
+        { class: "part", "data-kind": part.kind },
+        h(
+          "summary",
+          null,
+          h("strong", null, names[part.kind]),
+          " ",
+          part.title ? h("code", null, part.title) : null,
+          " ",
+          h("span", { class: "muted" }, preview(part.text ?? part.value, 70)),
+        ),
+        part.text !== undefined ? h("p", { class: "part-text" }, part.text) : tree(part.value),
+      );
+    }
+  }
+}
+
+/** @param {number | null} ms */
+function time(ms) {
+  return ms === null
+    ? null
+    : h("time", { class: "muted", datetime: new Date(ms).toISOString(), title: date(ms) }, clock(ms));
+}
+
+/**
+ * @param {Element} element
+ * @param {string} key
+ */
+function focusKey(element, key) {
+  for (const candidate of element.querySelectorAll("[data-key]")) {
+    if (candidate.getAttribute("data-key") === key && candidate instanceof HTMLElement)
+      candidate.focus({ preventScroll: true });
+  }
+}
+
+/**
+ * What a timeline without events shows.
+ *
+ * @param {Element} place
+ * @param {boolean} hasSections
+ * @param {string} connection
+ */
+export function explainNothing(place, hasSections, connection) {
+  const text =
+    connection === "connecting" || connection === "open"
+      ? "The events are being loaded."
+      : "The server has no events of this thread. Its checkpoints are in the history.";
+  replace(place, hasSections ? null : h("p", { class: "muted" }, text));
+}

@@ -1,0 +1,100 @@
+// @ts-check
+/**
+ * The data that the server sends, as types for the other modules.
+ *
+ * @typedef {null | boolean | number | string | unknown[] | {[key: string]: unknown}} Json
+ *
+ * @typedef {{[key: string]: any}} Schema A JSON Schema.
+ *
+ * @typedef {"running" | "waiting" | "stopped" | "held" | "failed" | "finished"} Status
+ *
+ * @typedef {object} Edge
+ * @property {string} from
+ * @property {string} to
+ * @property {string | null} label
+ *
+ * @typedef {object} Graph
+ * @property {{id: string, kind: string}[]} nodes
+ * @property {Edge[]} edges
+ *
+ * @typedef {object} Flow
+ * @property {string} name
+ * @property {"flow" | "agent" | "conversation" | "document"} kind
+ * @property {Graph} graph
+ * @property {Schema | null} input
+ * @property {{[key: string]: any} | null} state One schema of the state, or one for each key.
+ * @property {{[name: string]: Schema | null}} questions
+ * @property {{[status: string]: number}} [threads] How many threads have each status, if the server counts them.
+ *
+ * @typedef {object} Info
+ * @property {string} id
+ * @property {string} flow
+ * @property {Status} status
+ * @property {number} created_ms
+ * @property {number} updated_ms
+ * @property {number} checkpoints
+ * @property {number} bytes
+ * @property {number | null} due_ms
+ * @property {{[name: string]: string}} labels
+ * @property {string | null} damage
+ *
+ * @typedef {object} Question
+ * @property {string} id
+ * @property {string} node
+ * @property {string} namespace
+ * @property {number | null} index
+ * @property {"ask" | "before" | "after"} kind
+ * @property {string} [name]
+ * @property {unknown} [question]
+ * @property {string} text
+ * @property {number} asked_ms
+ * @property {number | null} expires_ms
+ *
+ * @typedef {object} View
+ * @property {string} thread
+ * @property {string} flow
+ * @property {Status} status
+ * @property {number} checkpoint
+ * @property {number | null} parent
+ * @property {string} cause
+ * @property {number} turn
+ * @property {number} superstep
+ * @property {string[]} next
+ * @property {number} created_ms
+ * @property {number} [checkpoint_ms] When the checkpoint was stored. `created_ms` is that of the thread then.
+ * @property {number} updated_ms
+ * @property {{[name: string]: string}} labels
+ * @property {{[key: string]: unknown}} state
+ * @property {{node: string, index: number | null, finished: boolean, error: unknown}[]} tasks
+ * @property {Question[]} questions
+ * @property {{node: string, error: unknown}[]} errors
+ *
+ * @typedef {object} Checkpoint
+ * @property {number} checkpoint
+ * @property {number | null} parent
+ * @property {string} cause
+ * @property {number} turn
+ * @property {number} superstep
+ * @property {string[]} next
+ * @property {{node: string, decision: string, by: string | null, reason: string | null, at_ms: number}[]} notes
+ * @property {number} created_ms
+ * @property {number} bytes
+ *
+ * @typedef {object} RunEvent
+ * @property {string} kind
+ * @property {string} namespace
+ * @property {number} superstep
+ * @property {{node: string, id: string, index: number | null, attempt: number} | null} task
+ * @property {string[]} [nodes]
+ * @property {string[]} [keys]
+ * @property {boolean} [cached]
+ * @property {unknown} [error]
+ * @property {number} [wait_ms]
+ * @property {unknown} [value]
+ * @property {number} [checkpoint]
+ * @property {string} [event]
+ * @property {Question[]} [interrupts]
+ * @property {number} [recorded_ms]
+ */
+
+export {};
