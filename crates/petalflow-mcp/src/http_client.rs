@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
+#[cfg(feature = "oauth")]
+use hyper::header::AUTHORIZATION;
 use hyper::header::{HeaderName, HeaderValue};
 use reqwest::Url;
 use rmcp::model::ClientJsonRpcMessage;
@@ -17,6 +19,9 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::Sse;
 
+#[cfg(feature = "oauth")]
+use super::oauth::{Authorization, authorized};
+use super::options::Options;
 use petalflow::BoxError;
 
 /// The URL of a server, and the headers of each request.
@@ -47,7 +52,7 @@ impl Address {
     /// The transport of a new connection. It sets `exceeded` when a message is longer than allowed.
     pub(super) fn transport(
         &self,
-        message_limit: usize,
+        options: &Options,
         exceeded: Arc<AtomicBool>,
     ) -> Result<StreamableHttpClientTransport<HttpClient>, BoxError> {
         let mut headers = HashMap::new();
@@ -59,14 +64,20 @@ impl Address {
             let name: HeaderName = name
                 .parse()
                 .map_err(|_| format!("`{name}` is not the name of a header"))?;
+            #[cfg(feature = "oauth")]
+            if name == AUTHORIZATION && options.authorization.is_some() {
+                return Err("header `authorization` is set by `McpClient::oauth`; do not pass it to `McpClient::http`".into());
+            }
             headers.insert(name, value);
         }
         let config = StreamableHttpClientTransportConfig::with_uri(Arc::clone(&self.url))
-            .max_sse_event_size(message_limit)
+            .max_sse_event_size(options.message_limit)
             .custom_headers(headers);
         let client = HttpClient {
             client: client()?,
             exceeded,
+            #[cfg(feature = "oauth")]
+            authorization: options.authorization.clone(),
         };
         Ok(StreamableHttpClientTransport::with_client(client, config))
     }
@@ -89,6 +100,8 @@ pub(super) struct HttpClient {
     client: reqwest::Client,
     /// Set when a message is longer than allowed. `rmcp` only closes the stream.
     exceeded: Arc<AtomicBool>,
+    #[cfg(feature = "oauth")]
+    authorization: Option<Arc<Authorization>>,
 }
 
 pub(super) type HttpError = StreamableHttpError<reqwest::Error>;
@@ -96,6 +109,24 @@ pub(super) type HttpError = StreamableHttpError<reqwest::Error>;
 type EventStream = BoxStream<'static, Result<Sse, SseError>>;
 
 impl HttpClient {
+    /// Sends a request, with a token of OAuth if there is one.
+    async fn send<T, F>(
+        &self,
+        token: Option<String>,
+        request: impl Fn(Option<String>) -> F,
+    ) -> Result<T, HttpError>
+    where
+        F: Future<Output = Result<T, HttpError>>,
+    {
+        #[cfg(feature = "oauth")]
+        if let Some(authorization) = &self.authorization {
+            return authorized(authorization, request)
+                .await
+                .map_err(without_url);
+        }
+        request(token).await.map_err(without_url)
+    }
+
     /// Notices an event that is too long.
     fn watch(&self, events: EventStream) -> EventStream {
         let exceeded = Arc::clone(&self.exceeded);
@@ -149,11 +180,13 @@ impl StreamableHttpClient for HttpClient {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, HttpError> {
-        let posted = self
-            .client
-            .post_message(uri, message, session_id, token, headers);
-        let response = posted.await.map_err(without_url)?;
-        Ok(self.watch_response(response))
+        let post = |token| {
+            let (uri, message) = (uri.clone(), message.clone());
+            let (session, headers) = (session_id.clone(), headers.clone());
+            self.client
+                .post_message(uri, message, session, token, headers)
+        };
+        Ok(self.watch_response(self.send(token, post).await?))
     }
 
     async fn post_message_with_max_sse_event_size(
@@ -165,11 +198,13 @@ impl StreamableHttpClient for HttpClient {
         headers: HashMap<HeaderName, HeaderValue>,
         limit: usize,
     ) -> Result<StreamableHttpPostResponse, HttpError> {
-        let posted = self
-            .client
-            .post_message_with_max_sse_event_size(uri, message, session_id, token, headers, limit);
-        let response = posted.await.map_err(without_url)?;
-        Ok(self.watch_response(response))
+        let post = |token| {
+            let (uri, message) = (uri.clone(), message.clone());
+            let (session, headers) = (session_id.clone(), headers.clone());
+            self.client
+                .post_message_with_max_sse_event_size(uri, message, session, token, headers, limit)
+        };
+        Ok(self.watch_response(self.send(token, post).await?))
     }
 
     async fn delete_session(
@@ -179,8 +214,11 @@ impl StreamableHttpClient for HttpClient {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), HttpError> {
-        let deleted = self.client.delete_session(uri, session_id, token, headers);
-        deleted.await.map_err(without_url)
+        let delete = |token| {
+            let (uri, session, headers) = (uri.clone(), session_id.clone(), headers.clone());
+            self.client.delete_session(uri, session, token, headers)
+        };
+        self.send(token, delete).await
     }
 
     async fn get_stream(
@@ -191,10 +229,12 @@ impl StreamableHttpClient for HttpClient {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<EventStream, HttpError> {
-        let stream = self
-            .client
-            .get_stream(uri, session_id, last_event_id, token, headers);
-        Ok(self.watch(stream.await.map_err(without_url)?))
+        let get = |token| {
+            let (uri, session, headers) = (uri.clone(), session_id.clone(), headers.clone());
+            self.client
+                .get_stream(uri, session, last_event_id.clone(), token, headers)
+        };
+        Ok(self.watch(self.send(token, get).await?))
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -206,15 +246,13 @@ impl StreamableHttpClient for HttpClient {
         headers: HashMap<HeaderName, HeaderValue>,
         limit: usize,
     ) -> Result<EventStream, HttpError> {
-        let stream = self.client.get_stream_with_max_sse_event_size(
-            uri,
-            session_id,
-            last_event_id,
-            token,
-            headers,
-            limit,
-        );
-        Ok(self.watch(stream.await.map_err(without_url)?))
+        let get = |token| {
+            let (uri, session, headers) = (uri.clone(), session_id.clone(), headers.clone());
+            let last = last_event_id.clone();
+            self.client
+                .get_stream_with_max_sse_event_size(uri, session, last, token, headers, limit)
+        };
+        Ok(self.watch(self.send(token, get).await?))
     }
 }
 

@@ -50,6 +50,8 @@ mod http_options;
 mod http_server;
 mod logs;
 mod media;
+#[cfg(feature = "oauth")]
+mod oauth;
 mod options;
 mod problem;
 mod prompts;
@@ -67,6 +69,8 @@ pub use error::McpError;
 #[cfg(feature = "http")]
 pub use http_options::RequestHeaders;
 pub use logs::{LogLevel, LogMessage};
+#[cfg(feature = "oauth")]
+pub use oauth::{OAuth, OAuthCredentials, OAuthStore, SignIn};
 pub use prompts::{Completes, Prompt, PromptArgument};
 pub use resources::{Resource, ResourceTemplate};
 pub use server::{ListChangedNotifier, McpServer, serve};

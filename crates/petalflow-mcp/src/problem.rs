@@ -41,6 +41,27 @@ pub(super) fn of_initialize(error: &ClientInitializeError) -> String {
     }
 }
 
+/// The error of HTTP for which a connection was not initialized.
+#[cfg(feature = "oauth")]
+pub(super) fn http_of_initialize(error: &ClientInitializeError) -> Option<&HttpError> {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => error.error.downcast_ref(),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
+            http_of_initialize(fallback)
+        }
+        _ => None,
+    }
+}
+
+/// The error of HTTP for which a request failed.
+#[cfg(feature = "oauth")]
+pub(super) fn http_of_request(error: &ServiceError) -> Option<&HttpError> {
+    match error {
+        ServiceError::TransportSend(error) => error.error.downcast_ref(),
+        _ => None,
+    }
+}
+
 /// Describes why a request of a client failed.
 pub(super) fn of_request(error: &ServiceError) -> String {
     match error {
@@ -118,6 +139,8 @@ fn of_http(error: &HttpError) -> String {
         StreamableHttpError::InsufficientScope(_) => {
             "the credential is not allowed to do this (HTTP status 403)".into()
         }
+        #[cfg(feature = "oauth")]
+        StreamableHttpError::Auth(error) => super::oauth::of_auth(error),
         StreamableHttpError::SessionExpired => "the session has expired".into(),
         StreamableHttpError::ReinitializationFailed(error) => {
             format!(

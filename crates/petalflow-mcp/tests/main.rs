@@ -8,6 +8,7 @@ mod child;
 mod exposed;
 mod http;
 mod lists;
+mod oauth;
 mod peers;
 mod recorded;
 mod served;
