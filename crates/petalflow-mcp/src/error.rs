@@ -110,8 +110,8 @@ pub enum McpError {
         /// The cause.
         problem: String,
     },
-    /// The tools cannot be served.
-    #[error("cannot serve tools over MCP: {}", message_with_sources(&**.0))]
+    /// The tools, resources and prompts cannot be served.
+    #[error("cannot serve over MCP: {}", message_with_sources(&**.0))]
     Serve(BoxError),
 }
 

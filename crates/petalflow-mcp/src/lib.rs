@@ -53,14 +53,20 @@ mod media;
 #[cfg(feature = "oauth")]
 mod oauth;
 mod options;
+mod pages;
 mod problem;
 mod prompts;
+mod resource_content;
 mod resources;
 mod result;
 mod sampling;
+mod served;
+mod served_prompts;
+mod served_resources;
 mod server;
 mod session;
 mod tool;
+mod uri_template;
 
 pub use call::ToolProgress;
 pub use client::McpClient;
@@ -72,5 +78,6 @@ pub use logs::{LogLevel, LogMessage};
 #[cfg(feature = "oauth")]
 pub use oauth::{OAuth, OAuthCredentials, OAuthStore, SignIn};
 pub use prompts::{Completes, Prompt, PromptArgument};
+pub use resource_content::ResourceContent;
 pub use resources::{Resource, ResourceTemplate};
 pub use server::{ListChangedNotifier, McpServer, serve};

@@ -61,7 +61,7 @@ pub(super) fn to_mcp(mut value: Value) -> CallToolResult {
 }
 
 /// The content for a medium.
-fn block(
+pub(super) fn block(
     Media {
         media_type, source, ..
     }: Media,

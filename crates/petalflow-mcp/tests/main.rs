@@ -10,7 +10,9 @@ mod http;
 mod lists;
 mod oauth;
 mod peers;
+mod prompted;
 mod recorded;
+mod resourced;
 mod served;
 mod unavailable;
 
