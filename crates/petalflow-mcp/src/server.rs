@@ -33,8 +33,8 @@ use petalflow::tool::{Actions, Confirmation, Tool, ToolContext, ToolSource, Tool
 /// Creates an MCP server for a [set](petalflow::tool::ToolSet), a [registry](petalflow::tool::ToolRegistry), or any
 /// other [source](ToolSource) of tools.
 ///
-/// The value that a tool returns is the result: an object as structured content, any other value as text. An error,
-/// such as wrong arguments, is a result with `isError`, which a model can read. Values that a tool
+/// The value that a tool returns is the result: an object as structured content, any other value as text. A picture in it
+/// is content of its own. An error, such as wrong arguments, is a result with `isError`, which a model can read. Values that a tool
 /// [emits](ToolContext::emit) become progress notifications. A call that the client cancels is dropped.
 ///
 /// ```no_run

@@ -27,9 +27,13 @@ fn review() -> Prompt {
         .with_argument(PromptArgument::optional("language"))
 }
 
-/// A server with prompts.
 pub(super) fn reviews() -> McpServer {
-    mcp::serve(ToolSet::new())
+    with_reviews(mcp::serve(ToolSet::new()))
+}
+
+/// The server with prompts.
+pub(super) fn with_reviews(server: McpServer) -> McpServer {
+    server
         .prompt(review(), |arguments| async move {
             let language = arguments.get("language").map_or("code", |it| it);
             let question = format!("Review this {language}: {}", arguments["code"]);

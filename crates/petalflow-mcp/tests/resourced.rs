@@ -14,8 +14,12 @@ use tokio::sync::Notify;
 
 use super::{OnDrop, all_tools, call, connect_in_process, http, sum_of, within_ten_seconds};
 
-/// A server with notes.
-pub(super) fn notes() -> McpServer {
+fn notes() -> McpServer {
+    with_notes(mcp::serve(all_tools()))
+}
+
+/// The server with notes.
+pub(super) fn with_notes(server: McpServer) -> McpServer {
     let today = Resource::new("notes://today", "today")
         .with_title("Today")
         .with_description("The weather.")
@@ -29,7 +33,7 @@ pub(super) fn notes() -> McpServer {
         .with_description("The weather of a day.")
         .with_media_type("text/plain");
     let files = ResourceTemplate::new("notes://files/{+path}", "files");
-    mcp::serve(all_tools())
+    server
         .resource(today, async || Ok("rain"))
         .resource(dot, async || Ok(vec![0x89, b'P', b'N', b'G']))
         .resource(lost, async || {
