@@ -1,6 +1,5 @@
 //! The HTTP transport of the client.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,11 +13,11 @@ use reqwest::Url;
 use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::{
-    SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
-    StreamableHttpPostResponse,
+    SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpPostResponse,
 };
 use sse_stream::Sse;
 
+use super::http_error::{HttpError, is_too_long, without_url};
 #[cfg(feature = "oauth")]
 use super::oauth::{Authorization, authorized};
 use super::options::Options;
@@ -104,8 +103,6 @@ pub(super) struct HttpClient {
     authorization: Option<Arc<Authorization>>,
 }
 
-pub(super) type HttpError = StreamableHttpError<reqwest::Error>;
-
 type EventStream = BoxStream<'static, Result<Sse, SseError>>;
 
 impl HttpClient {
@@ -145,27 +142,6 @@ impl HttpClient {
             }
             response => response,
         }
-    }
-}
-
-/// Whether this is the error for an event that is too long. `rmcp` does not export its type.
-pub(super) fn is_too_long(error: &SseError) -> bool {
-    matches!(error, SseError::Body(error) if error.to_string().contains("exceeded the maximum size"))
-}
-
-fn without_url(error: HttpError) -> HttpError {
-    match error {
-        StreamableHttpError::Client(error) => StreamableHttpError::Client(error.without_url()),
-        // `HTTP 404 Not Found: ..` with the body of the response, which may repeat the URL.
-        StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP ") => {
-            let status = text.split(": ").next().unwrap_or_default().to_string();
-            StreamableHttpError::UnexpectedServerResponse(Cow::Owned(status))
-        }
-        // It may quote the body as well.
-        StreamableHttpError::UnexpectedServerResponse(_) => {
-            StreamableHttpError::UnexpectedServerResponse("no message of MCP".into())
-        }
-        error => error,
     }
 }
 

@@ -8,7 +8,7 @@ use rmcp::service::{ClientInitializeError, ServerInitializeError, ServiceError};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 #[cfg(feature = "http")]
-use super::http_client::{HttpError, is_too_long};
+use super::http_error::{HttpError, is_too_long};
 use petalflow::error::message_with_sources;
 
 /// The problem of a connection that ended because a message was longer than allowed.
@@ -133,7 +133,7 @@ fn of_http(error: &HttpError) -> String {
         }
         StreamableHttpError::AuthRequired(_) => {
             "the server requires authentication (HTTP status 401); pass the right header to \
-             `McpClient::http`"
+             `McpClient::http`, or sign in with `McpClient::oauth` (feature `oauth`)"
                 .into()
         }
         StreamableHttpError::InsufficientScope(_) => {

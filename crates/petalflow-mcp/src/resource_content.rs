@@ -40,7 +40,7 @@ impl From<Vec<u8>> for ResourceContent {
 
 impl ResourceContent {
     /// The contents for a client.
-    pub(super) fn to_mcp(self, uri: &str, media_type: Option<&str>) -> ResourceContents {
+    pub(super) fn into_mcp(self, uri: &str, media_type: Option<&str>) -> ResourceContents {
         let contents = match self {
             ResourceContent::Text(text) => ResourceContents::text(text, uri),
             ResourceContent::Bytes(bytes) => ResourceContents::blob(STANDARD.encode(bytes), uri),

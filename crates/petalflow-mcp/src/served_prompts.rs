@@ -12,10 +12,10 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
+use super::Prompt;
 use super::pages::page;
 use super::result::block;
 use super::served::answered;
-use super::{McpServer, Prompt};
 use petalflow::BoxError;
 use petalflow::middleware::BoxFuture;
 use petalflow_llm::{ChatMessage, Part, Role};
@@ -35,6 +35,27 @@ pub(super) struct ServedPrompts {
 impl ServedPrompts {
     pub(super) fn is_empty(&self) -> bool {
         self.listed.is_empty()
+    }
+
+    pub(super) fn add<F>(
+        &mut self,
+        prompt: Prompt,
+        write: impl Fn(BTreeMap<String, String>) -> F + Send + Sync + 'static,
+    ) where
+        F: Future<Output = Result<Vec<ChatMessage>, BoxError>> + Send + 'static,
+    {
+        let arguments = prompt.arguments.into_iter().map(|argument| {
+            let mut listed = McpPromptArgument::new(argument.name).with_required(argument.required);
+            listed.description = argument.description;
+            listed
+        });
+        let arguments: Vec<_> = arguments.collect();
+        let arguments = (!arguments.is_empty()).then_some(arguments);
+        let mut listed = McpPrompt::new(prompt.name, prompt.description, arguments);
+        listed.title = prompt.title;
+        self.listed.push(listed);
+        self.writes
+            .push(Arc::new(move |arguments| Box::pin(write(arguments))));
     }
 
     /// The first mistake in the names.
@@ -149,65 +170,4 @@ fn blocks(messages: Vec<ChatMessage>) -> Result<Vec<PromptMessage>, BoxError> {
         }
     }
     Ok(blocks)
-}
-
-/// The methods for the prompts of the server.
-impl McpServer {
-    /// Serves a prompt: messages that a user of the client chooses, often as a command. The function takes the arguments,
-    /// of which the required ones are there.
-    ///
-    /// A name that is empty or that another prompt has is the error of [`stdio`](Self::stdio), [`over`](Self::over) and
-    /// `http`. An error of the function is an error for the client.
-    ///
-    /// ```
-    /// use petalflow::tool::ToolSet;
-    /// use petalflow_llm::ChatMessage;
-    /// use petalflow_mcp::{self as mcp, McpClient, Prompt, PromptArgument};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> petalflow::Result<()> {
-    /// let review = Prompt::new("review")
-    ///     .with_description("Reviews code.")
-    ///     .with_argument(PromptArgument::required("code"));
-    /// let serve = mcp::serve(ToolSet::new()).prompt(review, |arguments| async move {
-    ///     Ok(vec![ChatMessage::user(format!("Review this code: {}", arguments["code"]))])
-    /// });
-    /// let server = McpClient::over("reviews", move || {
-    ///     let serve = serve.clone();
-    ///     async move {
-    ///         let (ours, theirs) = tokio::io::duplex(4096);
-    ///         tokio::spawn(serve.over(theirs));
-    ///         Ok(ours)
-    ///     }
-    /// });
-    /// let messages = server.prompt("review", [("code", "1 + 1")]).await?;
-    /// assert_eq!(messages[0].text(), "Review this code: 1 + 1");
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn prompt<F>(
-        mut self,
-        prompt: Prompt,
-        write: impl Fn(BTreeMap<String, String>) -> F + Send + Sync + 'static,
-    ) -> Self
-    where
-        F: Future<Output = Result<Vec<ChatMessage>, BoxError>> + Send + 'static,
-    {
-        let arguments = prompt.arguments.into_iter().map(|argument| {
-            let mut listed = McpPromptArgument::new(argument.name).with_required(argument.required);
-            listed.description = argument.description;
-            listed
-        });
-        let arguments: Vec<_> = arguments.collect();
-        let arguments = (!arguments.is_empty()).then_some(arguments);
-        let mut listed = McpPrompt::new(prompt.name, prompt.description, arguments);
-        listed.title = prompt.title;
-        let prompts = Arc::make_mut(&mut self.prompts);
-        prompts.listed.push(listed);
-        prompts
-            .writes
-            .push(Arc::new(move |arguments| Box::pin(write(arguments))));
-        self
-    }
 }

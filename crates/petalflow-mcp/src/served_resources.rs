@@ -13,7 +13,7 @@ use rmcp::model::{
 use super::pages::page;
 use super::served::answered;
 use super::uri_template::UriTemplate;
-use super::{McpServer, Resource, ResourceContent, ResourceTemplate};
+use super::{Resource, ResourceContent, ResourceTemplate};
 use petalflow::BoxError;
 use petalflow::middleware::BoxFuture;
 
@@ -39,6 +39,50 @@ struct TemplateRead {
 impl ServedResources {
     pub(super) fn is_empty(&self) -> bool {
         self.listed.is_empty() && self.templates.is_empty()
+    }
+
+    pub(super) fn add<C, F>(
+        &mut self,
+        resource: Resource,
+        read: impl Fn() -> F + Send + Sync + 'static,
+    ) where
+        C: Into<ResourceContent>,
+        F: Future<Output = Result<C, BoxError>> + Send + 'static,
+    {
+        let mut listed = McpResource::new(resource.uri, resource.name);
+        listed.title = resource.title;
+        listed.description = resource.description;
+        listed.mime_type = resource.media_type;
+        listed.size = resource.size;
+        let read = move || -> Reading {
+            let read = read();
+            Box::pin(async move { Ok(Some(read.await?.into())) })
+        };
+        self.reads.insert(listed.uri.clone(), Arc::new(read));
+        self.listed.push(listed);
+    }
+
+    pub(super) fn add_template<C, F>(
+        &mut self,
+        template: ResourceTemplate,
+        read: impl Fn(BTreeMap<String, String>) -> F + Send + Sync + 'static,
+    ) where
+        C: Into<ResourceContent>,
+        F: Future<Output = Result<Option<C>, BoxError>> + Send + 'static,
+    {
+        let read = move |values| -> Reading {
+            let read = read(values);
+            Box::pin(async move { Ok(read.await?.map(Into::into)) })
+        };
+        self.template_reads.push(TemplateRead {
+            template: UriTemplate::parse(&template.uri_template),
+            read: Arc::new(read),
+        });
+        let mut listed = McpResourceTemplate::new(template.uri_template, template.name);
+        listed.title = template.title;
+        listed.description = template.description;
+        listed.mime_type = template.media_type;
+        self.templates.push(listed);
     }
 
     /// The first mistake in the names and addresses.
@@ -107,7 +151,7 @@ impl ServedResources {
         let content = answered(&what, reading).await?;
         let content = content.ok_or_else(|| unknown(uri))?;
         Ok(ReadResourceResult::new(vec![
-            content.to_mcp(uri, media_type),
+            content.into_mcp(uri, media_type),
         ]))
     }
 
@@ -138,105 +182,4 @@ fn has_scheme(uri: &str) -> bool {
                 .chars()
                 .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
     })
-}
-
-/// The methods for the resources of the server.
-impl McpServer {
-    /// Serves a resource: text or bytes that a person or a program chooses to give to a model. The function reads it.
-    ///
-    /// A missing scheme or name, and a URI that another resource has, are the error of [`stdio`](Self::stdio),
-    /// [`over`](Self::over) and `http`. An error of the function is an error for the client.
-    ///
-    /// ```
-    /// use petalflow::tool::ToolSet;
-    /// use petalflow_llm::Part;
-    /// use petalflow_mcp::{self as mcp, McpClient, Resource};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> petalflow::Result<()> {
-    /// let today = Resource::new("notes://today", "today").with_media_type("text/markdown");
-    /// let serve = mcp::serve(ToolSet::new()).resource(today, async || Ok("*rain*"));
-    /// let server = McpClient::over("notes", move || {
-    ///     let serve = serve.clone();
-    ///     async move {
-    ///         let (ours, theirs) = tokio::io::duplex(4096);
-    ///         tokio::spawn(serve.over(theirs));
-    ///         Ok(ours)
-    ///     }
-    /// });
-    /// assert_eq!(server.resources().await?[0].name, "today");
-    /// assert_eq!(server.read_resource("notes://today").await?, [Part::text("*rain*")]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn resource<C, F>(
-        mut self,
-        resource: Resource,
-        read: impl Fn() -> F + Send + Sync + 'static,
-    ) -> Self
-    where
-        C: Into<ResourceContent>,
-        F: Future<Output = Result<C, BoxError>> + Send + 'static,
-    {
-        let mut listed = McpResource::new(resource.uri, resource.name);
-        listed.title = resource.title;
-        listed.description = resource.description;
-        listed.mime_type = resource.media_type;
-        listed.size = resource.size;
-        let resources = Arc::make_mut(&mut self.resources);
-        let read = move || -> Reading {
-            let read = read();
-            Box::pin(async move { Ok(Some(read.await?.into())) })
-        };
-        resources.reads.insert(listed.uri.clone(), Arc::new(read));
-        resources.listed.push(listed);
-        self
-    }
-
-    /// Serves the resources whose URI has a form, such as `notes://{day}`. The function takes the values of the variables,
-    /// and returns `None` if there is no such resource. `{name}` is a part without a slash; `{+name}` at the end can have
-    /// slashes.
-    ///
-    /// The client chooses the values, which are decoded and can be anything: `..` and slashes too. Check a value before it
-    /// becomes part of a path.
-    ///
-    /// Mistakes in the template are the error of [`stdio`](Self::stdio), [`over`](Self::over) and `http`.
-    ///
-    /// ```
-    /// use petalflow::tool::ToolSet;
-    /// use petalflow_mcp::{self as mcp, ResourceTemplate};
-    ///
-    /// let notes = ResourceTemplate::new("notes://{day}", "notes").with_description("The notes of a day.");
-    /// let serve = mcp::serve(ToolSet::new()).resource_template(notes, |values| async move {
-    ///     Ok((values["day"] == "monday").then_some("rain"))
-    /// });
-    /// # let _ = serve;
-    /// ```
-    #[must_use]
-    pub fn resource_template<C, F>(
-        mut self,
-        template: ResourceTemplate,
-        read: impl Fn(BTreeMap<String, String>) -> F + Send + Sync + 'static,
-    ) -> Self
-    where
-        C: Into<ResourceContent>,
-        F: Future<Output = Result<Option<C>, BoxError>> + Send + 'static,
-    {
-        let resources = Arc::make_mut(&mut self.resources);
-        let read = move |values| -> Reading {
-            let read = read(values);
-            Box::pin(async move { Ok(read.await?.map(Into::into)) })
-        };
-        resources.template_reads.push(TemplateRead {
-            template: UriTemplate::parse(&template.uri_template),
-            read: Arc::new(read),
-        });
-        let mut listed = McpResourceTemplate::new(template.uri_template, template.name);
-        listed.title = template.title;
-        listed.description = template.description;
-        listed.mime_type = template.media_type;
-        resources.templates.push(listed);
-        self
-    }
 }

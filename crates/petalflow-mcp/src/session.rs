@@ -214,7 +214,7 @@ impl Session {
         let Target::Http(address) = &*self.target else {
             return None;
         };
-        let authorization = Authorization::new(oauth, self.name.clone(), &address.url);
+        let authorization = Authorization::new(oauth, &address.url);
         Some(Arc::new(authorization))
     }
 

@@ -228,7 +228,7 @@ async fn a_failed_connection_says_in_words_what_failed() {
         (
             "401 Unauthorized",
             "text/plain",
-            "the server requires authentication (HTTP status 401); pass the right header to `McpClient::http`",
+            "the server requires authentication (HTTP status 401); pass the right header to `McpClient::http`, or sign in with `McpClient::oauth` (feature `oauth`)",
         ),
         (
             "200 OK",

@@ -41,7 +41,7 @@ fn everything() -> Option<McpClient> {
 }
 
 /// A Python with the SDK.
-fn python() -> Option<String> {
+pub(super) fn python() -> Option<String> {
     let python = std::env::var("PETALFLOW_TEST_MCP_PYTHON").ok();
     if python.is_none() {
         skip(

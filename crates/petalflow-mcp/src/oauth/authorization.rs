@@ -45,12 +45,12 @@ pub(crate) enum Renewed {
 }
 
 impl Authorization {
-    pub(crate) fn new(oauth: OAuth, server: String, url: &str) -> Self {
-        let store = oauth.store.clone();
+    pub(crate) fn new(oauth: OAuth, url: &str) -> Self {
+        let (store, url) = (oauth.store.clone(), resource(url));
         Authorization {
             oauth,
-            url: resource(url),
-            vault: Vault::new(server, store),
+            vault: Vault::new(url.clone(), store),
+            url,
             renewal: tokio::sync::Mutex::default(),
             refusal: Mutex::default(),
         }
@@ -168,13 +168,18 @@ impl Authorization {
             return Ok(Renewed::SignIn);
         }
         let before = credentials.fresh_token();
-        let (metadata, secret) = (credentials.metadata, credentials.client_secret);
+        let (metadata, registered) = (credentials.metadata, credentials.client_secret);
         let mut manager = self.manager().await?;
         manager.set_metadata(metadata.clone());
-        manager.set_credential_store(self.vault.for_client(metadata, secret.clone()));
+        manager.set_credential_store(self.vault.for_client(metadata, registered.clone()));
         let id = credentials.stored.client_id;
+        let is_known = code.client_id.as_ref() == Some(&id);
         let mut client = OAuthClientConfig::new(id, &code.redirect_url);
-        client.client_secret = secret;
+        client.client_secret = if is_known {
+            code.client_secret.clone()
+        } else {
+            registered
+        };
         manager.configure_client(client)?;
         match manager.refresh_token().await {
             Ok(token) => Ok(Renewed::Token(token.access_token().secret().clone())),
@@ -212,7 +217,7 @@ impl Authorization {
     }
 
     /// Begins a sign-in.
-    pub(super) async fn begin(&self) -> Result<AuthorizationSession, AuthError> {
+    pub(crate) async fn begin(&self) -> Result<AuthorizationSession, AuthError> {
         let Grant::AuthorizationCode(code) = &self.oauth.grant else {
             return Err(AuthError::OAuthError(
                 "its client has `OAuth::client_credentials`, with which nobody signs in".into(),
@@ -226,24 +231,22 @@ impl Authorization {
             .additional_fields
             .get("client_id_metadata_document_supported")
             .is_some_and(|supported| supported == true);
-        let mut secret = code.client_secret.clone();
+        let mut registered_secret = None;
         if let Some(id) = &code.client_id {
             request = request.with_preregistered_client(id);
+            request.client_secret.clone_from(&code.client_secret);
         } else if let Some(url) = code.metadata_url.as_ref().filter(|_| by_document) {
             request = request.with_client_metadata_url(url);
-            secret = None;
         } else {
             let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
             let registered =
                 manager.register_client(&code.client_name, &code.redirect_url, &scopes);
             let registered = registered.await?;
             request = request.with_preregistered_client(registered.client_id);
-            secret = registered.client_secret;
+            registered_secret = registered.client_secret;
+            request.client_secret.clone_from(&registered_secret);
         }
-        if let Some(secret) = secret.as_ref().filter(|_| request.client_id.is_some()) {
-            request = request.with_client_secret(secret);
-        }
-        manager.set_credential_store(self.vault.for_client(metadata, secret));
+        manager.set_credential_store(self.vault.for_client(metadata, registered_secret));
         let session = AuthorizationSession::new(manager, request).await;
         session.map_err(|(_, error)| error)
     }
@@ -267,7 +270,7 @@ impl Authorization {
     }
 
     /// Notes that a person has signed in.
-    pub(super) fn signed_in(&self) {
+    pub(crate) fn signed_in(&self) {
         let mut refusal = self.refusal();
         refusal.reason = None;
         refusal.missing_scopes.clear();

@@ -8,7 +8,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 use super::authorization::{Authorization, Renewed};
 use super::words::of_auth;
-use crate::http_client::HttpError;
+use crate::http_error::HttpError;
 
 /// Sends a request with the current token. A request that the server refuses with 401 was not processed, so it is sent once
 /// more with a new token.

@@ -1,6 +1,7 @@
 //! What a client keeps about a sign-in.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -24,8 +25,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(docsrs, doc(cfg(feature = "oauth")))]
 pub struct OAuthCredentials {
-    /// The name of the MCP server. Tokens are sent to no other.
+    /// The URL of the MCP server. Tokens are sent to no other.
     pub(super) server: String,
+    /// The secret that the authorization server gave to the program when it registered.
     pub(super) client_secret: Option<String>,
     /// The authorization server, so that it need not be found again.
     pub(super) metadata: AuthorizationMetadata,
@@ -125,6 +127,8 @@ pub(super) struct Vault {
     server: String,
     store: Option<Arc<dyn OAuthStore>>,
     kept: Arc<Mutex<Option<OAuthCredentials>>>,
+    /// Whether the store does not have the tokens in memory, because it failed.
+    is_unsaved: Arc<AtomicBool>,
 }
 
 impl Vault {
@@ -133,6 +137,7 @@ impl Vault {
             server,
             store,
             kept: Arc::default(),
+            is_unsaved: Arc::default(),
         }
     }
 
@@ -150,6 +155,15 @@ impl Vault {
         let Some(store) = &self.store else {
             return Ok(self.kept().clone());
         };
+        if self.is_unsaved.load(Ordering::Relaxed) {
+            // The tokens in the store cannot be used any more.
+            let kept = self.kept().clone();
+            if let Some(kept) = &kept {
+                let saved = store.save(kept).await;
+                self.is_unsaved.store(saved.is_err(), Ordering::Relaxed);
+            }
+            return Ok(kept);
+        }
         let loaded = store.load().await.map_err(|error| failed("load", &error))?;
         if let Some(loaded) = loaded.as_ref().filter(|it| it.server != self.server) {
             return Err(AuthError::CredentialStoreError(format!(
@@ -166,17 +180,21 @@ impl Vault {
         *self.kept() = Some(credentials.clone());
         if let Some(store) = &self.store {
             let saved = store.save(&credentials).await;
+            self.is_unsaved.store(saved.is_err(), Ordering::Relaxed);
             saved.map_err(|error| failed("save", &error))?;
         }
         Ok(())
     }
 
     pub(super) async fn clear(&self) -> Result<(), AuthError> {
-        let stored = self.load().await?.is_some();
         *self.kept() = None;
-        if let Some(store) = self.store.as_ref().filter(|_| stored) {
+        self.is_unsaved.store(false, Ordering::Relaxed);
+        if let Some(store) = &self.store
+            && self.load().await?.is_some()
+        {
             let cleared = store.clear().await;
             cleared.map_err(|error| failed("clear", &error))?;
+            *self.kept() = None;
         }
         Ok(())
     }

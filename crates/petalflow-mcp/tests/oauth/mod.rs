@@ -1,8 +1,9 @@
 //! Signing in over HTTP, and tokens that are renewed.
 
+mod python;
+mod renewals;
 mod server;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -10,9 +11,9 @@ use petalflow::{BoxError, async_trait};
 use petalflow_mcp::{McpClient, McpError, OAuth, OAuthCredentials, OAuthStore};
 use petalflow_test_support::assert_contains;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 
-use self::server::Servers;
+use self::server::{Servers, open};
 use super::http::{self, texts_of};
 use super::{all_tools, sum_of};
 
@@ -106,170 +107,6 @@ async fn a_sign_in_needs_no_request_before() {
 }
 
 #[tokio::test]
-async fn tokens_are_renewed_before_they_expire() {
-    let servers = Servers::start().await;
-    servers.known().lifetime = Some(1);
-    let server = client(&servers, oauth());
-    sign_in(&servers, &server).await;
-    for _ in 0..2 {
-        tokio::time::sleep(Duration::from_millis(1_100)).await;
-        // An expired token is not sent: the server would refuse it.
-        let expired: Vec<String> = servers.known().access.keys().cloned().collect();
-        for token in expired {
-            servers.known().access.remove(&token);
-        }
-        assert_eq!(add(&server).await, Ok(sum_of(3)));
-    }
-    assert!(servers.known().count_of("refresh_token") >= 2);
-}
-
-#[tokio::test]
-async fn a_token_that_the_server_refuses_is_renewed_once_for_all_calls() {
-    let servers = Servers::start().await;
-    let server = client(&servers, oauth());
-    sign_in(&servers, &server).await;
-    assert_eq!(add(&server).await, Ok(sum_of(3)));
-    servers.known().access.clear();
-    let calls = (0..8).map(|_| add(&server));
-    for sum in futures_util::future::join_all(calls).await {
-        assert_eq!(sum, Ok(sum_of(3)));
-    }
-    assert_eq!(servers.known().count_of("refresh_token"), 1);
-}
-
-#[tokio::test]
-async fn a_restarted_program_does_not_ask_again() {
-    for gives_secrets in [false, true] {
-        let servers = Servers::start().await;
-        servers.known().gives_secrets = gives_secrets;
-        let stored = Stored::default();
-        sign_in(&servers, &client(&servers, oauth().store(stored.clone()))).await;
-        let restarted = client(&servers, oauth().store(stored.clone()));
-        assert_eq!(add(&restarted).await, Ok(sum_of(3)));
-        // Its tokens are renewed, with the client that was registered.
-        servers.known().access.clear();
-        let restarted = client(&servers, oauth().store(stored.clone()));
-        assert_eq!(add(&restarted).await, Ok(sum_of(3)));
-        // The renewed tokens were stored: those before cannot be used again.
-        servers.known().access.clear();
-        let restarted = client(&servers, oauth().store(stored));
-        assert_eq!(add(&restarted).await, Ok(sum_of(3)));
-        assert_eq!(servers.known().clients.len(), 1);
-        assert_eq!(servers.known().count_of("authorization_code"), 1);
-    }
-}
-
-#[tokio::test]
-async fn two_clients_of_one_store_use_the_newest_tokens() {
-    let servers = Servers::start().await;
-    let stored = Stored::default();
-    let first = client(&servers, oauth().store(stored.clone()));
-    let second = client(&servers, oauth().store(stored));
-    sign_in(&servers, &first).await;
-    for _ in 0..2 {
-        assert_eq!(add(&first).await, Ok(sum_of(3)));
-        assert_eq!(add(&second).await, Ok(sum_of(3)));
-        servers.known().access.clear();
-    }
-    assert_eq!(add(&second).await, Ok(sum_of(3)));
-    assert_eq!(add(&first).await, Ok(sum_of(3)));
-    assert_eq!(servers.known().count_of("refresh_token"), 2);
-}
-
-#[tokio::test]
-async fn a_renewal_ends_although_its_call_is_dropped() {
-    let servers = Servers::start().await;
-    let server = client(&servers, oauth());
-    sign_in(&servers, &server).await;
-    assert_eq!(add(&server).await, Ok(sum_of(3)));
-    servers.known().access.clear();
-    servers.known().delay = Duration::from_millis(200);
-    let dropped = tokio::time::timeout(Duration::from_millis(100), add(&server)).await;
-    assert!(dropped.is_err());
-    assert_eq!(servers.known().count_of("refresh_token"), 1);
-    assert_eq!(add(&server).await, Ok(sum_of(3)));
-    assert_eq!(servers.known().count_of("refresh_token"), 1);
-}
-
-/// A store to which another program saved newer tokens after some loads.
-struct Late {
-    old: Stored,
-    new: Stored,
-    old_loads: AtomicUsize,
-}
-
-#[async_trait]
-impl OAuthStore for Late {
-    async fn load(&self) -> Result<Option<OAuthCredentials>, BoxError> {
-        let left = self.old_loads.load(Ordering::SeqCst);
-        self.old_loads
-            .store(left.saturating_sub(1), Ordering::SeqCst);
-        let stored = if left > 0 { &self.old } else { &self.new };
-        stored.load().await
-    }
-
-    async fn save(&self, credentials: &OAuthCredentials) -> Result<(), BoxError> {
-        self.new.save(credentials).await
-    }
-
-    async fn clear(&self) -> Result<(), BoxError> {
-        unreachable!("the tokens of the other program are valid")
-    }
-}
-
-#[tokio::test]
-async fn tokens_that_another_program_renewed_at_the_same_time_are_used() {
-    let servers = Servers::start().await;
-    let old = Stored::default();
-    sign_in(&servers, &client(&servers, oauth().store(old.clone()))).await;
-    let new = Stored(Arc::new(Mutex::new(old.text())));
-    servers.known().access.clear();
-    let other = client(&servers, oauth().store(new.clone()));
-    assert_eq!(add(&other).await, Ok(sum_of(3)));
-    for old_loads in 0..4 {
-        let old_loads = AtomicUsize::new(old_loads);
-        let (old, new) = (old.clone(), new.clone());
-        let late = Late {
-            old,
-            new,
-            old_loads,
-        };
-        let server = client(&servers, oauth().store(late));
-        assert_eq!(add(&server).await, Ok(sum_of(3)));
-    }
-}
-
-#[tokio::test]
-async fn tokens_that_cannot_be_renewed_need_a_sign_in() {
-    let servers = Servers::start().await;
-    let stored = Stored::default();
-    let server = client(&servers, oauth().store(stored.clone()));
-    sign_in(&servers, &server).await;
-    assert_eq!(add(&server).await, Ok(sum_of(3)));
-    servers.known().access.clear();
-    servers.known().refresh.clear();
-    let error = add(&server).await.unwrap_err();
-    assert_contains(
-        &error,
-        "accepts the tokens no longer; call `McpClient::sign_in`",
-    );
-    assert_eq!(stored.text(), None);
-    let error = server.tools().await.unwrap_err();
-    let required = matches!(&error, McpError::SignInRequired { .. });
-    assert!(required, "{error}");
-    // The refused token was sent once.
-    assert_eq!(servers.known().count_of("refresh_token"), 1);
-    sign_in(&servers, &server).await;
-    assert_eq!(add(&server).await, Ok(sum_of(3)));
-    // Without a token for renewal.
-    servers.known().gives_no_refresh = true;
-    sign_in(&servers, &server).await;
-    servers.known().access.clear();
-    let error = add(&server).await.unwrap_err();
-    assert_contains(&error, "gave none to renew it; call `McpClient::sign_in`");
-}
-
-#[tokio::test]
 async fn a_redirect_of_another_sign_in_is_refused() {
     let servers = Servers::start().await;
     let server = client(&servers, oauth());
@@ -304,6 +141,44 @@ async fn a_redirect_of_another_sign_in_is_refused() {
     assert_eq!(add(&server).await, Ok(sum_of(3)));
     // Once.
     assert!(ours.finish(&redirected).await.is_err());
+}
+
+#[tokio::test]
+async fn a_browser_on_this_machine_is_redirected_to_the_program() {
+    let servers = Servers::start().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let redirect = format!("http://{}/callback", listener.local_addr().unwrap());
+    let oauth = OAuth::authorization_code(&redirect).client_name("tests");
+    let server = client(&servers, oauth);
+    let sign_in = server.sign_in().await.unwrap();
+    let browser = async {
+        // A connection that a browser opens ahead of time.
+        let _idle = TcpStream::connect(listener.local_addr().unwrap()).await;
+        for other in [
+            redirect.replace("callback", "favicon.ico"),
+            format!("{redirect}?code=a&state=b"),
+            format!("{redirect}?error=access_denied&state=b"),
+        ] {
+            assert_contains(&open(&other).await, "404 Not Found");
+        }
+        open(&servers.browse(sign_in.url()).await).await
+    };
+    let (page, signed_in) = tokio::join!(browser, sign_in.receive(&listener));
+    signed_in.unwrap();
+    assert_contains(&page, "200 OK");
+    assert_contains(&page, "You have signed in.");
+    assert_eq!(add(&server).await, Ok(sum_of(3)));
+    // A person who refuses.
+    let sign_in = server.sign_in().await.unwrap();
+    let (_, state) = sign_in.url().split_once("state=").unwrap();
+    let state = state.split('&').next().unwrap();
+    let refusal = format!("{redirect}?error=access_denied&state={state}");
+    let (page, refused) = tokio::join!(open(&refusal), sign_in.receive(&listener));
+    assert_contains(&page, "400 Bad Request");
+    assert_contains(
+        &refused.unwrap_err().to_string(),
+        "answered `access_denied`",
+    );
 }
 
 #[tokio::test]

@@ -132,19 +132,24 @@ impl Servers {
 
     /// What a browser does with the URL of a sign-in: the URL to which it is redirected.
     pub(super) async fn browse(&self, url: &str) -> String {
-        let path = url.strip_prefix(&self.base).expect("it is this server");
-        let address = self.base.trim_start_matches("http://");
-        let mut stream = TcpStream::connect(address).await.unwrap();
-        let request =
-            format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
-        stream.write_all(request.as_bytes()).await.unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await.unwrap();
+        assert!(url.starts_with(&self.base), "it is this server: {url}");
+        let answer = open(url).await;
         let location = answer
             .lines()
             .find_map(|line| line.strip_prefix("location: "));
         location.unwrap_or_else(|| panic!("{answer}")).to_string()
     }
+}
+
+/// Opens a page. Returns its head and its text.
+pub(super) async fn open(url: &str) -> String {
+    let (address, path) = url.trim_start_matches("http://").split_once('/').unwrap();
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = format!("GET /{path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
 }
 
 async fn check(State(servers): State<Servers>, request: Request, next: Next) -> Response {

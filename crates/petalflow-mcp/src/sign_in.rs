@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use reqwest::Url;
 use rmcp::transport::auth::AuthorizationSession;
+use tokio::net::TcpListener;
 
-use super::OAuth;
-use super::authorization::Authorization;
-use super::words::of_auth;
-use crate::McpError;
-use crate::client::McpClient;
+use super::client::McpClient;
+use super::oauth::{Authorization, OAuth, of_auth};
+use super::{McpError, redirect};
 
 /// A sign-in that has begun: see [`McpClient::sign_in`].
 #[cfg_attr(docsrs, doc(cfg(feature = "oauth")))]
@@ -48,8 +47,9 @@ impl SignIn {
     ///
     /// If the future is dropped, a new sign-in may be needed.
     pub async fn finish(&self, redirected_to: &str) -> Result<(), McpError> {
-        let redirect = Redirect::parse(&self.session.redirect_uri, redirected_to)
-            .map_err(|problem| self.failed(problem))?;
+        let url = self.redirected(redirected_to);
+        let redirect = url.and_then(|url| Redirect::parse(&url));
+        let redirect = redirect.map_err(|problem| self.failed(problem))?;
         let finished = self
             .session
             .handle_callback_with_issuer(
@@ -65,12 +65,87 @@ impl SignIn {
         Ok(())
     }
 
+    /// Waits until a browser on this machine is redirected to this listener, and ends the sign-in as
+    /// [`finish`](Self::finish) does. The browser shows a short text. The listener has the port of the redirect URL.
+    ///
+    /// It waits for as long as the person needs. Requests that do not belong to this sign-in do not end it.
+    ///
+    /// ```no_run
+    /// use petalflow_mcp::{McpClient, OAuth};
+    /// use tokio::net::TcpListener;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let oauth = OAuth::authorization_code(format!("http://{}/callback", listener.local_addr()?));
+    /// let server = McpClient::http("https://example.com/mcp", [] as [(&str, &str); 0]).oauth(oauth);
+    /// let sign_in = server.sign_in().await?;
+    /// println!("Open {}", sign_in.url());
+    /// sign_in.receive(&listener).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`finish`](Self::finish), or if the listener fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped while it waits, it can be called again.
+    pub async fn receive(&self, listener: &TcpListener) -> Result<(), McpError> {
+        let state = self.state();
+        let belongs = |path: &str| {
+            let url = self.redirected(path);
+            url.is_ok_and(|url| field(&url, "state").is_some_and(|it| it == state))
+        };
+        let received = redirect::receive(listener, belongs).await;
+        let (path, browser) = received
+            .map_err(|error| self.failed(format!("the redirect cannot be received: {error}")))?;
+        let finished = self.finish(&path).await;
+        let (status, text) = if finished.is_ok() {
+            ("200 OK", "You have signed in. You can close this page.")
+        } else {
+            (
+                "400 Bad Request",
+                "The sign-in failed. You can close this page.",
+            )
+        };
+        redirect::answer(browser, status, text).await;
+        finished
+    }
+
+    /// What identifies the redirect of this sign-in.
+    fn state(&self) -> String {
+        let url = Url::parse(&self.session.auth_url).ok();
+        let state = url.and_then(|url| field(&url, "state"));
+        state.unwrap_or_default()
+    }
+
+    /// The whole URL of a redirect.
+    fn redirected(&self, text: &str) -> Result<Url, String> {
+        redirected(&self.session.redirect_uri, text)
+    }
+
     fn failed(&self, problem: String) -> McpError {
         McpError::SignIn {
             server: self.client.session().name.clone(),
             problem,
         }
     }
+}
+
+/// The whole URL of a redirect, which can begin with its path.
+fn redirected(redirect_url: &str, text: &str) -> Result<Url, String> {
+    let url = Url::parse(redirect_url).and_then(|base| base.join(text));
+    url.map_err(|error| format!("the redirect is not a URL: {error}"))
+}
+
+/// A field of the query of a URL.
+fn field(url: &Url, name: &str) -> Option<String> {
+    let mut fields = url.query_pairs();
+    let (_, value) = fields.find(|(field, _)| field == name)?;
+    Some(value.into_owned())
 }
 
 /// What a redirect says.
@@ -81,14 +156,8 @@ struct Redirect {
 }
 
 impl Redirect {
-    fn parse(redirect_url: &str, redirected_to: &str) -> Result<Self, String> {
-        let url = Url::parse(redirect_url).and_then(|base| base.join(redirected_to));
-        let url = url.map_err(|error| format!("the redirect is not a URL: {error}"))?;
-        let field = |name: &str| {
-            let mut fields = url.query_pairs();
-            let (_, value) = fields.find(|(field, _)| field == name)?;
-            Some(value.into_owned())
-        };
+    fn parse(url: &Url) -> Result<Self, String> {
+        let field = |name| field(url, name);
         if let Some(error) = field("error") {
             let description = field("error_description").map(|text| format!(": {text}"));
             let description = description.unwrap_or_default();
@@ -214,7 +283,8 @@ mod tests {
             "/callback?state=s&code=a%2Bb&iss=https://auth",
             "?state=s&code=a%2Bb&iss=https://auth",
         ] {
-            let redirect = Redirect::parse("http://127.0.0.1:8765/callback", text).unwrap();
+            let redirect = redirected("http://127.0.0.1:8765/callback", text);
+            let redirect = Redirect::parse(&redirect.unwrap()).unwrap();
             assert_eq!((&*redirect.code, &*redirect.state), ("a+b", "s"));
             assert_eq!(redirect.issuer.as_deref(), Some("https://auth"));
         }
