@@ -156,7 +156,7 @@ impl McpClient {
         McpClient(Arc::new(Session::new(name, target)))
     }
 
-    fn with(mut self, change: impl FnOnce(&mut Options)) -> Self {
+    pub(super) fn with(mut self, change: impl FnOnce(&mut Options)) -> Self {
         Arc::make_mut(&mut self.0).set_options(change);
         self
     }

@@ -87,16 +87,22 @@ pub(super) async fn connect(
         }
         #[cfg(feature = "http")]
         Target::Http(address) => {
-            let transport = address.transport(options.message_limit, Arc::clone(&exceeded))?;
+            let transport = address.transport(options, Arc::clone(&exceeded))?;
             (initialize(handler, transport), None)
         }
     };
-    let service = initializing.await.map_err(|error| {
+    let service = initializing.await.map_err(|error| -> BoxError {
         if exceeded.load(Ordering::Relaxed) {
-            TOO_LONG.into()
-        } else {
-            problem::of_initialize(&error)
+            return TOO_LONG.into();
         }
+        #[cfg(feature = "oauth")]
+        if options.authorization.is_some()
+            && let Some(error) = problem::http_of_initialize(&error)
+            && let Some(refused) = super::oauth::Refused::of(error)
+        {
+            return refused.into();
+        }
+        problem::of_initialize(&error).into()
     })?;
     Ok(Connected {
         service,

@@ -88,8 +88,30 @@ pub enum McpError {
         /// The name of the server.
         server: String,
     },
-    /// The tools cannot be served.
-    #[error("cannot serve tools over MCP: {}", message_with_sources(&**.0))]
+    /// A person must sign in to the server with [`McpClient::sign_in`](crate::McpClient::sign_in).
+    #[cfg(feature = "oauth")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "oauth")))]
+    #[error(
+        "MCP server `{server}` requires a sign-in: {reason}; call `McpClient::sign_in`, let a person open its URL, and pass the redirect to `SignIn::finish`"
+    )]
+    SignInRequired {
+        /// The name of the server.
+        server: String,
+        /// Why the stored tokens, if there are some, cannot be used.
+        reason: String,
+    },
+    /// A sign-in failed, or the tokens for the server cannot be had.
+    #[cfg(feature = "oauth")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "oauth")))]
+    #[error("cannot sign in to MCP server `{server}`: {problem}")]
+    SignIn {
+        /// The name of the server.
+        server: String,
+        /// The cause.
+        problem: String,
+    },
+    /// The tools, resources and prompts cannot be served.
+    #[error("cannot serve over MCP: {}", message_with_sources(&**.0))]
     Serve(BoxError),
 }
 

@@ -1,22 +1,26 @@
 //! The HTTP transport of the client.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
+#[cfg(feature = "oauth")]
+use hyper::header::AUTHORIZATION;
 use hyper::header::{HeaderName, HeaderValue};
 use reqwest::Url;
 use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::{
-    SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
-    StreamableHttpPostResponse,
+    SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpPostResponse,
 };
 use sse_stream::Sse;
 
+use super::http_error::{HttpError, is_too_long, without_url};
+#[cfg(feature = "oauth")]
+use super::oauth::{Authorization, authorized};
+use super::options::Options;
 use petalflow::BoxError;
 
 /// The URL of a server, and the headers of each request.
@@ -47,7 +51,7 @@ impl Address {
     /// The transport of a new connection. It sets `exceeded` when a message is longer than allowed.
     pub(super) fn transport(
         &self,
-        message_limit: usize,
+        options: &Options,
         exceeded: Arc<AtomicBool>,
     ) -> Result<StreamableHttpClientTransport<HttpClient>, BoxError> {
         let mut headers = HashMap::new();
@@ -59,14 +63,20 @@ impl Address {
             let name: HeaderName = name
                 .parse()
                 .map_err(|_| format!("`{name}` is not the name of a header"))?;
+            #[cfg(feature = "oauth")]
+            if name == AUTHORIZATION && options.authorization.is_some() {
+                return Err("header `authorization` is set by `McpClient::oauth`; do not pass it to `McpClient::http`".into());
+            }
             headers.insert(name, value);
         }
         let config = StreamableHttpClientTransportConfig::with_uri(Arc::clone(&self.url))
-            .max_sse_event_size(message_limit)
+            .max_sse_event_size(options.message_limit)
             .custom_headers(headers);
         let client = HttpClient {
             client: client()?,
             exceeded,
+            #[cfg(feature = "oauth")]
+            authorization: options.authorization.clone(),
         };
         Ok(StreamableHttpClientTransport::with_client(client, config))
     }
@@ -89,13 +99,31 @@ pub(super) struct HttpClient {
     client: reqwest::Client,
     /// Set when a message is longer than allowed. `rmcp` only closes the stream.
     exceeded: Arc<AtomicBool>,
+    #[cfg(feature = "oauth")]
+    authorization: Option<Arc<Authorization>>,
 }
-
-pub(super) type HttpError = StreamableHttpError<reqwest::Error>;
 
 type EventStream = BoxStream<'static, Result<Sse, SseError>>;
 
 impl HttpClient {
+    /// Sends a request, with a token of OAuth if there is one.
+    async fn send<T, F>(
+        &self,
+        token: Option<String>,
+        request: impl Fn(Option<String>) -> F,
+    ) -> Result<T, HttpError>
+    where
+        F: Future<Output = Result<T, HttpError>>,
+    {
+        #[cfg(feature = "oauth")]
+        if let Some(authorization) = &self.authorization {
+            return authorized(authorization, request)
+                .await
+                .map_err(without_url);
+        }
+        request(token).await.map_err(without_url)
+    }
+
     /// Notices an event that is too long.
     fn watch(&self, events: EventStream) -> EventStream {
         let exceeded = Arc::clone(&self.exceeded);
@@ -117,27 +145,6 @@ impl HttpClient {
     }
 }
 
-/// Whether this is the error for an event that is too long. `rmcp` does not export its type.
-pub(super) fn is_too_long(error: &SseError) -> bool {
-    matches!(error, SseError::Body(error) if error.to_string().contains("exceeded the maximum size"))
-}
-
-fn without_url(error: HttpError) -> HttpError {
-    match error {
-        StreamableHttpError::Client(error) => StreamableHttpError::Client(error.without_url()),
-        // `HTTP 404 Not Found: ..` with the body of the response, which may repeat the URL.
-        StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP ") => {
-            let status = text.split(": ").next().unwrap_or_default().to_string();
-            StreamableHttpError::UnexpectedServerResponse(Cow::Owned(status))
-        }
-        // It may quote the body as well.
-        StreamableHttpError::UnexpectedServerResponse(_) => {
-            StreamableHttpError::UnexpectedServerResponse("no message of MCP".into())
-        }
-        error => error,
-    }
-}
-
 impl StreamableHttpClient for HttpClient {
     type Error = reqwest::Error;
 
@@ -149,11 +156,13 @@ impl StreamableHttpClient for HttpClient {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, HttpError> {
-        let posted = self
-            .client
-            .post_message(uri, message, session_id, token, headers);
-        let response = posted.await.map_err(without_url)?;
-        Ok(self.watch_response(response))
+        let post = |token| {
+            let (uri, message) = (uri.clone(), message.clone());
+            let (session, headers) = (session_id.clone(), headers.clone());
+            self.client
+                .post_message(uri, message, session, token, headers)
+        };
+        Ok(self.watch_response(self.send(token, post).await?))
     }
 
     async fn post_message_with_max_sse_event_size(
@@ -165,11 +174,13 @@ impl StreamableHttpClient for HttpClient {
         headers: HashMap<HeaderName, HeaderValue>,
         limit: usize,
     ) -> Result<StreamableHttpPostResponse, HttpError> {
-        let posted = self
-            .client
-            .post_message_with_max_sse_event_size(uri, message, session_id, token, headers, limit);
-        let response = posted.await.map_err(without_url)?;
-        Ok(self.watch_response(response))
+        let post = |token| {
+            let (uri, message) = (uri.clone(), message.clone());
+            let (session, headers) = (session_id.clone(), headers.clone());
+            self.client
+                .post_message_with_max_sse_event_size(uri, message, session, token, headers, limit)
+        };
+        Ok(self.watch_response(self.send(token, post).await?))
     }
 
     async fn delete_session(
@@ -179,8 +190,11 @@ impl StreamableHttpClient for HttpClient {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), HttpError> {
-        let deleted = self.client.delete_session(uri, session_id, token, headers);
-        deleted.await.map_err(without_url)
+        let delete = |token| {
+            let (uri, session, headers) = (uri.clone(), session_id.clone(), headers.clone());
+            self.client.delete_session(uri, session, token, headers)
+        };
+        self.send(token, delete).await
     }
 
     async fn get_stream(
@@ -191,10 +205,12 @@ impl StreamableHttpClient for HttpClient {
         token: Option<String>,
         headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<EventStream, HttpError> {
-        let stream = self
-            .client
-            .get_stream(uri, session_id, last_event_id, token, headers);
-        Ok(self.watch(stream.await.map_err(without_url)?))
+        let get = |token| {
+            let (uri, session, headers) = (uri.clone(), session_id.clone(), headers.clone());
+            self.client
+                .get_stream(uri, session, last_event_id.clone(), token, headers)
+        };
+        Ok(self.watch(self.send(token, get).await?))
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -206,15 +222,13 @@ impl StreamableHttpClient for HttpClient {
         headers: HashMap<HeaderName, HeaderValue>,
         limit: usize,
     ) -> Result<EventStream, HttpError> {
-        let stream = self.client.get_stream_with_max_sse_event_size(
-            uri,
-            session_id,
-            last_event_id,
-            token,
-            headers,
-            limit,
-        );
-        Ok(self.watch(stream.await.map_err(without_url)?))
+        let get = |token| {
+            let (uri, session, headers) = (uri.clone(), session_id.clone(), headers.clone());
+            let last = last_event_id.clone();
+            self.client
+                .get_stream_with_max_sse_event_size(uri, session, last, token, headers, limit)
+        };
+        Ok(self.watch(self.send(token, get).await?))
     }
 }
 

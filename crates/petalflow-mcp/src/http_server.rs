@@ -32,7 +32,8 @@ impl McpServer {
     ///
     /// # Errors
     ///
-    /// Fails if the listener cannot accept connections at all.
+    /// Fails if the listener cannot accept connections at all, or if a [resource](Self::resource) or a
+    /// [prompt](Self::prompt) has a wrong name or address.
     ///
     /// # Cancel safety
     ///
@@ -57,6 +58,7 @@ impl McpServer {
         listener: TcpListener,
         hosts: impl IntoIterator<Item = String>,
     ) -> Result<(), McpError> {
+        self.check()?;
         let mut config = StreamableHttpServerConfig::default();
         config.allowed_hosts.extend(hosts);
         config.allowed_origins = allowed_origins(&self.http.origins);

@@ -1,7 +1,8 @@
 //! An MCP client and an MCP server for petalflow tools.
 //!
 //! [`McpClient`] connects to an MCP server and offers its tools as [tools](petalflow::tool::Tool), with their
-//! schemas. [`serve`] offers the tools of this program to any client of the Model Context Protocol.
+//! schemas. [`serve`] offers the tools of this program to any client of the Model Context Protocol, with resources and
+//! prompts. The feature `http` adds clients and servers over HTTP, and the feature `oauth` signs in to servers over HTTP.
 //!
 //! ```
 //! use petalflow_mcp::{self as mcp, McpClient};
@@ -45,20 +46,35 @@ mod handler;
 #[cfg(feature = "http")]
 mod http_client;
 #[cfg(feature = "http")]
+mod http_error;
+#[cfg(feature = "http")]
 mod http_options;
 #[cfg(feature = "http")]
 mod http_server;
 mod logs;
 mod media;
+#[cfg(feature = "oauth")]
+mod oauth;
+mod offers;
 mod options;
+mod pages;
 mod problem;
 mod prompts;
+#[cfg(feature = "oauth")]
+mod redirect;
+mod resource_content;
 mod resources;
 mod result;
 mod sampling;
+mod served;
+mod served_prompts;
+mod served_resources;
 mod server;
 mod session;
+#[cfg(feature = "oauth")]
+mod sign_in;
 mod tool;
+mod uri_template;
 
 pub use call::ToolProgress;
 pub use client::McpClient;
@@ -67,6 +83,11 @@ pub use error::McpError;
 #[cfg(feature = "http")]
 pub use http_options::RequestHeaders;
 pub use logs::{LogLevel, LogMessage};
+#[cfg(feature = "oauth")]
+pub use oauth::{OAuth, OAuthCredentials, OAuthStore};
 pub use prompts::{Completes, Prompt, PromptArgument};
+pub use resource_content::ResourceContent;
 pub use resources::{Resource, ResourceTemplate};
 pub use server::{ListChangedNotifier, McpServer, serve};
+#[cfg(feature = "oauth")]
+pub use sign_in::SignIn;

@@ -26,6 +26,9 @@ pub(super) struct Options {
     pub(super) message_limit: usize,
     /// The variables that a child process inherits, besides those of every child process.
     pub(super) inherited_env: Vec<String>,
+    /// The tokens for a server over HTTP.
+    #[cfg(feature = "oauth")]
+    pub(super) authorization: Option<Arc<super::oauth::Authorization>>,
 }
 
 impl Default for Options {
@@ -40,6 +43,8 @@ impl Default for Options {
             connect_attempts: 3,
             message_limit: 16 * 1024 * 1024,
             inherited_env: Vec::new(),
+            #[cfg(feature = "oauth")]
+            authorization: None,
         }
     }
 }

@@ -8,7 +8,7 @@ use rmcp::service::{ClientInitializeError, ServerInitializeError, ServiceError};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 #[cfg(feature = "http")]
-use super::http_client::{HttpError, is_too_long};
+use super::http_error::{HttpError, is_too_long};
 use petalflow::error::message_with_sources;
 
 /// The problem of a connection that ended because a message was longer than allowed.
@@ -38,6 +38,27 @@ pub(super) fn of_initialize(error: &ClientInitializeError) -> String {
         ClientInitializeError::Cancelled => "the connection was closed".into(),
         // These contain the whole answer, or the ids of messages.
         _ => "the server sent an invalid answer to `initialize`".into(),
+    }
+}
+
+/// The error of HTTP for which a connection was not initialized.
+#[cfg(feature = "oauth")]
+pub(super) fn http_of_initialize(error: &ClientInitializeError) -> Option<&HttpError> {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => error.error.downcast_ref(),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
+            http_of_initialize(fallback)
+        }
+        _ => None,
+    }
+}
+
+/// The error of HTTP for which a request failed.
+#[cfg(feature = "oauth")]
+pub(super) fn http_of_request(error: &ServiceError) -> Option<&HttpError> {
+    match error {
+        ServiceError::TransportSend(error) => error.error.downcast_ref(),
+        _ => None,
     }
 }
 
@@ -112,12 +133,14 @@ fn of_http(error: &HttpError) -> String {
         }
         StreamableHttpError::AuthRequired(_) => {
             "the server requires authentication (HTTP status 401); pass the right header to \
-             `McpClient::http`"
+             `McpClient::http`, or sign in with `McpClient::oauth` (feature `oauth`)"
                 .into()
         }
         StreamableHttpError::InsufficientScope(_) => {
             "the credential is not allowed to do this (HTTP status 403)".into()
         }
+        #[cfg(feature = "oauth")]
+        StreamableHttpError::Auth(error) => super::oauth::of_auth(error),
         StreamableHttpError::SessionExpired => "the session has expired".into(),
         StreamableHttpError::ReinitializationFailed(error) => {
             format!(

@@ -32,6 +32,39 @@ pub struct Prompt {
     pub arguments: Vec<PromptArgument>,
 }
 
+impl Prompt {
+    /// A prompt for [`McpServer::prompt`](crate::McpServer::prompt).
+    pub fn new(name: impl Into<String>) -> Self {
+        Prompt {
+            name: name.into(),
+            title: None,
+            description: None,
+            arguments: Vec::new(),
+        }
+    }
+
+    /// Sets the name for people.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Sets what it is for.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn with_argument(mut self, argument: PromptArgument) -> Self {
+        self.arguments.push(argument);
+        self
+    }
+}
+
 /// An argument of a [`Prompt`].
 ///
 /// ```
@@ -51,6 +84,33 @@ pub struct PromptArgument {
     pub description: Option<String>,
     /// Whether the prompt cannot be made without it.
     pub required: bool,
+}
+
+impl PromptArgument {
+    /// An argument that the prompt needs.
+    pub fn required(name: impl Into<String>) -> Self {
+        Self::new(name, true)
+    }
+
+    /// An argument that can be left out.
+    pub fn optional(name: impl Into<String>) -> Self {
+        Self::new(name, false)
+    }
+
+    fn new(name: impl Into<String>, required: bool) -> Self {
+        PromptArgument {
+            name: name.into(),
+            description: None,
+            required,
+        }
+    }
+
+    /// Sets what it means.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
 }
 
 /// What a server completes: see [`McpClient::complete`].

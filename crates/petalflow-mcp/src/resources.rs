@@ -35,6 +35,48 @@ pub struct Resource {
     pub size: Option<u64>,
 }
 
+impl Resource {
+    /// A resource for [`McpServer::resource`](crate::McpServer::resource). The URI begins with a scheme.
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
+        Resource {
+            uri: uri.into(),
+            name: name.into(),
+            title: None,
+            description: None,
+            media_type: None,
+            size: None,
+        }
+    }
+
+    /// Sets the name for people.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Sets what it contains.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets the media type, such as `text/markdown`.
+    #[must_use]
+    pub fn with_media_type(mut self, media_type: impl Into<String>) -> Self {
+        self.media_type = Some(media_type.into());
+        self
+    }
+
+    /// Sets the size in bytes.
+    #[must_use]
+    pub fn with_size(mut self, size: u64) -> Self {
+        self.size = Some(size);
+        self
+    }
+}
+
 /// Resources that have one form of address: see [`McpClient::resource_templates`].
 ///
 /// ```
@@ -57,6 +99,40 @@ pub struct ResourceTemplate {
     pub description: Option<String>,
     /// The media type, if all have the same.
     pub media_type: Option<String>,
+}
+
+impl ResourceTemplate {
+    /// A template for [`McpServer::resource_template`](crate::McpServer::resource_template).
+    pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
+        ResourceTemplate {
+            uri_template: uri_template.into(),
+            name: name.into(),
+            title: None,
+            description: None,
+            media_type: None,
+        }
+    }
+
+    /// Sets the name for people.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Sets what the resources contain.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets the media type, if all have the same.
+    #[must_use]
+    pub fn with_media_type(mut self, media_type: impl Into<String>) -> Self {
+        self.media_type = Some(media_type.into());
+        self
+    }
 }
 
 /// The methods for the resources of a server.

@@ -41,7 +41,7 @@ pub(super) fn from_mcp(result: CallToolResult) -> Result<Value, String> {
 }
 
 /// Converts the result of a petalflow tool for a client. Only an object can be structured content. Media are content of
-/// their own, and no text.
+/// their own: in the text and in the structured content, a note stands for their data.
 pub(super) fn to_mcp(mut value: Value) -> CallToolResult {
     let had_data = value.get("data").is_some();
     let media = Media::take_from(&mut value, ATTACHED);
@@ -50,7 +50,11 @@ pub(super) fn to_mcp(mut value: Value) -> CallToolResult {
         let is_medium = had_data && value.get("data").is_none();
         let text = (!is_medium).then(|| ContentBlock::text(value.to_string()));
         let media = media.into_iter().filter_map(block);
-        return CallToolResult::success(text.into_iter().chain(media).collect());
+        let mut result = CallToolResult::success(text.into_iter().chain(media).collect());
+        if value.is_object() && !is_medium {
+            result.structured_content = Some(value);
+        }
+        return result;
     }
     match value {
         Value::Null => CallToolResult::success(Vec::new()),
@@ -61,7 +65,7 @@ pub(super) fn to_mcp(mut value: Value) -> CallToolResult {
 }
 
 /// The content for a medium.
-fn block(
+pub(super) fn block(
     Media {
         media_type, source, ..
     }: Media,
@@ -292,15 +296,23 @@ mod tests {
         let image = json!({ "type": "image", "data": "AAAA", "mimeType": "image/png" });
         assert_eq!(sent(picture.clone())["content"], json!([image]));
         let both = sent(json!({ "title": "a dot", "picture": picture, "note": "small" }));
-        let text = json!({ "title": "a dot", "picture": note, "note": "small" }).to_string();
-        assert_eq!(
-            both["content"],
-            json!([{ "type": "text", "text": text }, image])
-        );
-        assert!(both.get("structuredContent").is_none(), "{both}");
+        let rest = json!({ "title": "a dot", "picture": note, "note": "small" });
+        let text = json!({ "type": "text", "text": rest.to_string() });
+        assert_eq!(both["content"], json!([text, image]));
+        assert_eq!(both["structuredContent"], rest);
+        assert_eq!(both.to_string().matches("AAAA").count(), 1);
+        // Only an object can be structured content, and a picture by itself is none.
+        let list = sent(json!([{ "n": 1 }, picture]));
+        assert_eq!(list["content"][1], image);
+        for result in [&list, &sent(picture.clone())] {
+            assert!(result.get("structuredContent").is_none(), "{result}");
+        }
         // It comes back as the picture that it was.
         let back = from_mcp(to_mcp(picture.clone()));
         assert_eq!(back, Ok(json!({ "output": [picture] })));
+        let back = from_mcp(to_mcp(json!({ "title": "a dot", "picture": picture })));
+        let rest = json!({ "title": "a dot", "picture": note });
+        assert_eq!(back, Ok(json!({ "output": rest, "content": [picture] })));
     }
 
     #[test]

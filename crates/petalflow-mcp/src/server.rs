@@ -6,9 +6,11 @@ use std::sync::{Arc, OnceLock};
 
 use futures_util::future::{Either, select};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig,
-    Tool as McpTool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams,
+    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+    PromptsCapability, ReadResourceRequestParams, ReadResourceResponse, ResourcesCapability,
+    ServerCapabilities, ServerConfig, Tool as McpTool,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
@@ -21,6 +23,8 @@ use super::McpError;
 use super::confirmation::{self, Answers, Decision};
 use super::problem;
 use super::result::{failed, to_mcp};
+use super::served_prompts::ServedPrompts;
+use super::served_resources::ServedResources;
 use petalflow::BoxError;
 use petalflow::error::{catch_panic, message_with_sources};
 use petalflow::event::CustomEvent;
@@ -29,8 +33,8 @@ use petalflow::tool::{Actions, Confirmation, Tool, ToolContext, ToolSource, Tool
 /// Creates an MCP server for a [set](petalflow::tool::ToolSet), a [registry](petalflow::tool::ToolRegistry), or any
 /// other [source](ToolSource) of tools.
 ///
-/// The value that a tool returns is the result: an object as structured content, any other value as text. An error,
-/// such as wrong arguments, is a result with `isError`, which a model can read. Values that a tool
+/// The value that a tool returns is the result: an object as structured content, any other value as text. A picture in it
+/// is content of its own. An error, such as wrong arguments, is a result with `isError`, which a model can read. Values that a tool
 /// [emits](ToolContext::emit) become progress notifications. A call that the client cancels is dropped.
 ///
 /// ```no_run
@@ -56,6 +60,8 @@ pub fn serve(tools: impl ToolSource) -> McpServer {
         instructions: None,
         skips_confirmation: false,
         changed: watch::Sender::new(()),
+        resources: Arc::default(),
+        prompts: Arc::default(),
         calls: Arc::default(),
         session: Session::default(),
         #[cfg(feature = "http")]
@@ -63,7 +69,7 @@ pub fn serve(tools: impl ToolSource) -> McpServer {
     }
 }
 
-/// An MCP server for tools, made by [`serve`].
+/// An MCP server for tools, resources and prompts, made by [`serve`].
 ///
 /// ```
 /// use petalflow_mcp as mcp;
@@ -85,6 +91,8 @@ pub struct McpServer {
     instructions: Option<String>,
     skips_confirmation: bool,
     changed: watch::Sender<()>,
+    pub(super) resources: Arc<ServedResources>,
+    pub(super) prompts: Arc<ServedPrompts>,
     calls: Arc<AtomicU64>,
     session: Session,
     #[cfg(feature = "http")]
@@ -192,7 +200,8 @@ impl McpServer {
     ///
     /// # Errors
     ///
-    /// Fails if the client does not speak MCP.
+    /// Fails if the client does not speak MCP, or if a [resource](Self::resource) or a [prompt](Self::prompt) has a wrong
+    /// name or address.
     ///
     /// # Cancel safety
     ///
@@ -228,7 +237,8 @@ impl McpServer {
     ///
     /// # Errors
     ///
-    /// Fails if the client does not speak MCP.
+    /// Fails if the client does not speak MCP, or if a [resource](Self::resource) or a [prompt](Self::prompt) has a wrong
+    /// name or address.
     ///
     /// # Cancel safety
     ///
@@ -237,6 +247,7 @@ impl McpServer {
     where
         W: AsyncRead + AsyncWrite + Send + 'static,
     {
+        self.check()?;
         let service = self
             .serve(tokio::io::split(stream))
             .await
@@ -246,6 +257,12 @@ impl McpServer {
             .await
             .map_err(|error| McpError::Serve(error.into()))?;
         Ok(())
+    }
+
+    /// Fails if names or addresses are wrong, before a client is served.
+    pub(super) fn check(&self) -> Result<(), McpError> {
+        let problem = self.resources.problem().or_else(|| self.prompts.problem());
+        problem.map_or(Ok(()), |problem| Err(McpError::Serve(problem.into())))
     }
 
     async fn tool(&self, name: &str) -> Result<Arc<dyn Tool>, ErrorData> {
@@ -414,12 +431,31 @@ fn tool_description(spec: &ToolSpec) -> McpTool {
     McpTool::new(spec.name.clone(), spec.description.clone(), schema)
 }
 
+/// Waits for the work, unless the client cancels the request.
+async fn until_cancelled<T>(
+    work: impl Future<Output = Result<T, ErrorData>>,
+    cx: &RequestContext<RoleServer>,
+) -> Result<T, ErrorData> {
+    let cancelled = std::pin::pin!(cx.ct.cancelled());
+    match select(std::pin::pin!(work), cancelled).await {
+        Either::Left((result, _)) => result,
+        // The client ignores this result.
+        Either::Right(((), _)) => Err(ErrorData::internal_error("the request was cancelled", None)),
+    }
+}
+
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder()
+        let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_tool_list_changed()
             .build();
+        if !self.resources.is_empty() {
+            capabilities.resources = Some(ResourcesCapability::default());
+        }
+        if !self.prompts.is_empty() {
+            capabilities.prompts = Some(PromptsCapability::default());
+        }
         let mut config = ServerConfig::new(capabilities).with_server_info(self.program.clone());
         config.instructions.clone_from(&self.instructions);
         config
@@ -436,6 +472,48 @@ impl ServerHandler for McpServer {
             .map(|tool| tool_description(tool.spec()))
             .collect();
         Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.resources.list(request)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.resources.list_templates(request)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let read = self.resources.read(&request.uri);
+        Ok(until_cancelled(read, &cx).await?.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        self.prompts.list(request)
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let get = self.prompts.get(request);
+        Ok(until_cancelled(get, &cx).await?.into())
     }
 
     async fn call_tool(

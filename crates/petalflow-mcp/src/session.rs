@@ -11,7 +11,11 @@ use super::McpError;
 use super::connect::{Target, connect};
 use super::connection::{Connection, ListedTool, ToolList};
 use super::handler::MessageHandler;
+#[cfg(feature = "oauth")]
+use super::oauth::{Authorization, OAuth, Refused};
 use super::options::Options;
+#[cfg(feature = "oauth")]
+use super::problem;
 use super::result::object_schema;
 use petalflow::BoxError;
 use petalflow::policy::Retry;
@@ -149,21 +153,69 @@ impl Session {
     async fn connect(&self) -> Result<Connection, McpError> {
         let retry =
             Retry::attempts(self.options.connect_attempts).first(Duration::from_millis(200));
-        let connection = retry.run_with(|_| self.try_connect(), |_, delay| Some(delay));
-        connection.await.map_err(|error| McpError::Connect {
-            server: self.name.clone(),
-            error,
-        })
+        let is_temporary = |error: &McpError| matches!(error, McpError::Connect { .. });
+        let connection = retry.run_with(
+            |_| self.try_connect(),
+            |error, delay| is_temporary(error).then_some(delay),
+        );
+        connection.await
     }
 
-    async fn try_connect(&self) -> Result<Connection, BoxError> {
+    async fn try_connect(&self) -> Result<Connection, McpError> {
         let handler = MessageHandler::new(self.name.clone(), self.options.request_handlers.clone());
         let limit = self.options.connect_timeout;
         let connecting = connect(&self.target, handler.clone(), &self.options);
         match tokio::time::timeout(limit, connecting).await {
-            Ok(connected) => Ok(Connection::new(connected?, handler)),
-            Err(_) => Err(format!("no answer within {limit:?}").into()),
+            Ok(Ok(connected)) => Ok(Connection::new(connected, handler)),
+            Ok(Err(error)) => Err(self.not_connected(error)),
+            Err(_) => Err(self.not_connected(format!("no answer within {limit:?}").into())),
         }
+    }
+
+    fn not_connected(&self, error: BoxError) -> McpError {
+        #[cfg(feature = "oauth")]
+        let error = match error.downcast::<Refused>().map(|refused| *refused) {
+            // Another attempt may find the authorization server.
+            Ok(Refused::NoToken {
+                problem,
+                is_transient: true,
+            }) => problem.into(),
+            Ok(refused) => return self.refused(refused),
+            Err(error) => error,
+        };
+        McpError::Connect {
+            server: self.name.clone(),
+            error,
+        }
+    }
+
+    /// The error for a request that failed because of its tokens.
+    #[cfg(feature = "oauth")]
+    fn refused(&self, refused: Refused) -> McpError {
+        let server = self.name.clone();
+        let authorization = self.options.authorization.as_ref();
+        let reason = authorization.and_then(|authorization| authorization.reason());
+        let reason = reason.unwrap_or_else(|| refused.to_string());
+        match refused {
+            Refused::Tokens if authorization.is_some_and(|it| it.has_person()) => {
+                McpError::SignInRequired { server, reason }
+            }
+            Refused::Tokens => McpError::SignIn {
+                server,
+                problem: reason,
+            },
+            Refused::NoToken { problem, .. } => McpError::SignIn { server, problem },
+        }
+    }
+
+    /// The tokens for this server, if it is one over HTTP.
+    #[cfg(feature = "oauth")]
+    pub(super) fn authorization(&self, oauth: OAuth) -> Option<Arc<Authorization>> {
+        let Target::Http(address) = &*self.target else {
+            return None;
+        };
+        let authorization = Authorization::new(oauth, &address.url);
+        Some(Arc::new(authorization))
     }
 
     /// Converts the error of a failed request. After a lost connection the next request connects again.
@@ -188,6 +240,13 @@ impl Session {
             ServiceError::Timeout { timeout } => self.timed_out(&what, timeout),
             other => {
                 connection.mark_broken();
+                #[cfg(feature = "oauth")]
+                if self.options.authorization.is_some()
+                    && let Some(error) = problem::http_of_request(&other)
+                    && let Some(refused) = Refused::of(error)
+                {
+                    return self.refused(refused);
+                }
                 McpError::Lost {
                     server,
                     what,

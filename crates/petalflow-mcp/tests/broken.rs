@@ -267,7 +267,7 @@ async fn a_client_with_a_wrong_handshake_is_an_error() {
         let error = mcp::serve(ToolSet::new()).over(theirs).await.unwrap_err();
         assert_eq!(
             error.to_string(),
-            format!("cannot serve tools over MCP: {problem}")
+            format!("cannot serve over MCP: {problem}")
         );
     }
 }

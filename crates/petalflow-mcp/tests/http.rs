@@ -24,7 +24,7 @@ async fn serve(address: &str, tools: ToolSet) -> (SocketAddr, JoinHandle<()>) {
     (address, serving)
 }
 
-fn client(address: SocketAddr) -> McpClient {
+pub(super) fn client(address: SocketAddr) -> McpClient {
     McpClient::http(format!("http://{address}/mcp"), NO_HEADERS).timeout(Duration::from_secs(10))
 }
 
@@ -160,7 +160,7 @@ async fn secrets_in_an_address_are_in_no_message() {
 }
 
 /// What an error and its sources print.
-fn texts_of(error: &(dyn std::error::Error + 'static)) -> Vec<String> {
+pub(super) fn texts_of(error: &(dyn std::error::Error + 'static)) -> Vec<String> {
     let mut texts = Vec::new();
     let mut next = Some(error);
     while let Some(error) = next {
@@ -228,7 +228,7 @@ async fn a_failed_connection_says_in_words_what_failed() {
         (
             "401 Unauthorized",
             "text/plain",
-            "the server requires authentication (HTTP status 401); pass the right header to `McpClient::http`",
+            "the server requires authentication (HTTP status 401); pass the right header to `McpClient::http`, or sign in with `McpClient::oauth` (feature `oauth`)",
         ),
         (
             "200 OK",

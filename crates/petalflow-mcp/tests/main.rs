@@ -8,8 +8,11 @@ mod child;
 mod exposed;
 mod http;
 mod lists;
+mod oauth;
 mod peers;
+mod prompted;
 mod recorded;
+mod resourced;
 mod served;
 mod unavailable;
 

@@ -15,6 +15,8 @@ use petalflow_test_support::{Need, assert_contains, skip};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
+use super::prompted::with_reviews;
+use super::resourced::with_notes;
 use super::{add, call};
 
 /// A program of the reference servers.
@@ -39,7 +41,7 @@ fn everything() -> Option<McpClient> {
 }
 
 /// A Python with the SDK.
-fn python() -> Option<String> {
+pub(super) fn python() -> Option<String> {
     let python = std::env::var("PETALFLOW_TEST_MCP_PYTHON").ok();
     if python.is_none() {
         skip(
@@ -227,26 +229,58 @@ from mcp.types import ElicitResult
 async def elicit(context, params):
     return ElicitResult(action="accept", content={})
 
+async def refusal(request):
+    try:
+        await request
+    except Exception as error:
+        return str(error)
+
 async def main():
     async with Client(sys.argv[1], elicitation_callback=elicit) as client:
         tools = await client.list_tools()
         added = await client.call_tool("add", {"a": 2, "b": 3})
         deleted = await client.call_tool("delete", {})
+        drawn = await client.call_tool("draw", {})
+        resources = await client.list_resources()
+        templates = await client.list_resource_templates()
+        today = await client.read_resource("notes://today")
+        dot = await client.read_resource("notes://dot.png")
+        day = await client.read_resource("notes://days/gr%C3%BCn")
+        prompts = await client.list_prompts()
+        review = await client.get_prompt("review", {"code": "x"})
         print(json.dumps({
             "tools": sorted(tool.name for tool in tools.tools),
             "sum": added.structured_content,
             "deleted": deleted.content[0].text,
+            "drawn": [drawn.structured_content, [part.type for part in drawn.content]],
+            "resources": [resource.name for resource in resources.resources],
+            "templates": [template.uri_template for template in templates.resource_templates],
+            "today": [today.contents[0].text, today.contents[0].mime_type],
+            "dot": dot.contents[0].blob,
+            "day": day.contents[0].text,
+            "no resource": await refusal(client.read_resource("notes://none")),
+            "prompts": [prompt.name for prompt in prompts.prompts],
+            "review": [message.content.type for message in review.messages],
+            "no prompt": await refusal(client.get_prompt("none")),
+            "no code": await refusal(client.get_prompt("review")),
         }))
 
 asyncio.run(main())
 "#;
+
+/// Draws a dot, with a title.
+#[tool]
+fn draw() -> Value {
+    json!({ "title": "a dot", "picture": { "type": "image", "media_type": "image/png", "data": "iVBORw==" } })
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_of_the_python_sdk() {
     let Some(python) = python() else { return };
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let serving = tokio::spawn(mcp::serve(tools![add, delete]).http(listener, []));
+    let server = with_notes(with_reviews(mcp::serve(tools![add, delete, draw])));
+    let serving = tokio::spawn(server.http(listener, []));
     let output = tokio::process::Command::new(python)
         .args(["-c", PYTHON_CLIENT, &format!("http://{address}/mcp")])
         .stderr(Stdio::inherit())
@@ -255,6 +289,22 @@ async fn a_client_of_the_python_sdk() {
         .unwrap();
     serving.abort();
     let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let expected = json!({ "tools": ["add", "delete"], "sum": { "sum": 5 }, "deleted": "deleted" });
+    let note = json!({ "type": "image", "media_type": "image/png", "note": "attached" });
+    let expected = json!({
+        "tools": ["add", "delete", "draw"],
+        "sum": { "sum": 5 },
+        "deleted": "deleted",
+        "drawn": [{ "title": "a dot", "picture": note }, ["text", "image"]],
+        "resources": ["today", "dot", "lost", "torn"],
+        "templates": ["notes://days/{day}", "notes://files/{+path}"],
+        "today": ["rain", "text/markdown"],
+        "dot": "iVBORw==",
+        "day": "sun",
+        "no resource": "there is no resource `notes://none`",
+        "prompts": ["review", "system", "lost"],
+        "review": ["text", "image", "text"],
+        "no prompt": "unknown prompt `none`; there are `review`, `system`, `lost`",
+        "no code": "prompt `review` needs arguments that are missing: `code`",
+    });
     assert_eq!(seen, expected);
 }
