@@ -85,6 +85,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
         ],
         &[],
     ),
+    layer("petalflow-studio", &[], &[]),
     layer(
         "petalflow-server",
         &[
@@ -135,6 +136,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
             "petalflow-server",
             "petalflow-source",
             "petalflow-sqlite",
+            "petalflow-studio",
         ],
         &[],
     ),

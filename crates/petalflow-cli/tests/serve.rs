@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::program::{document, folder, path, petalflow, program};
+use crate::program::{document, file, folder, path, petalflow, program};
 
 /// A server that ends with the test.
 struct Server {
@@ -99,7 +99,7 @@ fn p209_a_request_to_a_webhook_starts_a_stored_run() {
     }
     assert_eq!(server.stop("-INT"), Some(0));
     let ran = petalflow!("threads show {thread} orders.graph.yaml --store {store} --json").code(0);
-    assert_eq!(ran.json()["state"]["vars"]["output"], "Order 7.");
+    assert_eq!(ran.json()["envelope"]["vars"]["output"], "Order 7.");
 }
 
 #[test]
@@ -121,4 +121,43 @@ fn p209_a_server_says_why_it_cannot_start() {
 fn p209_a_server_ends_when_it_is_terminated() {
     let mut server = Server::start(&[&document("orders.graph.yaml")]);
     assert_eq!(server.stop("-TERM"), Some(0));
+}
+
+#[test]
+fn a_document_without_a_trigger_is_started_and_seen_with_the_studio() {
+    let folder = folder();
+    let text = r#"{ "id": "letters", "version": "1", "kind": "graph", "edges": [], "nodes": [
+        { "id": "greet", "type": "transform",
+          "config": { "transform": "template", "template": "Dear {{.name}}", "output_var": "text" } }] }"#;
+    let letters = file(&folder, "letters.graph.json", text);
+    let refused = petalflow!("serve {letters}").code(5);
+    assert!(
+        refused.err.contains("has no webhook trigger"),
+        "{}",
+        refused.err
+    );
+    assert!(
+        refused.err.contains("`--threads` or `--studio`"),
+        "{}",
+        refused.err
+    );
+
+    let server = Server::start(&[&letters, "--studio"]);
+    assert_eq!(server.path, "/studio/#token=secret");
+    let page = server.request("GET", "/studio/", "", "");
+    assert!(page.starts_with("HTTP/1.1 200"), "{page}");
+    assert!(
+        page.contains("content-security-policy: default-src 'none'"),
+        "{page}"
+    );
+    let body = r#"{"id": "ann", "input": {"vars": {"name": "Ann"}}}"#;
+    let refused = server.request("POST", "/flows/letters/threads", "", body);
+    assert!(refused.starts_with("HTTP/1.1 401"), "{refused}");
+    let token = "X-PetalFlow-Token: secret\r\n";
+    let started = server.request("POST", "/flows/letters/threads", token, body);
+    assert!(started.starts_with("HTTP/1.1 202"), "{started}");
+    // The stream ends with the run.
+    server.request("GET", "/threads/letters:ann/events", token, "");
+    let shown = server.request("GET", "/threads/letters:ann", token, "");
+    assert!(shown.contains(r#""text":"Dear Ann""#), "{shown}");
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use axum::Router;
 use petalflow::checkpoint::Store;
 use petalflow::run::CancelToken;
 use petalflow::state::{State, Storable};
@@ -52,6 +53,7 @@ pub struct ServerBuilder {
     limits: Limits,
     key_header: String,
     event_log: u64,
+    routes: Router,
     listener: Option<Listener>,
     errors: Vec<SetupError>,
 }
@@ -97,6 +99,7 @@ impl ServerBuilder {
             limits: Limits::default(),
             key_header: "idempotency-key".into(),
             event_log: 1_000,
+            routes: Router::new(),
             listener: None,
             errors: Vec::new(),
         }
@@ -356,6 +359,24 @@ impl ServerBuilder {
         self
     }
 
+    /// Adds routes of the program, such as those of a page. They need no token, and the limits on requests do not apply to
+    /// them.
+    ///
+    /// ```
+    /// use axum::Router;
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow_server::Server;
+    ///
+    /// let page = Router::new().route("/about", axum::routing::get(async || "Refunds of our shop"));
+    /// let builder = Server::builder(&InMemoryStore::new()).routes(page);
+    /// # let _ = builder;
+    /// ```
+    #[must_use]
+    pub fn routes(mut self, routes: Router) -> Self {
+        self.routes = self.routes.merge(routes);
+        self
+    }
+
     /// Calls a function for each [`Notice`], for a log.
     ///
     /// ```
@@ -421,6 +442,7 @@ impl ServerBuilder {
             threads: self.threads,
             limits: self.limits,
             key_header: self.key_header,
+            routes: self.routes,
             listener: self.listener,
         }))
     }

@@ -34,6 +34,7 @@ impl Server {
     /// ```
     pub fn router(&self) -> Router {
         let state = Arc::clone(self.inner());
+        let routes = state.settings.routes.clone();
         let streams = Router::new().route("/threads/{thread}/events", get(crate::events::events));
         let limited = |router: Router<Arc<Inner>>| {
             router.layer(from_fn_with_state(Arc::clone(&state), limit_requests))
@@ -56,7 +57,7 @@ impl Server {
         let router = router
             .fallback(async || Refusal::not_found("there is no such address"))
             .method_not_allowed_fallback(async || Refusal::method());
-        router.with_state(state)
+        router.with_state(state).merge(routes)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Router;
 use petalflow::checkpoint::Store;
 use petalflow::run::CancelToken;
 use petalflow_documents::kinds::TriggerAuth;
@@ -23,5 +24,7 @@ pub(crate) struct Settings {
     pub(crate) threads: Option<TriggerAuth>,
     pub(crate) limits: Limits,
     pub(crate) key_header: String,
+    /// Routes of the program.
+    pub(crate) routes: Router,
     pub(crate) listener: Option<Listener>,
 }

@@ -4,6 +4,7 @@ mod librarian;
 mod refund;
 mod research;
 
+use axum::Router;
 use petalflow_documents::Services;
 use petalflow_documents::document::{Catalog, Source};
 use petalflow_documents::kinds::{ThreadHandler, TriggerAuth};
@@ -35,10 +36,11 @@ async fn main() -> petalflow::Result<()> {
         )
         .agent("librarian", &librarian::agent())
         .threads(header)
+        .routes(Router::new().nest_service("/studio", petalflow_studio::router()))
         .on_notice(|notice| println!("{notice}"))
         .build()?;
     let listener = TcpListener::bind(&address).await?;
-    println!("http://{}/#token={token}", listener.local_addr()?);
+    println!("http://{}/studio/#token={token}", listener.local_addr()?);
     server
         .serve(listener, async {
             let _ = tokio::signal::ctrl_c().await;

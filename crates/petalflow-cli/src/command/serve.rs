@@ -1,8 +1,9 @@
-//! Serves the webhooks of documents.
+//! Serves documents over HTTP.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
+use axum::Router;
 use petalflow_documents::kinds::TriggerAuth;
 use petalflow_server::{Limits, Notice, Server};
 use tokio::net::TcpListener;
@@ -17,7 +18,8 @@ use crate::terminal::{self, WARNING};
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
-    /// The documents: graphs with nodes of type `webhook_trigger`, in JSON or YAML
+    /// The documents: graphs in JSON or YAML. One with nodes of type `webhook_trigger` is started by requests to them; any other
+    /// by clients of `--threads`, or on the page of `--studio`
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -31,10 +33,15 @@ pub(crate) struct Args {
     #[command(flatten)]
     services: ServiceArgs,
 
-    /// Serve the threads too: their status, events and questions, to callers whose header `X-PetalFlow-Token` has the
+    /// Serve the flows and their threads: starting them, their state, events and questions, to callers whose header `X-PetalFlow-Token` has the
     /// value of the variable `PETALFLOW_TOKEN`
     #[arg(long)]
     threads: bool,
+
+    /// Serve the studio: a page on which people see and steer the threads. It serves the threads too, with a new token if the
+    /// variable `PETALFLOW_TOKEN` is not set, and prints a link with the token
+    #[arg(long)]
+    studio: bool,
 
     #[command(flatten)]
     limits: LimitArgs,
@@ -82,6 +89,9 @@ impl LimitArgs {
 /// to everyone.
 const TOKEN_VARIABLE: &str = "PETALFLOW_TOKEN";
 
+/// Where the studio is.
+const STUDIO_PATH: &str = "/studio";
+
 /// The header with the token of the threads.
 const TOKEN_HEADER: &str = "X-PetalFlow-Token";
 
@@ -90,6 +100,7 @@ Examples:
   petalflow serve orders.graph.yaml --store runs.db
   petalflow serve orders.graph.yaml refunds.graph.yaml --listen 0.0.0.0:8080 --store runs.db
   PETALFLOW_TOKEN=secret petalflow serve orders.graph.yaml --store runs.db --threads
+  petalflow serve letters.graph.yaml --store runs.db --studio
 
 A request to a trigger starts a run: `POST /workflows/GRAPH/webhooks/TRIGGER`. With a store, no
 request is lost: the next process continues. Ctrl-C ends the server after the current nodes.
@@ -101,20 +112,32 @@ pub(crate) async fn run(args: Args) -> Result {
     let mut builder = Server::builder(&store)
         .limits(args.limits.limits())
         .on_notice(print_failure);
+    let token = args.token()?;
     for path in &args.files {
         let read = load::read_graph(path, &catalog)?;
+        let mut nodes = read.definition.nodes.iter();
+        if token.is_none() && !nodes.any(|node| node.kind == "webhook_trigger") {
+            return Err(Failure::new(
+                Exit::Missing,
+                format_args!(
+                    "`{}` has no webhook trigger, so no request can start it",
+                    path.display()
+                ),
+            )
+            .hint("add `--threads` or `--studio`, or a node of type `webhook_trigger`"));
+        }
         let services = args.services.services(&read.definition)?;
         builder = builder.document(read, &services);
     }
-    if args.threads {
-        if std::env::var_os(TOKEN_VARIABLE).is_none_or(|token| token.is_empty()) {
-            return Err(Failure::new(Exit::Usage, "`--threads` needs a token")
-                .hint(format_args!("set the variable `{TOKEN_VARIABLE}`")));
-        }
+    if let Some(token) = &token {
         builder = builder.threads(TriggerAuth::HeaderToken {
             header: TOKEN_HEADER.into(),
-            token: format!("env:{TOKEN_VARIABLE}"),
+            token: token.clone(),
         });
+    }
+    if args.studio {
+        builder =
+            builder.routes(Router::new().nest_service(STUDIO_PATH, petalflow_studio::router()));
     }
     let server = builder
         .build()
@@ -143,10 +166,27 @@ pub(crate) async fn run(args: Args) -> Result {
     for path in server.paths() {
         terminal::line(format_args!("http://{address}{path}"))?;
     }
+    if let Some(token) = token.filter(|_| args.studio) {
+        terminal::line(format_args!("http://{address}{STUDIO_PATH}/#token={token}"))?;
+    }
     let served = server.serve(listener, requests.next()).await;
     served
         .map_err(|error| Failure::new(Exit::Failed, format_args!("the server failed: {error}")))?;
     Ok(Exit::Done)
+}
+
+impl Args {
+    /// The token of the threads, if they are served. A studio without one gets a new one.
+    fn token(&self) -> std::result::Result<Option<String>, Failure> {
+        let set = std::env::var(TOKEN_VARIABLE).ok();
+        match set.filter(|token| !token.is_empty()) {
+            _ if !self.threads && !self.studio => Ok(None),
+            Some(token) => Ok(Some(token)),
+            None if self.studio => Ok(Some(format!("{:032x}", fastrand::u128(..)))),
+            None => Err(Failure::new(Exit::Usage, "`--threads` needs a token")
+                .hint(format_args!("set the variable `{TOKEN_VARIABLE}`"))),
+        }
+    }
 }
 
 /// Prints notices of failures. Other notices are not printed.
