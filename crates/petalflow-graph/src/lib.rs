@@ -70,7 +70,7 @@ pub use node_rules::{
 #[cfg(feature = "analysis")]
 pub use node_rules::{route_diagnostics, verdicts_of};
 #[cfg(feature = "analysis")]
-pub use picture::picture;
+pub use picture::{picture, picture_without_style};
 pub use rule::Rule;
 pub use similar::{same, similar};
 pub use skips::SkippableJoin;

@@ -29,11 +29,20 @@ const MARGIN: usize = 18;
 /// assert!(svg.starts_with("<svg") && svg.contains(">write</text>") && !svg.contains("\n\n"));
 /// ```
 pub fn picture(graph: &Graph) -> String {
+    drawn(graph, " style=\"max-width:100%;height:auto\"")
+}
+
+/// The same without a `style` attribute, for a page whose `Content-Security-Policy` forbids it.
+pub fn picture_without_style(graph: &Graph) -> String {
+    drawn(graph, "")
+}
+
+fn drawn(graph: &Graph, style: &str) -> String {
     let drawing = Drawing::of(graph);
     let labels = drawing.labels();
     let (width, height) = drawing.size(&labels);
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" style=\"max-width:100%;height:auto\" role=\"img\" font-family=\"sans-serif\" font-size=\"13\" text-anchor=\"middle\" fill=\"none\" stroke=\"currentColor\">\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\"{style} role=\"img\" font-family=\"sans-serif\" font-size=\"13\" text-anchor=\"middle\" fill=\"none\" stroke=\"currentColor\">\n"
     );
     drawing.edges(&labels, &mut svg);
     drawing.vertices(&mut svg);

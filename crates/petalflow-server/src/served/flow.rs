@@ -108,7 +108,7 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
                 input: None,
                 state: None,
                 graph: drawing::value(&graph),
-                drawing: petalflow_graph::picture(&graph),
+                drawing: petalflow_graph::picture_without_style(&graph),
                 trigger: None,
             },
             launch,
