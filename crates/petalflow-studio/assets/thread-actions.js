@@ -38,7 +38,7 @@ export function threadButtons(session) {
           status === "running" ? "" : "primary",
         )
       : null,
-    isOver && session.flow.kind !== "document" ? button("Another turn", () => anotherTurn(session)) : null,
+    isOver ? button("Another turn", () => anotherTurn(session)) : null,
     status === "running" ? button("Cancel", () => cancel(session)) : null,
     button("Copy", () => copy(session)),
     h("a", { class: "button", href: link(["compare"], { left: session.id }) }, "Compare"),

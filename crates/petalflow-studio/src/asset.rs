@@ -1,6 +1,7 @@
 //! The files of the page, which are part of the program.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
 
 /// A file of the page.
 pub(crate) struct Asset {
@@ -15,19 +16,11 @@ impl Asset {
         self.name == "index.html"
     }
 
-    /// The path below the studio's own: `/` for the page.
-    pub(crate) fn path(&self) -> String {
-        if self.is_page() {
-            return "/".to_string();
-        }
-        format!("/{}", self.name)
-    }
-
     /// The value of the header `ETag`: another one when the bytes are others.
-    pub(crate) fn etag(&self) -> String {
+    pub(crate) fn etag(&self) -> Arc<str> {
         let mut hasher = DefaultHasher::new();
         self.bytes.hash(&mut hasher);
-        format!("\"{:016x}\"", hasher.finish())
+        format!("\"{:016x}\"", hasher.finish()).into()
     }
 }
 

@@ -31,6 +31,11 @@
 //! and sends it with each request in the header `X-PetalFlow-Token`. Without a token, the page asks for it when the server
 //! answers with 401.
 //!
+//! # Browsers
+//!
+//! The page needs a browser of 2024 or later: Chrome 123, Firefox 124, Safari 17.5. It is made for wide and narrow windows, from
+//! 360 pixels, for light and dark themes, for the keyboard and for screen readers.
+//!
 //! # Security
 //!
 //! * All assets are in the program. The page loads nothing from other hosts.

@@ -22,14 +22,13 @@ const SECURITY_HEADERS: [(HeaderName, &str); 4] = [
 ];
 
 /// The response with an asset, or 304 if the browser has it.
-pub(crate) fn serve(asset: &'static Asset, request: &HeaderMap) -> Response {
-    let etag = asset.etag();
+pub(crate) fn serve(asset: &'static Asset, etag: &str, request: &HeaderMap) -> Response {
     let caching = [
-        (ETAG, etag.clone()),
+        (ETAG, etag),
         // The browser asks each time whether its copy is still good, so that a new version of the program has its own page.
-        (CACHE_CONTROL, "no-cache".to_string()),
+        (CACHE_CONTROL, "no-cache"),
     ];
-    if has_copy(request, &etag) {
+    if has_copy(request, etag) {
         return (StatusCode::NOT_MODIFIED, caching).into_response();
     }
     let content_type = [(CONTENT_TYPE, asset.content_type)];

@@ -6,7 +6,6 @@ use axum::Router;
 use axum::extract::OriginalUri;
 use axum::http::HeaderMap;
 use axum::middleware::map_response;
-use axum::response::Response;
 use axum::routing::get;
 
 use crate::asset::{ASSETS, Asset};
@@ -27,26 +26,28 @@ use crate::response::{add_security_headers, not_found, redirect_to_page, serve};
 /// # let _ = app;
 /// ```
 pub fn router() -> Router {
-    let routes = ASSETS.iter().fold(Router::new(), |router, asset| {
-        let respond =
-            move |uri: OriginalUri, headers: HeaderMap| ready(respond(asset, uri.path(), &headers));
-        router.route(&asset.path(), get(respond))
-    });
-    // A redirect leads here from an address without a slash at the end.
-    let page = ASSETS.iter().find(|asset| asset.is_page());
-    let routes = page.into_iter().fold(routes, |router, page| {
-        let respond = move |headers: HeaderMap| ready(serve(page, &headers));
-        router.route("/index.html", get(respond))
-    });
-    routes
+    ASSETS
+        .iter()
+        .fold(Router::new(), add_routes)
         .fallback(not_found)
         .layer(map_response(add_security_headers))
 }
 
-fn respond(asset: &'static Asset, path: &str, headers: &HeaderMap) -> Response {
-    // The relative addresses in the page need an address that is one folder below the routes of the server.
-    if asset.is_page() && !path.ends_with('/') {
-        return redirect_to_page(path);
+fn add_routes(router: Router, asset: &'static Asset) -> Router {
+    let etag = asset.etag();
+    if !asset.is_page() {
+        let respond = move |headers: HeaderMap| ready(serve(asset, &etag, &headers));
+        return router.route(&format!("/{}", asset.name), get(respond));
     }
-    serve(asset, headers)
+    let respond = move |uri: OriginalUri, headers: HeaderMap| {
+        let is_below_the_studio = uri.path().ends_with('/') || uri.path().ends_with("/index.html");
+        ready(if is_below_the_studio {
+            serve(asset, &etag, &headers)
+        } else {
+            // The addresses in the page are relative to one that is one folder below the routes of the server.
+            redirect_to_page(uri.path())
+        })
+    };
+    let page = get(respond);
+    router.route("/", page.clone()).route("/index.html", page)
 }
