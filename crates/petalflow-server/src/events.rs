@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, future, stream};
 use petalflow::checkpoint::ThreadStatus;
 use petalflow::event::LoggedEvent;
+use serde_json::json;
 
 use crate::refusal::Refusal;
 use crate::served::no_thread;
@@ -59,8 +60,10 @@ pub(crate) async fn events(
     Ok(events.into_response())
 }
 
+/// The event, with the time at which it was recorded.
 fn sse_event(event: &LoggedEvent) -> Event {
+    let mut value = json!(event.value);
+    value["recorded_ms"] = event.recorded_ms.into();
     let sse = Event::default().event(&event.kind);
-    sse.id(event.number.to_string())
-        .data(event.value.to_string())
+    sse.id(event.number.to_string()).data(value.to_string())
 }
