@@ -93,7 +93,7 @@ async fn pay(cents: &u64, card: &str) -> petalflow::Result<RefundLog> {
 
 /// Writes to the customer.
 #[node(Refund)]
-async fn write(verdict: &Option<Verdict>) -> RefundLog {
+async fn write(verdict: Option<&Verdict>) -> RefundLog {
     let line = match verdict {
         Some(Verdict::Refuse { reason }) => format!("wrote: we cannot refund you: {reason}"),
         _ => "wrote: the money is on its way".to_owned(),
