@@ -20,7 +20,7 @@ pub(super) trait Source: Send + Sync + 'static {
     async fn events(&self, request: &LlmRequest) -> Result<StreamSource, LlmError>;
 }
 
-/// The maximum number of continuations of one answer. The answer is returned as it is then.
+/// The maximum number of continuations of one answer. What was written until then is the answer.
 const MAX_PAUSES: usize = 50;
 
 fn is_paused(response: &LlmResponse) -> bool {
