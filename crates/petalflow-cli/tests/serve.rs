@@ -150,6 +150,8 @@ fn a_document_without_a_trigger_is_started_and_seen_with_the_studio() {
         page.contains("content-security-policy: default-src 'none'"),
         "{page}"
     );
+    let other = server.request("GET", "/studio/", "Origin: https://evil.example\r\n", "");
+    assert!(other.starts_with("HTTP/1.1 403"), "{other}");
     let body = r#"{"id": "ann", "input": {"vars": {"name": "Ann"}}}"#;
     let refused = server.request("POST", "/flows/letters/threads", "", body);
     assert!(refused.starts_with("HTTP/1.1 401"), "{refused}");

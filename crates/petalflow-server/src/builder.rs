@@ -53,6 +53,7 @@ pub struct ServerBuilder {
     limits: Limits,
     key_header: String,
     event_log: u64,
+    hosts: Vec<String>,
     routes: Router,
     listener: Option<Listener>,
     errors: Vec<SetupError>,
@@ -99,6 +100,7 @@ impl ServerBuilder {
             limits: Limits::default(),
             key_header: "idempotency-key".into(),
             event_log: 1_000,
+            hosts: Vec::new(),
             routes: Router::new(),
             listener: None,
             errors: Vec::new(),
@@ -359,6 +361,27 @@ impl ServerBuilder {
         self
     }
 
+    /// Sets the hosts at which the server is reached, without ports, such as `localhost` and `[::1]`. A request with another
+    /// `Host` or `Origin` gets 403, also for the routes of the program. By default all are accepted.
+    ///
+    /// It protects a server on this machine, or one without a token, from pages of other hosts in the browser of a person: such a
+    /// page may send requests to any address, and may give its own name this address (DNS rebinding).
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow_server::Server;
+    ///
+    /// let builder = Server::builder(&InMemoryStore::new()).hosts(["localhost", "127.0.0.1", "[::1]"]);
+    /// # let _ = builder;
+    /// ```
+    #[must_use]
+    pub fn hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let hosts = hosts.into_iter().map(Into::into);
+        self.hosts
+            .extend(hosts.map(|host| host.to_ascii_lowercase()));
+        self
+    }
+
     /// Adds routes of the program, such as those of a page. They need no token, and the limits on requests do not apply to
     /// them.
     ///
@@ -442,6 +465,7 @@ impl ServerBuilder {
             threads: self.threads,
             limits: self.limits,
             key_header: self.key_header,
+            hosts: self.hosts,
             routes: self.routes,
             listener: self.listener,
         }))

@@ -96,6 +96,7 @@ mod events;
 mod flows;
 mod health;
 mod hook;
+mod host;
 mod limits;
 mod name;
 mod notice;

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post, put};
 
 use crate::Server;
+use crate::host;
 use crate::refusal::Refusal;
 use crate::request;
 use crate::server::Inner;
@@ -57,7 +58,12 @@ impl Server {
         let router = router
             .fallback(async || Refusal::not_found("there is no such address"))
             .method_not_allowed_fallback(async || Refusal::method());
-        router.with_state(state).merge(routes)
+        let hosts: Arc<[String]> = state.settings.hosts.clone().into();
+        let check = move |request: Request, next: Next| {
+            let hosts = Arc::clone(&hosts);
+            async move { host::check(&hosts, request, next).await }
+        };
+        router.with_state(state).merge(routes).layer(from_fn(check))
     }
 }
 

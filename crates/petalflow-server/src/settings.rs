@@ -24,6 +24,8 @@ pub(crate) struct Settings {
     pub(crate) threads: Option<TriggerAuth>,
     pub(crate) limits: Limits,
     pub(crate) key_header: String,
+    /// The hosts at which the server is reached. Empty: any.
+    pub(crate) hosts: Vec<String>,
     /// Routes of the program.
     pub(crate) routes: Router,
     pub(crate) listener: Option<Listener>,

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::http::StatusCode;
+use axum::http::{Request, StatusCode};
 use futures_util::stream;
 use petalflow::checkpoint::InMemoryStore;
 use petalflow_server::Limits;
@@ -223,4 +224,43 @@ async fn names_in_paths_lead_nowhere_else() {
     let long = format!("/threads/orders:incoming:{}", "a".repeat(5_000));
     assert!(get(&router, &long).await.status.is_client_error());
     assert!(get(&router, HOOK).await.status.is_client_error());
+}
+
+/// A page of another host cannot reach the server through the browser of a person, also if its name has this address.
+#[tokio::test]
+async fn other_hosts_and_origins_are_refused() {
+    let server = builder(&InMemoryStore::new(), json!({}), &Work::new().counting());
+    let page = Router::new().route("/page", axum::routing::get(async || "page"));
+    let server = server
+        .hosts(["localhost", "[::1]"])
+        .routes(page)
+        .build()
+        .expect("right");
+    let router = server.router();
+    let send_as = async |path: &str, name: &str, value: &str| {
+        let request = Request::get(path).header(name, value).body(Body::empty());
+        send(&router, request.expect("a request")).await
+    };
+    for (name, value, status) in [
+        ("host", "localhost:3000", 200),
+        ("host", "[::1]", 200),
+        ("origin", "http://localhost:3000", 200),
+        ("host", "evil.example", 403),
+        ("host", "localhost.evil.example", 403),
+        ("origin", "https://evil.example", 403),
+        ("origin", "null", 403),
+    ] {
+        for path in ["/health", "/page"] {
+            let response = send_as(path, name, value).await;
+            assert_eq!(
+                response.status, status,
+                "{path} {name} {value}: {response:?}"
+            );
+        }
+    }
+    let refused = send_as("/health", "host", "evil.example").await;
+    assert_eq!(
+        refused.error(),
+        "the server does not answer to the `host` `evil.example`"
+    );
 }

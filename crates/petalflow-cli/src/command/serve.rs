@@ -43,6 +43,11 @@ pub(crate) struct Args {
     #[arg(long)]
     studio: bool,
 
+    /// Refuse requests to other hosts than this one, which may be given several times. With `--studio` on an address of this
+    /// machine, `localhost`, `127.0.0.1` and `[::1]` are accepted too, and others are refused
+    #[arg(long = "host", value_name = "NAME")]
+    hosts: Vec<String>,
+
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -140,6 +145,7 @@ pub(crate) async fn run(args: Args) -> Result {
             builder.routes(Router::new().nest_service(STUDIO_PATH, petalflow_studio::router()));
     }
     let server = builder
+        .hosts(args.accepted_hosts())
         .build()
         .map_err(|errors| Failure::new(Exit::Missing, errors))?;
     let cannot_listen = |error: std::io::Error| {
@@ -175,7 +181,18 @@ pub(crate) async fn run(args: Args) -> Result {
     Ok(Exit::Done)
 }
 
+/// The hosts of an address that only this machine can reach.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
 impl Args {
+    /// The hosts to which requests are answered. None means all.
+    fn accepted_hosts(&self) -> Vec<String> {
+        let is_local = LOOPBACK.iter().any(|host| self.listen.starts_with(host));
+        let local = LOOPBACK.iter().filter(|_| self.studio && is_local);
+        let local = local.map(|host| (*host).to_string());
+        local.chain(self.hosts.iter().cloned()).collect()
+    }
+
     /// The token of the threads, if they are served. A studio without one gets a new one.
     fn token(&self) -> std::result::Result<Option<String>, Failure> {
         let set = std::env::var(TOKEN_VARIABLE).ok();
