@@ -135,7 +135,7 @@ impl SignIn {
     }
 }
 
-/// The whole URL of a redirect, which can begin with its path.
+/// The URL of a redirect. `text` is the whole URL, or its path and its query.
 fn redirected(redirect_url: &str, text: &str) -> Result<Url, String> {
     let url = Url::parse(redirect_url).and_then(|base| base.join(text));
     url.map_err(|error| format!("the redirect is not a URL: {error}"))
@@ -246,7 +246,7 @@ impl McpClient {
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped, the tokens may be in the store still.
+    /// If the future is dropped, the tokens may still be in the store.
     pub async fn sign_out(&self) -> Result<(), McpError> {
         let authorization = self.authorization()?;
         let forgotten = authorization.forget().await;

@@ -6,11 +6,11 @@ use axum::Json;
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use petalflow::interrupt::InterruptId;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::refusal::Refusal;
 use crate::request;
-use crate::served::Body;
+use crate::served::AnswerBody;
 use crate::server::Inner;
 
 /// Answers one question. The store accepts one answer, also if two people answer in two processes at the same time.
@@ -22,12 +22,8 @@ pub(crate) async fn answer(
     let flow = server.owner(&thread).await?;
     question.parse::<InterruptId>()?;
     let limit = server.settings.limits.max_answer_bytes;
-    let body = Body::parse(&request::whole(request, limit, &server).await?)?;
-    let (runner, id) = (Arc::clone(&server), thread.clone());
-    let answered = async move {
-        let answer = async |token| flow.answer(&id, &question, body, &token).await;
-        runner.begin(id.clone(), answer).await
-    };
-    server.run_detached(answered).await?;
-    Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))))
+    let body = AnswerBody::parse(&request::whole(request, limit, &server).await?)?;
+    let id = thread.clone();
+    let answer = async move |token| flow.answer(&id, &question, body, &token).await;
+    server.begin_detached(thread, answer).await
 }

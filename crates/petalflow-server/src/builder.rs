@@ -326,8 +326,8 @@ impl ServerBuilder {
     }
 
     /// Serves the addresses of flows and of threads: starting them, their state, their events, answers to their questions, and
-    /// what a person may do with them. A request needs this token. By default they are not served, because a client that may deliver webhooks is often not allowed to read threads
-    /// or to answer questions.
+    /// what a person may do with them. A request needs this token. By default they are not served, because a client that may
+    /// deliver webhooks is often not allowed to read threads or to answer questions.
     ///
     /// With [`TriggerAuth::None`], everyone may read and answer. Then put authentication of your own in front of the router.
     #[must_use]

@@ -7,8 +7,8 @@ use crate::builder::ServerBuilder;
 use crate::served::{FlowKind, ServedFlow};
 
 impl ServerBuilder {
-    /// Serves a conversation under this name. An input is a text: what the person says. With `null`, the conversation begins by
-    /// itself.
+    /// Serves a conversation under this name. An input is a text: what the person says. With `null`, the model speaks
+    /// first.
     ///
     /// ```
     /// use petalflow::checkpoint::InMemoryStore;

@@ -127,6 +127,24 @@ pub(crate) fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Refusal> {
     })
 }
 
+/// The largest number of items in one response, and the number without `limit`.
+const MAX_PAGE: usize = 1_000;
+const PAGE: usize = 100;
+
+/// The number of items in one response, for a query with this `limit`.
+pub(crate) fn page_size(limit: Option<usize>) -> usize {
+    limit.unwrap_or(PAGE).clamp(1, MAX_PAGE)
+}
+
+/// The JSON of a request, whose body has at most `limit` bytes.
+pub(crate) async fn json<T: DeserializeOwned>(
+    request: axum::extract::Request,
+    limit: usize,
+    server: &Inner,
+) -> Result<T, Refusal> {
+    parse(&whole(request, limit, server).await?)
+}
+
 /// The JSON of a body. An empty body is an empty object.
 pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {
     let body = if body.trim_ascii().is_empty() {

@@ -13,7 +13,7 @@ use crate::host;
 use crate::refusal::Refusal;
 use crate::request;
 use crate::server::Inner;
-use crate::threads::{control, list, show, start};
+use crate::threads::{control, labels, list, show, start};
 
 impl Server {
     /// The routes, to serve them with a server of your own, or below a path of your own router. Call
@@ -98,7 +98,7 @@ fn threads() -> Router<Arc<Inner>> {
         .route("/threads/{thread}/edit", post(control::edit))
         .route("/threads/{thread}/fork", post(control::fork))
         .route("/threads/{thread}/copy", post(control::copy))
-        .route("/threads/{thread}/labels", put(control::labels))
+        .route("/threads/{thread}/labels", put(labels::replace))
 }
 
 /// Refuses a request if too many are in progress.

@@ -5,10 +5,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use axum::Json;
+use axum::http::StatusCode;
 use futures_util::StreamExt;
 use petalflow::checkpoint::{Store as _, StoreError, ThreadInfo, ThreadQuery, ThreadStatus};
 use petalflow::run::CancelToken;
 use petalflow::thread::ThreadError;
+use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -376,7 +379,7 @@ impl Inner {
         match self.tasks.spawn(work).await {
             Ok(result) => result,
             Err(_) => Err(Refusal::new(
-                axum::http::StatusCode::INTERNAL_SERVER_ERROR,
+                StatusCode::INTERNAL_SERVER_ERROR,
                 "the request could not be handled",
             )),
         }
@@ -396,6 +399,21 @@ impl Inner {
         let run = begin(token.clone()).await?;
         self.drive(thread, run, token, permit);
         Ok(())
+    }
+
+    /// Begins a run as [`begin`](Self::begin) does, also if its client disconnects. The response names the thread.
+    pub(crate) async fn begin_detached<B>(
+        self: &Arc<Self>,
+        thread: String,
+        begin: impl FnOnce(CancelToken) -> B + Send + 'static,
+    ) -> Result<(StatusCode, Json<Value>), Refusal>
+    where
+        B: Future<Output = Result<RunEvents, Refusal>> + Send,
+    {
+        let (server, id) = (Arc::clone(self), thread.clone());
+        let begun = async move { server.begin(id, begin).await };
+        self.run_detached(begun).await?;
+        Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))))
     }
 
     /// Drives a run in a task of its own.

@@ -244,8 +244,18 @@ async fn a_wrong_input_is_refused_and_nothing_is_stored() {
         (json!({"inputs": {}}), 400, "unknown field `inputs`"),
         (
             json!({"input": {"cents": 5, "card": ""}, "labels": {"a": 7}}),
+            400,
+            "invalid type: integer `7`",
+        ),
+        (
+            json!({"input": {"cents": 5, "card": ""}, "labels": {"petalflow.request": "7"}}),
             422,
-            "the label `a` is no text",
+            "names that begin with `petalflow.` are reserved",
+        ),
+        (
+            json!({"id": "ann", "input": 7, "labels": {"a": "7"}}),
+            422,
+            "no input of `refunds`",
         ),
         (json!("text"), 400, "the body cannot be read"),
     ] {
@@ -255,6 +265,23 @@ async fn a_wrong_input_is_refused_and_nothing_is_stored() {
     }
     let listed = get(&router, "/threads").await.json();
     assert_eq!(listed["threads"], json!([]));
+    let unknown = call(
+        &router,
+        "PUT",
+        "/threads/refunds:ann/labels",
+        json!({"a": "7"}),
+    )
+    .await;
+    assert_eq!(unknown.status, StatusCode::NOT_FOUND);
+    let thread = start(
+        &router,
+        json!({"id": "ann", "input": {"cents": 5, "card": "4"}}),
+    )
+    .await;
+    assert_eq!(
+        wait_until_settled(&router, &thread).await["labels"],
+        json!({})
+    );
 }
 
 #[tokio::test]
@@ -421,8 +448,26 @@ async fn a_document_without_triggers_is_a_flow() {
         json!({"input": input}),
     )
     .await;
-    let done = wait_until_settled(&router, &started.thread()).await;
+    let thread = started.thread();
+    let done = wait_until_settled(&router, &thread).await;
     assert_eq!(done["state"]["vars"]["text"], "Dear Ann", "{done}");
+
+    // The version of the document is a label, and no client removes it.
+    let version = &done["labels"]["petalflow.document.version"];
+    assert!(version.is_string(), "{done}");
+    let path = format!("/threads/{thread}/labels");
+    let labelled = call(&router, "PUT", &path, json!({"team": "red"})).await;
+    let expected = json!({"petalflow.document.version": version, "team": "red"});
+    assert_eq!(labelled.json()["labels"], expected);
+    let repeated = call(&router, "PUT", &path, expected).await;
+    assert_eq!(repeated.status, StatusCode::OK, "{repeated:?}");
+    let other = json!({"petalflow.document.version": "7"});
+    let refused = call(&router, "PUT", &path, other).await;
+    assert_eq!(
+        refused.status,
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "{refused:?}"
+    );
     assert_eq!(
         get(&router, "/flows/letters").await.json()["kind"],
         "document"

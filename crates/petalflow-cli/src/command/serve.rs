@@ -135,9 +135,15 @@ pub(crate) async fn run(args: Args) -> Result {
         builder = builder.document(read, &services);
     }
     if let Some(token) = &token {
+        // A token from the environment may begin with `env:` itself.
+        let is_set = std::env::var(TOKEN_VARIABLE).is_ok_and(|set| set == *token);
         builder = builder.threads(TriggerAuth::HeaderToken {
             header: TOKEN_HEADER.into(),
-            token: token.clone(),
+            token: if is_set {
+                format!("env:{TOKEN_VARIABLE}")
+            } else {
+                token.clone()
+            },
         });
     }
     if args.studio {

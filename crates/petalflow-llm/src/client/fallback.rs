@@ -114,6 +114,21 @@ impl FallbackModel {
         request
     }
 
+    /// Why the next model is asked after this answer of a model. `None` if it is the answer.
+    fn problem(&self, client: &dyn LlmClient, response: &LlmResponse) -> Option<Value> {
+        if is_empty(response) {
+            let name = client.name();
+            let problem =
+                format!("the content filter or a refusal of `{name}` left nothing of the answer");
+            return Some(problem.into());
+        }
+        // A stream ends with a blocked prompt, which is an error only when the stream is read.
+        let is_blocked = response.finish == Some(FinishReason::Blocked);
+        let blocked = is_blocked.then(|| LlmError::blocked(response.clone()));
+        let blocked = blocked.filter(|error| (self.falls_back)(error));
+        blocked.map(|error| error.to_string().into())
+    }
+
     /// Notes the error, unless it is the last model's or one that ends the request.
     fn note(&self, index: usize, error: LlmError, errors: &mut Vec<Value>) -> Result<(), LlmError> {
         if index + 1 == self.models.len() || !(self.falls_back)(&error) {
@@ -128,15 +143,10 @@ impl FallbackModel {
 fn is_empty(response: &LlmResponse) -> bool {
     let is_stopped = matches!(
         response.finish,
-        Some(FinishReason::ContentFilter | FinishReason::Refusal | FinishReason::Blocked)
+        Some(FinishReason::ContentFilter | FinishReason::Refusal)
     );
     let message = response.message.as_ref();
     is_stopped && message.is_none_or(|message| message.parts.is_empty())
-}
-
-fn empty(client: &dyn LlmClient) -> Value {
-    let name = client.name();
-    format!("the content filter or a refusal of `{name}` left nothing of the answer").into()
 }
 
 fn add_errors(mut response: LlmResponse, errors: &[Value]) -> LlmResponse {
@@ -170,10 +180,10 @@ impl LlmClient for FallbackModel {
         let mut errors = Vec::new();
         for (index, model) in self.models.iter().enumerate() {
             match model.complete(&Self::request(index, request)).await {
-                Ok(response) if is_empty(&response) && index + 1 < self.models.len() => {
-                    errors.push(empty(model));
-                }
-                Ok(response) => return Ok(add_errors(response, &errors)),
+                Ok(response) => match self.problem(model, &response) {
+                    Some(problem) if index + 1 < self.models.len() => errors.push(problem),
+                    _ => return Ok(add_errors(response, &errors)),
+                },
                 Err(error) => self.note(index, error, &mut errors)?,
             }
         }
@@ -190,8 +200,9 @@ impl LlmClient for FallbackModel {
             match started.await {
                 Ok(mut stream) => {
                     let is_last = index + 1 == self.models.len();
-                    if !is_last && stream.ends_at_once(is_empty).await {
-                        errors.push(empty(model));
+                    let problem = |response: &LlmResponse| self.problem(model, response);
+                    if !is_last && let Some(problem) = stream.ends_at_once(problem).await {
+                        errors.push(problem);
                         continue;
                     }
                     return Ok(stream.wrap_source(move |events| {

@@ -285,15 +285,20 @@ impl LlmStream {
         Ok(self)
     }
 
-    /// Whether the stream has no content, and ends with a response that meets the condition. No event is lost.
-    pub(crate) async fn ends_at_once(&mut self, condition: fn(&LlmResponse) -> bool) -> bool {
-        let Some(mut events) = self.events.take() else {
-            return false;
-        };
+    /// What this function says about the response of a stream without content. `None` if the stream has content, or the function
+    /// says nothing. No event is lost.
+    pub(crate) async fn ends_at_once<T>(
+        &mut self,
+        says: impl FnOnce(&LlmResponse) -> Option<T>,
+    ) -> Option<T> {
+        let mut events = self.events.take()?;
         let first = events.next().await;
-        let ends = matches!(&first, Some(Ok(StreamEvent::End(response))) if condition(response));
+        let said = match &first {
+            Some(Ok(StreamEvent::End(response))) => says(response),
+            _ => None,
+        };
         self.events = Some(Box::pin(stream::iter(first).chain(events)));
-        ends
+        said
     }
 
     /// The same stream with its source wrapped: for clients around another client, such as one that polls its source

@@ -82,6 +82,12 @@ async fn other_errors_and_the_last_model_end_the_request() {
             LlmErrorKind::Timeout
         );
 
+        // A blocked prompt is an error too, whole and streamed.
+        let blocked = ScriptedModel::new([ended(FinishReason::Blocked)]);
+        let model = FallbackModel::new([blocked, second.clone()]).on_error(|_| false);
+        let kind = ask(&model, streaming).await.unwrap_err().kind;
+        assert!(matches!(kind, LlmErrorKind::Blocked { .. }), "{kind:?}");
+
         let refused = ScriptedModel::new([Reply::from(error(LlmErrorKind::Auth))]);
         let model = FallbackModel::new([refused, second])
             .on_error(|error| error.kind == LlmErrorKind::Auth);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::facts::FlowKind;
 use super::flow::ServedFlow;
-use super::question::{Body, not_an_answer, unfit};
+use super::question::{AnswerBody, not_an_answer, unfit};
 use crate::refusal::Refusal;
 
 impl<F: Flow<State = Envelope>> ServedFlow<F> {
@@ -61,7 +61,7 @@ fn answer_schema() -> Value {
 }
 
 /// The answer to the question of a human node: its fields, or `answer` with them.
-fn human(open: &Interrupt, body: Body) -> Result<Answer, Refusal> {
+fn human(open: &Interrupt, body: AnswerBody) -> Result<Answer, Refusal> {
     let fields = if body.has("answer") {
         match body.answer()? {
             Value::Object(fields) => fields,

@@ -15,7 +15,7 @@ use super::drawing;
 use super::facts::{Facts, FlowKind};
 use super::forms::{Forms, ReadInput, keys};
 use super::question::Questions;
-use super::typed::{EventLog, Typed};
+use super::typed::{EventLog, TypedThreads};
 use crate::error::SetupError;
 use crate::name::check_name;
 
@@ -192,9 +192,9 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
     }
 
     /// The flow with the store of a server.
-    pub(crate) fn with_store(self, store: &Arc<dyn Store>, log: EventLog) -> Typed<F> {
+    pub(crate) fn with_store(self, store: &Arc<dyn Store>, log: EventLog) -> TypedThreads<F> {
         let threads = self.launch.store(store);
-        Typed::new(self.facts, self.forms, self.secrets, threads, log)
+        TypedThreads::new(self.facts, self.forms, self.secrets, threads, log)
     }
 
     /// The mistakes of its settings.

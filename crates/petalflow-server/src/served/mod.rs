@@ -15,6 +15,6 @@ pub use facts::FlowKind;
 pub use flow::ServedFlow;
 #[cfg(feature = "agent")]
 pub(crate) use forms::keys;
-pub(crate) use question::Body;
-pub(crate) use threads::{HookThreads, RunEvents, ServedThreads, no_thread};
+pub(crate) use question::AnswerBody;
+pub(crate) use threads::{HookThreads, Input, Labels, RunEvents, ServedThreads, no_thread};
 pub(crate) use typed::EventLog;

@@ -15,7 +15,7 @@ use crate::refusal::Refusal;
 
 /// The body of an answer.
 #[derive(Clone, Debug)]
-pub(crate) struct Body(Map<String, Value>);
+pub(crate) struct AnswerBody(Map<String, Value>);
 
 /// The questions of a flow that clients can answer, by name.
 #[derive(Clone, Default)]
@@ -28,12 +28,12 @@ struct Question {
     read: ReadAnswer,
 }
 
-type ReadAnswer = Arc<dyn Fn(&Interrupt, Body) -> Result<Answer, Refusal> + Send + Sync>;
+type ReadAnswer = Arc<dyn Fn(&Interrupt, AnswerBody) -> Result<Answer, Refusal> + Send + Sync>;
 
-impl Body {
+impl AnswerBody {
     pub(crate) fn parse(body: &[u8]) -> Result<Self, Refusal> {
         serde_json::from_slice(body)
-            .map(Body)
+            .map(AnswerBody)
             .map_err(|error| not_an_answer(&error))
     }
 
@@ -138,7 +138,7 @@ impl Questions {
     pub(super) fn add_read<A: Ask>(
         &mut self,
         schema: Value,
-        read: impl Fn(&Interrupt, Body) -> Result<Answer, Refusal> + Send + Sync + 'static,
+        read: impl Fn(&Interrupt, AnswerBody) -> Result<Answer, Refusal> + Send + Sync + 'static,
     ) {
         let read = Arc::new(read);
         self.0.insert(A::NAME, Question { schema, read });
@@ -153,7 +153,7 @@ impl Questions {
     }
 
     /// The answer to an open question.
-    pub(super) fn read(&self, open: &Interrupt, body: Body) -> Result<Answer, Refusal> {
+    pub(super) fn read(&self, open: &Interrupt, body: AnswerBody) -> Result<Answer, Refusal> {
         let InterruptKind::Ask { name, .. } = &open.kind else {
             return Err(unfit("a node waits for an approval: send a `decision`"));
         };

@@ -1,5 +1,7 @@
 //! The interface to the threads of a flow of any type.
 
+use std::collections::BTreeMap;
+
 use futures_util::stream::BoxStream;
 use petalflow::run::CancelToken;
 use petalflow::thread::{CheckpointInfo, FollowedEvents, HistoryQuery, ThreadError};
@@ -8,11 +10,23 @@ use petalflow_documents::Envelope;
 use serde_json::{Map, Value};
 
 use super::facts::Facts;
-use super::question::Body;
+use super::question::AnswerBody;
 use crate::refusal::Refusal;
 
 /// The run of a thread. The stream drives the run; an item is the error of a run that fails.
 pub(crate) type RunEvents = BoxStream<'static, Option<RunError>>;
+
+/// The labels of a thread, by name.
+pub(crate) type Labels = BTreeMap<String, String>;
+
+/// What begins a turn of a thread.
+pub(crate) struct Input {
+    pub(crate) value: Value,
+    /// The labels of a new thread. Empty: those of the thread stay.
+    pub(crate) labels: Labels,
+    /// Whether open questions are discarded.
+    pub(crate) discards: bool,
+}
 
 pub(crate) fn no_thread() -> Refusal {
     Refusal::not_found("there is no such thread")
@@ -27,19 +41,18 @@ pub(crate) trait ServedThreads: Send + Sync {
     /// The facts for clients.
     fn description(&self) -> Value;
 
-    /// Stores an input. `discard` discards open questions.
+    /// Stores an input.
     async fn begin(
         &self,
         thread: &str,
-        input: Value,
-        discard: bool,
+        input: Input,
         token: &CancelToken,
     ) -> Result<RunEvents, Refusal>;
     async fn answer(
         &self,
         thread: &str,
         question: &str,
-        answer: Body,
+        answer: AnswerBody,
         token: &CancelToken,
     ) -> Result<RunEvents, Refusal>;
     async fn resume(&self, thread: &str, token: &CancelToken) -> Result<RunEvents, Refusal>;
@@ -63,7 +76,7 @@ pub(crate) trait ServedThreads: Send + Sync {
     async fn fork(&self, thread: &str, checkpoint: u64) -> Result<u64, ThreadError>;
     async fn fork_to(&self, thread: &str, checkpoint: u64, to: &str) -> Result<(), ThreadError>;
     async fn copy(&self, thread: &str, to: &str) -> Result<(), ThreadError>;
-    async fn set_labels(&self, thread: &str, labels: Map<String, Value>) -> Result<(), Refusal>;
+    async fn set_labels(&self, thread: &str, labels: Labels) -> Result<(), ThreadError>;
     async fn delete(&self, thread: &str) -> Result<(), ThreadError>;
 }
 

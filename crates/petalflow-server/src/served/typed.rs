@@ -16,8 +16,8 @@ use serde_json::{Map, Value};
 
 use super::facts::Facts;
 use super::forms::Forms;
-use super::question::{Body, unfit};
-use super::threads::{HookThreads, RunEvents, ServedThreads, no_thread};
+use super::question::{AnswerBody, unfit};
+use super::threads::{HookThreads, Input, Labels, RunEvents, ServedThreads, no_thread};
 use super::view;
 use crate::refusal::Refusal;
 
@@ -26,7 +26,7 @@ use crate::refusal::Refusal;
 pub(crate) struct EventLog(pub(crate) u64);
 
 /// A flow with the store of a server.
-pub(crate) struct Typed<F: Flow> {
+pub(crate) struct TypedThreads<F: Flow> {
     facts: Facts,
     forms: Forms<F>,
     secrets: Vec<String>,
@@ -39,7 +39,7 @@ fn is_of_interest(namespace: &Namespace, kind: &str) -> bool {
     namespace.as_str().is_empty() || !of_engine.contains(&kind)
 }
 
-impl<F: Flow<State: Storable>> Typed<F> {
+impl<F: Flow<State: Storable>> TypedThreads<F> {
     pub(super) fn new(
         facts: Facts,
         forms: Forms<F>,
@@ -51,7 +51,7 @@ impl<F: Flow<State: Storable>> Typed<F> {
             EventLog(0) => threads,
             EventLog(events) => threads.event_log(events).event_log_filter(is_of_interest),
         };
-        Typed {
+        TypedThreads {
             facts,
             forms,
             secrets,
@@ -91,7 +91,7 @@ impl<F: Flow<State: Storable>> Typed<F> {
         &self,
         thread: &Thread<F>,
         question: &str,
-        body: Body,
+        body: AnswerBody,
     ) -> Result<Resume<F::State>, Refusal> {
         let id: InterruptId = question.parse()?;
         let snapshot = thread.snapshot().await?;
@@ -126,7 +126,7 @@ fn failure<S: State>(event: Event<S>) -> Option<RunError> {
 }
 
 #[async_trait]
-impl<F: Flow<State: Storable>> ServedThreads for Typed<F> {
+impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
     fn facts(&self) -> &Facts {
         &self.facts
     }
@@ -142,14 +142,21 @@ impl<F: Flow<State: Storable>> ServedThreads for Typed<F> {
     async fn begin(
         &self,
         thread: &str,
-        input: Value,
-        discard: bool,
+        input: Input,
         token: &CancelToken,
     ) -> Result<RunEvents, Refusal> {
-        let input = (self.forms.input)(input)
+        let value = (self.forms.input)(input.value)
             .map_err(|error| unfit(format!("no input of `{}`: {error}", self.facts.name)))?;
-        let run = self.run_of(thread, token).run(input);
-        let run = if discard { run.discard_pending() } else { run };
+        let thread = self.run_of(thread, token);
+        if !input.labels.is_empty() {
+            thread.set_labels(input.labels).await?;
+        }
+        let run = thread.run(value);
+        let run = if input.discards {
+            run.discard_pending()
+        } else {
+            run
+        };
         Ok(begun(run).await?)
     }
 
@@ -157,7 +164,7 @@ impl<F: Flow<State: Storable>> ServedThreads for Typed<F> {
         &self,
         thread: &str,
         question: &str,
-        answer: Body,
+        answer: AnswerBody,
         token: &CancelToken,
     ) -> Result<RunEvents, Refusal> {
         let thread = self.run_of(thread, token);
@@ -227,13 +234,8 @@ impl<F: Flow<State: Storable>> ServedThreads for Typed<F> {
         self.thread(thread).copy_to(to).await.map(drop)
     }
 
-    async fn set_labels(&self, thread: &str, labels: Map<String, Value>) -> Result<(), Refusal> {
-        let labels = labels.into_iter().map(|(name, value)| match value {
-            Value::String(value) => Ok((name, value)),
-            _ => Err(unfit(format!("the label `{name}` is no text"))),
-        });
-        let labels = labels.collect::<Result<Vec<_>, Refusal>>()?;
-        Ok(self.thread(thread).set_labels(labels).await?)
+    async fn set_labels(&self, thread: &str, labels: Labels) -> Result<(), ThreadError> {
+        self.thread(thread).set_labels(labels).await
     }
 
     async fn delete(&self, thread: &str) -> Result<(), ThreadError> {
@@ -242,7 +244,7 @@ impl<F: Flow<State: Storable>> ServedThreads for Typed<F> {
 }
 
 #[async_trait]
-impl<F: Flow<State = Envelope>> HookThreads for Typed<F> {
+impl<F: Flow<State = Envelope>> HookThreads for TypedThreads<F> {
     async fn begin_with(
         &self,
         thread: &str,

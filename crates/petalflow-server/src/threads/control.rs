@@ -1,4 +1,4 @@
-//! What a person does with a thread: resume, cancel, edit, fork, copy, label, delete.
+//! What a person does with a thread: resume, cancel, edit, fork, copy, delete.
 
 use std::sync::Arc;
 
@@ -22,13 +22,9 @@ pub(crate) async fn resume(
     Path(thread): Path<String>,
 ) -> Response {
     let flow = server.owner(&thread).await?;
-    let (runner, id) = (Arc::clone(&server), thread.clone());
-    let resumed = async move {
-        let resume = async |token| flow.resume(&id, &token).await;
-        runner.begin(id.clone(), resume).await
-    };
-    server.run_detached(resumed).await?;
-    Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))))
+    let id = thread.clone();
+    let resume = async move |token| flow.resume(&id, &token).await;
+    server.begin_detached(thread, resume).await
 }
 
 /// Cancels the run of a thread, which is held then.
@@ -59,8 +55,8 @@ pub(crate) async fn edit(
     request: Request,
 ) -> Response {
     let flow = server.owner(&thread).await?;
-    let body = request::whole(request, server.settings.limits.max_input_bytes, &server).await?;
-    let Edit { keys, node } = request::parse(&body)?;
+    let limit = server.settings.limits.max_input_bytes;
+    let Edit { keys, node } = request::json(request, limit, &server).await?;
     let edited = async move { flow.edit(&thread, keys, node).await };
     let checkpoint = server.run_detached(edited).await?;
     Ok((StatusCode::OK, Json(json!({ "checkpoint": checkpoint }))))
@@ -81,8 +77,8 @@ pub(crate) async fn fork(
     request: Request,
 ) -> Response {
     let flow = server.owner(&thread).await?;
-    let body = request::whole(request, server.settings.limits.max_answer_bytes, &server).await?;
-    let Fork { checkpoint, id } = request::parse(&body)?;
+    let limit = server.settings.limits.max_answer_bytes;
+    let Fork { checkpoint, id } = request::json(request, limit, &server).await?;
     let forked = async move {
         let Some(id) = id else {
             let checkpoint = flow.fork(&thread, checkpoint).await?;
@@ -101,7 +97,7 @@ pub(crate) async fn fork(
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Copy {
+struct CopyTo {
     id: String,
 }
 
@@ -112,8 +108,8 @@ pub(crate) async fn copy(
     request: Request,
 ) -> Response {
     let flow = server.owner(&thread).await?;
-    let body = request::whole(request, server.settings.limits.max_answer_bytes, &server).await?;
-    let Copy { id } = request::parse(&body)?;
+    let limit = server.settings.limits.max_answer_bytes;
+    let CopyTo { id } = request::json(request, limit, &server).await?;
     check_id(&id)?;
     let other = format!("{}{id}", prefix(flow.facts()));
     let copied = async move {
@@ -124,20 +120,6 @@ pub(crate) async fn copy(
         StatusCode::CREATED,
         Json(server.run_detached(copied).await?),
     ))
-}
-
-/// Replaces the labels of a thread.
-pub(crate) async fn labels(
-    State(server): State<Arc<Inner>>,
-    Path(thread): Path<String>,
-    request: Request,
-) -> Response {
-    let flow = server.owner(&thread).await?;
-    let body = request::whole(request, server.settings.limits.max_answer_bytes, &server).await?;
-    let labels: Map<String, Value> = request::parse(&body)?;
-    let shown = json!({ "labels": labels });
-    flow.set_labels(&thread, labels).await?;
-    Ok((StatusCode::OK, Json(shown)))
 }
 
 /// Deletes a thread and its history.

@@ -13,10 +13,6 @@ use crate::refusal::Refusal;
 use crate::request;
 use crate::server::{Inner, prefix};
 
-/// The largest number of threads in one response, and the number without `limit`.
-const MAX_PAGE: usize = 1_000;
-const PAGE: usize = 100;
-
 /// Which threads are listed.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -40,7 +36,7 @@ pub(crate) async fn list(
     let query: Query = request::query(&uri)?;
     let status = query.status.as_deref().map(status).transpose()?;
     let label = query.label.as_deref().map(label).transpose()?;
-    let limit = query.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
+    let limit = request::page_size(query.limit);
     // The ids of a flow begin with its name, also while its first run is in progress.
     let begins = match &*query.flow {
         "" => query.prefix,

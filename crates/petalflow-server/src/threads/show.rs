@@ -14,10 +14,6 @@ use crate::request;
 use crate::served::no_thread;
 use crate::server::Inner;
 
-/// The largest number of checkpoints in one response, and the number without `limit`.
-const MAX_PAGE: usize = 1_000;
-const PAGE: usize = 100;
-
 /// What is known of a thread.
 pub(crate) async fn show(
     State(server): State<Arc<Inner>>,
@@ -64,7 +60,7 @@ pub(crate) async fn history(
     if server.info(&thread).await?.is_none() {
         return Err(no_thread());
     }
-    let limit = query.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
+    let limit = request::page_size(query.limit);
     let page = HistoryQuery::all().limit(limit);
     let page = match query.before {
         Some(before) => page.before(before),

@@ -6,17 +6,15 @@ use axum::Json;
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::labels;
 use crate::Notice;
 use crate::refusal::Refusal;
 use crate::request;
-use crate::served::ServedThreads;
+use crate::served::{Input, Labels, ServedThreads};
 use crate::server::{Inner, prefix};
 use crate::start_lock::{StartLock, digest};
-
-/// The label with a checksum of the request that has started a thread.
-const REQUEST_LABEL: &str = "petalflow.request";
 
 /// The largest number of bytes of the part of an id that a client chooses.
 const MAX_ID: usize = 128;
@@ -29,7 +27,7 @@ struct Start {
     #[serde(default)]
     input: Value,
     #[serde(default)]
-    labels: Map<String, Value>,
+    labels: Labels,
 }
 
 /// Starts a thread of a flow, and answers when its input is stored.
@@ -73,16 +71,17 @@ async fn begin(
     if flow.view(&thread, None).await?.is_some() {
         return repeated(&server, thread, key.is_some(), &checksum).await;
     }
-    let mut labels = start.labels;
+    let mut labels = labels::with_reserved(start.labels, &Labels::new())?;
     if key.is_some() {
-        labels.insert(REQUEST_LABEL.to_string(), checksum.into());
+        labels.insert(labels::REQUEST.to_string(), checksum);
     }
-    if !labels.is_empty() {
-        flow.set_labels(&thread, labels).await?;
-    }
-    let input = start.input;
+    let input = Input {
+        value: start.input,
+        labels,
+        discards: false,
+    };
     let store = async |token| {
-        let run = flow.begin(&thread, input, false, &token).await?;
+        let run = flow.begin(&thread, input, &token).await?;
         server.notify(Notice::Accepted { thread: &thread });
         Ok(run)
     };
@@ -106,7 +105,7 @@ async fn repeated(
     let info = server.info(&thread).await?;
     let first = info
         .as_ref()
-        .and_then(|info| info.labels.get(REQUEST_LABEL));
+        .and_then(|info| info.labels.get(labels::REQUEST));
     if first.is_some_and(|first| first != checksum) {
         return Err(Refusal::new(
             StatusCode::UNPROCESSABLE_ENTITY,
@@ -133,18 +132,16 @@ pub(crate) async fn turn(
     request: Request,
 ) -> Result<(StatusCode, Json<Value>), Refusal> {
     let flow = server.owner(&thread).await?;
-    let body = request::whole(request, server.settings.limits.max_input_bytes, &server).await?;
-    let Turn {
-        input,
-        discard_pending,
-    } = request::parse(&body)?;
-    let (runner, id) = (Arc::clone(&server), thread.clone());
-    let begun = async move {
-        let store = async |token| flow.begin(&id, input, discard_pending, &token).await;
-        runner.begin(id.clone(), store).await
+    let limit = server.settings.limits.max_input_bytes;
+    let turn: Turn = request::json(request, limit, &server).await?;
+    let input = Input {
+        value: turn.input,
+        labels: Labels::new(),
+        discards: turn.discard_pending,
     };
-    server.run_detached(begun).await?;
-    Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))))
+    let id = thread.clone();
+    let begin = async move |token| flow.begin(&id, input, &token).await;
+    server.begin_detached(thread, begin).await
 }
 
 /// The part of an id that a client chooses.

@@ -290,7 +290,7 @@ fn answer_event(
 
 /// The reason for a missing or incomplete answer.
 fn answer_error(response: &LlmResponse, message: Option<&ChatMessage>) -> Option<String> {
-    // A model that the provider stopped has an error, not only an empty answer.
+    // If the provider stopped the model before it wrote anything, the answer is an error, and not only empty.
     let finish = response.finish.as_ref().filter(|_| message.is_none());
     let problem = match finish {
         _ if response.status == Status::Failed => "the provider failed".to_string(),
