@@ -23,7 +23,7 @@ use petalflow_codec::{Unpack, pack, unpack};
 /// It runs on a task of tokio, which ends when the pass is dropped.
 #[derive(Debug)]
 pub struct Pass {
-    batches: mpsc::Receiver<Sent>,
+    batches: mpsc::UnboundedReceiver<Sent>,
     /// Tells the task that its last batch was recorded.
     recorded: Option<oneshot::Sender<()>>,
     task: JoinHandle<()>,
@@ -87,8 +87,8 @@ impl Pass {
     pub(super) fn start<S: State>(
         flow: String,
         prepared: impl Future<Output = Result<(PassStore, BoxedRun<S>), RecordsError>> + Send + 'static,
-        sender: mpsc::Sender<Sent>,
-        batches: mpsc::Receiver<Sent>,
+        sender: mpsc::UnboundedSender<Sent>,
+        batches: mpsc::UnboundedReceiver<Sent>,
     ) -> Self {
         let task = tokio::spawn(async move {
             let batch = match drive(flow, prepared).await {
@@ -104,7 +104,7 @@ impl Pass {
                 },
             };
             // Of a pass that was dropped, nobody takes batches.
-            let _ = sender.send((batch, None)).await;
+            let _ = sender.send((batch, None));
         });
         Pass {
             batches,
@@ -115,14 +115,14 @@ impl Pass {
 
     /// A pass that has nothing to do.
     pub(super) fn ended(end: PassEnd) -> Self {
-        let (sender, batches) = mpsc::channel(1);
+        let (sender, batches) = mpsc::unbounded_channel();
         let batch = Batch {
             end: Some(end),
             ..Batch::default()
         };
-        let task = tokio::spawn(async move {
-            let _ = sender.send((batch, None)).await;
-        });
+        // Its receiver is here.
+        let _ = sender.send((batch, None));
+        let task = tokio::spawn(std::future::ready(()));
         Pass {
             batches,
             recorded: None,
@@ -157,15 +157,15 @@ async fn drive<S: State>(
     let before = store.known().await.newest();
     let mut run = pin!(run);
     let outcome = loop {
+        let mut news = pin!(store.news());
         let next = poll_fn(|cx| match run.as_mut().poll(cx) {
             Poll::Ready(outcome) => Poll::Ready(Some(outcome)),
-            // Other processes begin their tasks while those of this one run.
-            Poll::Pending if store.has_requests() => Poll::Ready(None),
-            Poll::Pending => Poll::Pending,
+            // Only of a run that waits: the last batch has all that is new.
+            Poll::Pending => news.as_mut().poll(cx).map(|()| None),
         });
         match next.await {
             Some(outcome) => break outcome,
-            None => store.send_requests().await?,
+            None => store.send_news().await?,
         }
     };
     let failure = settle(&store, &flow, outcome.err()).await?;

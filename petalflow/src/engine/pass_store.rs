@@ -1,10 +1,10 @@
-//! The store of a pass: the records of one thread in memory. What a running task writes leaves the pass before the task goes on.
+//! The store of a pass: the records of one thread in memory. What a task waits for leaves the pass before the task goes on.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::pass::{Batch, PassEnd};
 use super::placement::TaskRequest;
@@ -12,7 +12,7 @@ use super::records::{RecordChanges, ThreadRecords, info};
 use crate::cancel_token::CancelToken;
 use crate::checkpoint::{
     Address, Claim, InMemoryStore, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
-    StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
+    StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus, WriteName,
 };
 
 /// A batch, and what tells that its caller has recorded it.
@@ -28,8 +28,10 @@ struct Shared {
     /// The records that the caller knows.
     known: tokio::sync::Mutex<ThreadRecords>,
     requests: Mutex<Vec<TaskRequest>>,
+    /// Notified when there is something that the caller should get before the end of the pass.
+    news: Notify,
     /// `None` if nobody takes batches before the end.
-    batches: Option<mpsc::Sender<Sent>>,
+    batches: Option<mpsc::UnboundedSender<Sent>>,
     /// Drained by the first checkpoint of the thread's own flow, so that a pass makes one.
     token: CancelToken,
 }
@@ -38,7 +40,7 @@ impl PassStore {
     pub(super) async fn new(
         thread: &str,
         records: ThreadRecords,
-        batches: Option<mpsc::Sender<Sent>>,
+        batches: Option<mpsc::UnboundedSender<Sent>>,
     ) -> Result<Self, super::RecordsError> {
         let store = InMemoryStore::new();
         records.write_to(&store, thread).await?;
@@ -47,6 +49,7 @@ impl PassStore {
             thread: thread.into(),
             known: tokio::sync::Mutex::new(records),
             requests: Mutex::default(),
+            news: Notify::new(),
             batches,
             token: CancelToken::new(),
         })))
@@ -65,8 +68,9 @@ impl PassStore {
         );
     }
 
-    pub(super) fn has_requests(&self) -> bool {
-        !self.requests().is_empty()
+    /// Waits until there is something that the caller should get before the end of the pass.
+    pub(super) async fn news(&self) {
+        self.0.news.notified().await;
     }
 
     fn requests(&self) -> MutexGuard<'_, Vec<TaskRequest>> {
@@ -107,14 +111,17 @@ impl PassStore {
         self.0.known.lock().await.clone()
     }
 
-    /// Hands the requests out, without waiting.
-    pub(super) async fn send_requests(&self) -> Result<(), StoreError> {
+    /// Hands out what is new, and does not wait until the caller has recorded it.
+    pub(super) async fn send_news(&self) -> Result<(), StoreError> {
         let Some(batches) = &self.0.batches else {
             return Ok(());
         };
         let batch = self.batch(None).await?;
+        if batch.changes.is_empty() && batch.requests.is_empty() {
+            return Ok(());
+        }
         // Of a pass that was dropped, nobody takes batches.
-        let _ = batches.send((batch, None)).await;
+        let _ = batches.send((batch, None));
         Ok(())
     }
 
@@ -131,7 +138,6 @@ impl PassStore {
         let dropped = || StoreError::other("the pass was dropped", "its caller has gone");
         batches
             .send((batch, Some(recorded)))
-            .await
             .map_err(|_| dropped())?;
         wait.await.map_err(|_| dropped())
     }
@@ -158,6 +164,15 @@ impl PassStore {
     }
 }
 
+/// Whether a task waits until this record is stored.
+fn is_waited_for(write: &StoredWrite) -> bool {
+    let contents = write.contents();
+    matches!(
+        contents,
+        Some(WriteName::Once(_) | WriteName::Unfinished(_))
+    )
+}
+
 #[async_trait]
 impl Store for PassStore {
     async fn append(
@@ -175,9 +190,10 @@ impl Store for PassStore {
         if address.namespace.is_empty() {
             // The caller gets it with the end of the pass.
             self.0.token.drain();
-            return Ok(());
+        } else {
+            self.0.news.notify_one();
         }
-        self.flush().await
+        Ok(())
     }
 
     async fn write(
@@ -188,7 +204,11 @@ impl Store for PassStore {
         owner: Option<&str>,
     ) -> Result<(), StoreError> {
         self.0.store.write(address, seq, writes, owner).await?;
-        self.flush().await
+        if writes.iter().any(is_waited_for) {
+            return self.flush().await;
+        }
+        self.0.news.notify_one();
+        Ok(())
     }
 
     async fn apply(

@@ -90,9 +90,6 @@ impl<F: Flow> Clone for ThreadEngine<F> {
     }
 }
 
-/// How many batches a pass prepares before they are taken.
-const PREPARED: usize = 1;
-
 impl<F: Flow<State: Storable>> ThreadEngine<F> {
     /// The threads of a flow, with the settings of the launch. Its limit of supersteps counts from each input and each answer, as
     /// with a store. Its timeout for a run is that of one pass.
@@ -323,7 +320,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         used: u64,
         outermost: impl FnOnce(&PassStore) -> Option<Arc<dyn Middleware<F::State>>> + Send + 'static,
     ) -> Pass {
-        let (sender, batches) = mpsc::channel(PREPARED);
+        let (sender, batches) = mpsc::unbounded_channel();
         let (engine, thread, to) = (self.clone(), thread.to_string(), sender.clone());
         let prepared = async move {
             let store = PassStore::new(&thread, records, Some(to)).await?;
