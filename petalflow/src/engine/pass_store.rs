@@ -61,11 +61,8 @@ impl PassStore {
     }
 
     pub(super) fn request(&self, request: TaskRequest) {
-        let mut requests = self.0.requests.lock();
-        requests.as_mut().map_or_else(
-            |poisoned| poisoned.get_mut().push(request.clone()),
-            |requests| requests.push(request.clone()),
-        );
+        self.requests().push(request);
+        self.0.news.notify_one();
     }
 
     /// Waits until there is something that the caller should get before the end of the pass.
@@ -84,13 +81,7 @@ impl PassStore {
     /// What is new since the last batch.
     pub(super) async fn batch(&self, end: Option<PassEnd>) -> Result<Batch, StoreError> {
         let mut known = self.0.known.lock().await;
-        let requests = std::mem::take(
-            &mut *self
-                .0
-                .requests
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner),
-        );
+        let requests = std::mem::take(&mut *self.requests());
         let now = ThreadRecords::read(&self.0.store, &self.0.thread).await?;
         let changes = now.changes_since(&known);
         *known = now;
