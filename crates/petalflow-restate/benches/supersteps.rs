@@ -4,14 +4,26 @@
 //! cargo bench --bench supersteps
 //! ```
 
+#![allow(
+    missing_docs,
+    reason = "the macros of the SDK make clients without documentation"
+)]
+#![allow(clippy::cast_precision_loss, reason = "the numbers are small")]
+
 #[path = "../tests/support/mod.rs"]
+#[allow(dead_code, reason = "the tests use the rest")]
 mod support;
 
 use std::time::{Duration, Instant};
 
 use petalflow::prelude::*;
 use petalflow_restate::{Client, Endpoint, RestateFlow};
-use restate_sdk::prelude::*;
+use restate_sdk::context::{
+    ContextAwakeables as _, ContextClient as _, ContextReadState as _, ContextWriteState as _,
+    ObjectContext, SharedObjectContext,
+};
+use restate_sdk::errors::HandlerError;
+use restate_sdk::serde::Json;
 use support::Server;
 
 /// How many supersteps a measured thread has.
@@ -165,7 +177,7 @@ impl BareThreads {
         Ok(())
     }
 
-    #[handler(shared)]
+    #[handler]
     async fn wait(&self, ctx: SharedObjectContext<'_>) -> Result<(), HandlerError> {
         let (id, ended) = ctx.awakeable::<()>();
         ctx.object_client::<BareThreadsClient>(ctx.key())
@@ -181,12 +193,16 @@ struct BareNodes;
 #[restate_sdk::service]
 impl BareNodes {
     #[handler]
-    async fn run(&self, _ctx: Context<'_>, state: Json<BareState>) -> Result<u64, HandlerError> {
+    async fn run(
+        &self,
+        _ctx: restate_sdk::context::Context<'_>,
+        state: Json<BareState>,
+    ) -> Result<u64, HandlerError> {
         Ok(u64::from(state.0.limit > 0))
     }
 }
 
-/// Serves the bare services with TCP_NODELAY, as petalflow does.
+/// Serves the bare services with `TCP_NODELAY`, as petalflow does.
 async fn serve_bare(definition: restate_sdk::endpoint::Builder, port: u16) {
     use hyper_util::rt::{TokioExecutor, TokioIo};
     let endpoint = restate_sdk::hyper::HyperEndpoint::new(definition.build());

@@ -37,7 +37,7 @@ pub(crate) fn threads<F: Flow<State: Storable>>(
         shared("wait"),
     ];
     let service = describe(
-        flow.threads_service(),
+        &flow.threads_service(),
         ServiceType::VirtualObject,
         &handlers,
     )?;

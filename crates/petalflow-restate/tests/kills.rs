@@ -78,7 +78,7 @@ async fn next(round: &u32) -> bool {
 
 flow! {
     SellAll(Shop) {
-        open -> list -> each pay -> book;
+        START -> open -> list -> each pay -> book;
         book -> next -> match { true => open, false => END };
         defer book;
     }
@@ -157,7 +157,7 @@ impl Drop for Process {
 /// Runs a thread to its end, whatever is killed.
 async fn run(client: &Client<SellAll>, id: &str) -> Shop {
     let thread = client.thread(id);
-    let deadline = Instant::now() + Duration::from_secs(120);
+    let deadline = Instant::now() + Duration::from_mins(2);
     loop {
         assert!(Instant::now() < deadline, "thread `{id}` does not end");
         match thread.rest().await {
