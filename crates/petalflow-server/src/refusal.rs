@@ -28,6 +28,16 @@ impl Refusal {
         }
     }
 
+    #[cfg(feature = "protocol")]
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    #[cfg(feature = "protocol")]
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     pub(crate) fn not_found(text: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, text)
     }

@@ -116,6 +116,8 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
                 input,
                 state: |state| keys(&encode_keys(state)?),
                 questions: Questions::default(),
+                #[cfg(feature = "protocol")]
+                turn: None,
             },
             secrets: Vec::new(),
         }

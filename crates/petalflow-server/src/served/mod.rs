@@ -16,5 +16,7 @@ pub use flow::ServedFlow;
 #[cfg(feature = "agent")]
 pub(crate) use forms::keys;
 pub(crate) use question::AnswerBody;
-pub(crate) use threads::{HookThreads, Input, Labels, RunEvents, ServedThreads, no_thread};
+pub(crate) use threads::{
+    HookThreads, Input, InputValue, Labels, RunEvents, ServedThreads, no_thread,
+};
 pub(crate) use typed::EventLog;

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use super::facts::Facts;
 use super::forms::Forms;
 use super::question::{AnswerBody, unfit};
-use super::threads::{HookThreads, Input, Labels, RunEvents, ServedThreads, no_thread};
+use super::threads::{HookThreads, Input, Labels, RunEvent, RunEvents, ServedThreads, no_thread};
 use super::view;
 use crate::refusal::Refusal;
 
@@ -115,13 +115,17 @@ impl<F: Flow<State: Storable>> TypedThreads<F> {
 /// Stores the start of a run, and returns its events.
 async fn begun<F: Flow>(run: ThreadRun<F>) -> Result<RunEvents, RunError> {
     let run = run.begin().await?;
-    Ok(run.events().map(failure).boxed())
+    Ok(run.events().map(run_event).boxed())
 }
 
-fn failure<S: State>(event: Event<S>) -> Option<RunError> {
-    match event.kind {
-        EventKind::Failed { error } => Some(error),
-        _ => None,
+fn run_event<S: State>(event: Event<S>) -> RunEvent {
+    RunEvent {
+        #[cfg(feature = "protocol")]
+        live: crate::protocol::turn::LiveEvent::of(&event),
+        failure: match event.kind {
+            EventKind::Failed { error } => Some(error),
+            _ => None,
+        },
     }
 }
 
@@ -145,7 +149,9 @@ impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
         input: Input,
         token: &CancelToken,
     ) -> Result<RunEvents, Refusal> {
-        let value = (self.forms.input)(input.value)
+        let value = self
+            .forms
+            .read(input.value)
             .map_err(|error| unfit(format!("no input of `{}`: {error}", self.facts.name)))?;
         let thread = self.run_of(thread, token);
         if !input.labels.is_empty() {
@@ -206,6 +212,15 @@ impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
 
     fn follow(&self, thread: &str, number: u64) -> FollowedEvents {
         self.thread(thread).follow(number)
+    }
+
+    #[cfg(feature = "protocol")]
+    async fn events_since(
+        &self,
+        thread: &str,
+        number: u64,
+    ) -> Result<Vec<petalflow::event::LoggedEvent>, ThreadError> {
+        self.thread(thread).events_since(number).await
     }
 
     async fn edit(

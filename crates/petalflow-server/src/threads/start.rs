@@ -12,7 +12,7 @@ use super::labels;
 use crate::Notice;
 use crate::refusal::Refusal;
 use crate::request;
-use crate::served::{Input, Labels, ServedThreads};
+use crate::served::{Input, InputValue, Labels, ServedThreads};
 use crate::server::{Inner, prefix};
 use crate::start_lock::{StartLock, digest};
 
@@ -21,13 +21,20 @@ const MAX_ID: usize = 128;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Start {
-    /// The id of the thread, after the name of the flow. `None`: the server chooses one.
+struct StartBody {
     id: Option<String>,
     #[serde(default)]
     input: Value,
     #[serde(default)]
     labels: Labels,
+}
+
+/// What starts a thread.
+pub(crate) struct Start {
+    /// The id of the thread, after the name of the flow. `None`: the server chooses one.
+    pub(crate) id: Option<String>,
+    pub(crate) input: InputValue,
+    pub(crate) labels: Labels,
 }
 
 /// Starts a thread of a flow, and answers when its input is stored.
@@ -39,7 +46,7 @@ pub(crate) async fn start(
     let flow = Arc::clone(server.flow(&flow)?);
     let key = request::identifier(request.headers(), &server.settings.key_header)?;
     let body = request::whole(request, server.settings.limits.max_input_bytes, &server).await?;
-    let start: Start = request::parse(&body)?;
+    let start: StartBody = request::parse(&body)?;
     if let Some(id) = &start.id {
         check_id(id)?;
         if key.is_some() {
@@ -49,13 +56,18 @@ pub(crate) async fn start(
         }
     }
     let checksum = digest(&body);
+    let start = Start {
+        id: start.id,
+        input: start.input.into(),
+        labels: start.labels,
+    };
     let begun = begin(Arc::clone(&server), flow, start, key, checksum);
     let thread = server.run_detached(begun).await?;
     Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))))
 }
 
 /// Begins a thread, and returns its id. A repeated request with an identifier gets the thread of the first one.
-async fn begin(
+pub(crate) async fn begin(
     server: Arc<Inner>,
     flow: Arc<dyn ServedThreads>,
     start: Start,
@@ -135,7 +147,7 @@ pub(crate) async fn turn(
     let limit = server.settings.limits.max_input_bytes;
     let turn: Turn = request::json(request, limit, &server).await?;
     let input = Input {
-        value: turn.input,
+        value: turn.input.into(),
         labels: Labels::new(),
         discards: turn.discard_pending,
     };

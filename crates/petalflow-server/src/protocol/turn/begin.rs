@@ -1,0 +1,88 @@
+//! The start of a turn: a new thread, or a further turn of one.
+
+use std::sync::Arc;
+
+use super::end::{self, TurnPending};
+use super::input::TurnInput;
+use crate::refusal::Refusal;
+use crate::served::{Input, InputValue, Labels, ServedThreads, no_thread};
+use crate::server::Inner;
+use crate::threads::start::{self, Start};
+
+/// A turn that was begun: it is stored, and its run goes on if nobody reads it.
+#[derive(Clone)]
+pub(crate) struct Turn {
+    pub(super) flow: Arc<dyn ServedThreads>,
+    pub(crate) thread: String,
+    /// The number of the last event before the turn.
+    pub(crate) after: u64,
+}
+
+/// A thread that a turn begins.
+pub(crate) struct NewThread {
+    /// The id, after the name of the flow. `None`: that of the identifier, or one that the server chooses.
+    pub(crate) id: Option<String>,
+    pub(crate) input: TurnInput,
+    pub(crate) labels: Labels,
+    /// The identifier of the request, and the checksum of its body: a repeated request gets the thread of the first one.
+    pub(crate) identifier: Option<(String, String)>,
+}
+
+impl Turn {
+    /// A turn that was begun before, to read it again.
+    pub(crate) fn attach(flow: &Arc<dyn ServedThreads>, thread: String, after: u64) -> Self {
+        Turn {
+            flow: Arc::clone(flow),
+            thread,
+            after,
+        }
+    }
+
+    /// Begins the first turn of a thread. It is stored when this returns, also if the client disconnects before.
+    pub(crate) async fn begin_thread(
+        server: &Arc<Inner>,
+        flow: &Arc<dyn ServedThreads>,
+        new: NewThread,
+    ) -> Result<Self, Refusal> {
+        let (key, checksum) = new.identifier.unzip();
+        let start = Start {
+            id: new.id,
+            input: InputValue::Turn(Box::new(new.input)),
+            labels: new.labels,
+        };
+        let checksum = checksum.unwrap_or_default();
+        let begun = start::begin(Arc::clone(server), Arc::clone(flow), start, key, checksum);
+        let thread = server.run_detached(begun).await?;
+        Ok(Self::attach(flow, thread, 0))
+    }
+
+    /// Begins a further turn of a thread. It is stored when this returns, also if the client disconnects before.
+    pub(crate) async fn begin_on(
+        server: &Arc<Inner>,
+        flow: &Arc<dyn ServedThreads>,
+        thread: String,
+        input: TurnInput,
+    ) -> Result<Self, Refusal> {
+        if server.info(&thread).await?.is_none() {
+            return Err(no_thread());
+        }
+        let after = flow.last_event(&thread).await?;
+        let input = Input {
+            value: InputValue::Turn(Box::new(input)),
+            labels: Labels::new(),
+            discards: false,
+        };
+        let (of_turn, id) = (Arc::clone(flow), thread.clone());
+        let begin = async move |token| of_turn.begin(&id, input, &token).await;
+        server.begin_detached(thread.clone(), begin).await?;
+        Ok(Self::attach(flow, thread, after))
+    }
+
+    /// What a thread waits for now. `None` if there is no such thread.
+    pub(crate) async fn pending(
+        flow: &dyn ServedThreads,
+        thread: &str,
+    ) -> Result<Option<Vec<TurnPending>>, Refusal> {
+        end::pending(flow, thread).await
+    }
+}
