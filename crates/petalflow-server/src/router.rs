@@ -10,6 +10,8 @@ use axum::routing::{any, get, post, put};
 
 use crate::Server;
 use crate::host;
+#[cfg(feature = "openai")]
+use crate::protocol::openai;
 use crate::refusal::Refusal;
 use crate::request;
 use crate::server::Inner;
@@ -54,6 +56,11 @@ impl Server {
                 .merge(limited(guarded(flows())))
                 .merge(limited(guarded(threads())))
                 .merge(guarded(streams));
+        }
+        #[cfg(feature = "openai")]
+        if state.settings.protocols.openai {
+            let admitted = from_fn_with_state(Arc::clone(&state), openai::admit);
+            router = router.merge(openai::routes().route_layer(admitted));
         }
         let router = router
             .fallback(async || Refusal::not_found("there is no such address"))

@@ -7,6 +7,8 @@ mod flows;
 mod hostile;
 mod killed;
 mod kit;
+#[cfg(feature = "openai")]
+mod openai;
 mod setup;
 mod sockets;
 mod steering;

@@ -17,7 +17,7 @@ mod reader;
 mod tests;
 
 pub(crate) use begin::{NewThread, Turn};
-pub(crate) use end::{TurnEnd, TurnOutcome, TurnPending};
+pub(crate) use end::{TurnEnd, TurnOutcome, TurnPending, Waiting};
 pub(crate) use input::{PersonAnswer, TurnInput};
 pub(crate) use item::{ItemKind, MessageEnd, TurnItem, Voice};
 pub(crate) use live::{Live, LiveEvent};

@@ -1,0 +1,4 @@
+//! Agents as models of OpenAI's interface.
+
+mod agents;
+mod chat;
