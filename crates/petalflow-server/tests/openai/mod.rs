@@ -2,3 +2,4 @@
 
 mod agents;
 mod chat;
+mod responses;

@@ -1,6 +1,7 @@
 //! What a turn waits for, as calls of functions. The id of a call names the thread and the request, so that its result continues
 //! the thread.
 
+use petalflow::tool::ToolCall;
 use petalflow_agent::human::{CONFIRMATION, CREDENTIAL};
 use serde_json::{Map, Value, json};
 
@@ -10,6 +11,10 @@ use crate::start_lock::digest;
 
 /// The name of the call by which a flow asks a question, as front ends of ADK know it.
 pub(super) const INPUT: &str = "adk_request_input";
+
+/// What the ids of calls, and of requests for approvals, begin with.
+const CALL: &str = "call_";
+const APPROVAL: &str = "mcpr_";
 
 /// The names of calls that are requests to a person.
 pub(super) const RESERVED: [&str; 3] = [CONFIRMATION, CREDENTIAL, INPUT];
@@ -21,8 +26,8 @@ pub(super) struct FunctionCall {
     pub(super) name: String,
     /// The arguments, as JSON.
     pub(super) arguments: String,
-    /// The id of the request in the thread.
-    pub(super) request: String,
+    /// The call of the agent that a person has to confirm, and the text for the person.
+    pub(super) confirms: Option<(ToolCall, String)>,
 }
 
 /// Something that a thread waits for, with the id of its call.
@@ -38,43 +43,66 @@ pub(super) enum Waits {
 pub(super) fn at_end(thread: &str, end: &TurnEnd) -> Vec<FunctionCall> {
     let pending = end.pending.iter().filter_map(|pending| {
         let (name, arguments) = match pending {
-            TurnPending::Result { call, .. } if end.client_tools.contains(&call.name) => {
+            TurnPending::Result { call, .. } if is_of_client(end, &call.name) => {
                 (call.name.clone(), call.arguments.clone())
             }
-            TurnPending::Confirmation { call, text, .. } => (CONFIRMATION.to_string(), json!({
-                "originalFunctionCall": { "id": call.id, "name": call.name, "args": call.arguments },
-                "toolConfirmation": { "hint": text, "confirmed": false },
-            })),
+            TurnPending::Confirmation { call, text, .. } => {
+                let call = json!({ "id": call.id, "name": call.name, "args": call.arguments });
+                let hint = json!({ "hint": text, "confirmed": false });
+                let arguments = json!({ "originalFunctionCall": call, "toolConfirmation": hint });
+                (CONFIRMATION.to_string(), arguments)
+            }
             TurnPending::Credential { request, .. } => (CREDENTIAL.to_string(), request.clone()),
             TurnPending::Result { .. } | TurnPending::Other { .. } => return None,
         };
-        Some(call(thread, pending.id()?, name, &arguments))
+        let confirms = match pending {
+            TurnPending::Confirmation { call, text, .. } => Some((call.clone(), text.clone())),
+            _ => None,
+        };
+        Some(FunctionCall {
+            id: id(thread, pending.id()?),
+            name,
+            arguments: arguments.to_string(),
+            confirms,
+        })
     });
     let questions = end.interrupts.iter().filter_map(|question| {
-        let id = question["id"].as_str()?;
-        Some(call(thread, id, INPUT.to_string(), question))
+        Some(FunctionCall {
+            id: id(thread, question["id"].as_str()?),
+            name: INPUT.to_string(),
+            arguments: question.to_string(),
+            confirms: None,
+        })
     });
     pending.chain(questions).collect()
 }
 
-fn call(thread: &str, request: &str, name: String, arguments: &Value) -> FunctionCall {
-    FunctionCall {
-        id: id(thread, request),
-        name,
-        arguments: arguments.to_string(),
-        request: request.to_string(),
-    }
+fn is_of_client(end: &TurnEnd, tool: &str) -> bool {
+    end.client.tools.iter().any(|spec| spec.name == tool)
 }
 
 /// The id of a call: the thread without the name of its flow, and a checksum of the request.
 pub(super) fn id(thread: &str, request: &str) -> String {
     let own = thread.rsplit(':').next().unwrap_or(thread);
-    format!("call_{own}_{}", &digest(request)[..8])
+    format!("{CALL}{own}_{}", &digest(request)[..8])
+}
+
+/// The id of the request for an approval that is the call with this id.
+pub(super) fn approval(call: &str) -> String {
+    format!("{APPROVAL}{}", call.strip_prefix(CALL).unwrap_or(call))
+}
+
+/// The id of the call that is the request for an approval with this id.
+pub(super) fn of_approval(approval: &str) -> String {
+    format!(
+        "{CALL}{}",
+        approval.strip_prefix(APPROVAL).unwrap_or(approval)
+    )
 }
 
 /// The part of the id of a thread after the name of its flow, in the id of a call.
 pub(super) fn thread_of(call: &str) -> Option<&str> {
-    let (own, checksum) = call.strip_prefix("call_")?.rsplit_once('_')?;
+    let (own, checksum) = call.strip_prefix(CALL)?.rsplit_once('_')?;
     let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
     (own.len() == 32 && checksum.len() == 8 && is_hex(own) && is_hex(checksum)).then_some(own)
 }

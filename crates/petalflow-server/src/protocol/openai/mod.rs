@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
+use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -26,7 +27,7 @@ use crate::server::Inner;
 use error::ApiError;
 
 /// The header of a response with the id of its thread.
-const THREAD_HEADER: &str = "x-petalflow-thread";
+const THREAD_HEADER: HeaderName = HeaderName::from_static("x-petalflow-thread");
 
 impl ServerBuilder {
     /// Serves all agents and conversations as models of OpenAI's interface, at `/v1/models`, `/v1/chat/completions` and
@@ -61,11 +62,23 @@ impl ServerBuilder {
 
 /// The addresses.
 pub(crate) fn routes() -> Router<Arc<Inner>> {
+    let response = get(responses::retrieve).delete(responses::delete);
     let routes = Router::new()
         .route("/v1/models", get(models::list))
         .route("/v1/models/{model}", get(models::show))
-        .route("/v1/chat/completions", post(chat::create));
+        .route("/v1/chat/completions", post(chat::create))
+        .route("/v1/responses", post(responses::create))
+        .route("/v1/responses/{response}", response)
+        .route("/v1/responses/{response}/cancel", post(responses::cancel));
     routes.method_not_allowed_fallback(async || ApiError::method())
+}
+
+/// The response with the id of its thread.
+fn with_thread(mut response: Response, thread: &str) -> Response {
+    if let Ok(thread) = HeaderValue::from_str(thread) {
+        response.headers_mut().insert(THREAD_HEADER, thread);
+    }
+    response
 }
 
 /// Refuses a request without the token, or if too many are in progress, in the form of this interface.

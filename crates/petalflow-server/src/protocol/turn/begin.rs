@@ -74,7 +74,7 @@ impl Turn {
         };
         let (of_turn, id) = (Arc::clone(flow), thread.clone());
         let begin = async move |token| of_turn.begin(&id, input, &token).await;
-        server.begin_detached(thread.clone(), begin).await?;
+        let _stored = server.begin_detached(thread.clone(), begin).await?;
         Ok(Self::attach(flow, thread, after))
     }
 
@@ -89,8 +89,19 @@ impl Turn {
         let after = flow.last_event(&thread).await?;
         let (of_turn, id) = (Arc::clone(flow), thread.clone());
         let begin = async move |token| of_turn.answer(&id, &question, answer, &token).await;
-        server.begin_detached(thread.clone(), begin).await?;
+        let _stored = server.begin_detached(thread.clone(), begin).await?;
         Ok(Self::attach(flow, thread, after))
+    }
+
+    /// When the turn has begun, in milliseconds since 1970 (UTC). 0 if the log does not have its start.
+    pub(crate) async fn began_ms(&self) -> Result<u64, Refusal> {
+        let events = self.flow.events_since(&self.thread, self.after).await?;
+        Ok(events.first().map_or(0, |first| first.recorded_ms))
+    }
+
+    /// Deletes the thread of the turn.
+    pub(crate) async fn delete(&self) -> Result<(), Refusal> {
+        Ok(self.flow.delete(&self.thread).await?)
     }
 
     /// What a thread waits for now. `None` if there is no such thread.

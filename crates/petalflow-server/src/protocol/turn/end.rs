@@ -14,8 +14,8 @@ pub(crate) struct TurnEnd {
     pub(crate) outcome: TurnOutcome,
     /// What the conversation waits for, in the order of the requests.
     pub(crate) pending: Vec<TurnPending>,
-    /// The names of the tools that the client runs in this turn.
-    pub(crate) client_tools: Vec<String>,
+    /// What the client has added to the turn.
+    pub(crate) client: ClientSettings,
     /// The questions and approvals that the flow waits for, as [`Interrupt`](petalflow::interrupt::Interrupt) is serialized.
     pub(crate) interrupts: Vec<Value>,
     /// What the turn has used, with the agents that were called. Zero for a conversation of a document, which does not
@@ -106,10 +106,8 @@ pub(super) async fn read(
         (Value::Object(values), _) | (_, Value::Object(values)) => values,
         _ => Map::new(),
     };
-    let client: ClientSettings = serde_json::from_value(take("client")).unwrap_or_default();
-    let tools = client.tools.iter();
     Ok(TurnEnd {
-        client_tools: tools.map(|tool| tool.name.clone()).collect(),
+        client: serde_json::from_value(take("client")).unwrap_or_default(),
         outcome,
         pending: serde_json::from_value(take("pending")).unwrap_or_default(),
         interrupts,

@@ -10,18 +10,18 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::{HeaderName, HeaderValue};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 
 use super::error::ApiError;
-use super::{THREAD_HEADER, models, start};
+use super::{models, start, with_thread};
 use crate::protocol::turn::{ItemKind, Turn};
 use crate::request as body;
 use crate::server::Inner;
 use chunk::Chunks;
 use completion::Completion;
+pub(super) use message::call;
 use request::ChatRequest;
 
 /// Begins the turn of a request, and answers with it, whole or in chunks.
@@ -37,16 +37,12 @@ pub(in crate::protocol::openai) async fn create(
     let (model, shape) = (chat.model.clone(), chat.shape()?);
     let turn = start::begin(&server, &flow, chat.start(identifier)?).await?;
     let completion = Completion::of(&turn.thread, model);
-    let mut response = if shape.streams {
+    let response = if shape.streams {
         streamed(&server, &turn, Chunks::new(completion, shape.with_usage))?
     } else {
         Json(whole(&server, &turn, completion).await?).into_response()
     };
-    if let Ok(thread) = HeaderValue::from_str(&turn.thread) {
-        let name = HeaderName::from_static(THREAD_HEADER);
-        response.headers_mut().insert(name, thread);
-    }
-    Ok(response)
+    Ok(with_thread(response, &turn.thread))
 }
 
 /// The whole answer.
