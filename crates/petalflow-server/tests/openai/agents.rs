@@ -36,7 +36,11 @@ pub(crate) fn guide() -> (Agent, ScriptedModel) {
     });
     let wipe = wipe.confirm_if(|_| Some("Delete all files?".into()));
     let look = FuncTool::new("look", "Looks around.", |_: Value| async { Ok("a river") });
-    let agent = Agent::new(model.clone()).tool(wipe).tool(look).streaming();
+    let wait = FuncTool::new("wait", "Waits.", |_: Value| {
+        std::future::pending::<petalflow::Result<String>>()
+    });
+    let agent = Agent::new(model.clone()).tool(wipe).tool(look).tool(wait);
+    let agent = agent.streaming();
     (agent, model)
 }
 
@@ -51,6 +55,7 @@ fn answer(request: &LlmRequest) -> Reply {
     }
     match &*last.text() {
         "look" => Reply::call("look", json!({})),
+        "wait" => Reply::text("One moment.").and_call("wait", json!({})),
         "wipe" => Reply::call("wipe", json!({})),
         "where" => Reply::call("locate", json!({ "precise": true })),
         "both" => Reply::call("locate", json!({})).and_call("look", json!({})),

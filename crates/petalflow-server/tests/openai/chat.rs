@@ -129,7 +129,7 @@ async fn the_client_runs_its_tools_and_the_thread_goes_on() {
     );
     let thread = |response: &Response| response.headers["x-petalflow-thread"].clone();
     assert_eq!(thread(&first), thread(&second));
-    assert_eq!(model.last_request().unwrap().tools.len(), 3);
+    assert_eq!(model.last_request().unwrap().tools.len(), 4);
     // The same request again: the client has the conversation itself, and the thread has gone on.
     let third = post(&router, CHAT, body).await;
     assert_ne!(thread(&second), thread(&third));

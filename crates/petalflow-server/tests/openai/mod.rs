@@ -2,4 +2,5 @@
 
 mod agents;
 mod chat;
+mod client;
 mod responses;
