@@ -110,6 +110,8 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
                 graph: drawing::value(&graph),
                 drawing: petalflow_graph::picture_without_style(&graph),
                 trigger: None,
+                #[cfg(feature = "protocol")]
+                holds_pieces: false,
             },
             launch,
             forms: Forms {

@@ -143,7 +143,7 @@ impl TurnReader {
         TurnReader {
             flow: Arc::clone(&turn.flow),
             thread: turn.thread.clone(),
-            reader: Reader::default(),
+            reader: Reader::new(turn.flow.facts().holds_pieces),
             ended: false,
         }
     }

@@ -298,6 +298,14 @@ fn text_of(item: Option<Result<TurnItem, crate::refusal::Refusal>>) -> String {
 }
 
 #[tokio::test]
+async fn an_answer_of_another_form_is_not_said() {
+    let model = ScriptedModel::new([Reply::chunks(["ma", "ny"]), Reply::chunks(["4", "2"])]);
+    let served = served(&Agent::new(model).output::<u32>().streaming());
+    let turn = served.begin(says("How many?")).await;
+    assert_eq!(served.read(&turn).await.0.concat(), "|42|");
+}
+
+#[tokio::test]
 async fn a_failure_has_its_cause() {
     let model = ScriptedModel::new([Reply::from("").broken(LlmError::request("the key is wrong"))]);
     let served = served(&Agent::new(model));
