@@ -66,7 +66,7 @@ pub(in crate::protocol::openai) async fn delete(
     Path(id): Path<String>,
 ) -> Result<Json<Value>, ApiError> {
     let (turn, _) = find(&server, &id).await?;
-    let deleted = async move { Ok(turn.delete().await?) };
+    let deleted = async move { turn.delete().await };
     server.run_detached(deleted).await?;
     Ok(Json(
         json!({ "id": id, "object": "response", "deleted": true }),
