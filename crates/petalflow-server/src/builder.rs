@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::http::request::Parts;
 use petalflow::checkpoint::Store;
 use petalflow::run::CancelToken;
 use petalflow::state::{State, Storable};
@@ -16,6 +17,7 @@ use petalflow_documents::kinds::{Refusal, TriggerAuth, WebhookTriggerNode};
 use petalflow_documents::{Services, document_version, load};
 use serde::de::DeserializeOwned;
 
+use crate::access::{Access, AccessHook};
 use crate::hook::Hook;
 use crate::name::check_name;
 use crate::served::{EventLog, HookThreads, ServedFlow, ServedThreads};
@@ -50,6 +52,7 @@ pub struct ServerBuilder {
     /// The flows that clients start, by name.
     flows: Vec<(String, WithLog<dyn ServedThreads>)>,
     threads: Option<TriggerAuth>,
+    access: Option<AccessHook>,
     limits: Limits,
     key_header: String,
     event_log: u64,
@@ -97,6 +100,7 @@ impl ServerBuilder {
             hooks: Vec::new(),
             flows: Vec::new(),
             threads: None,
+            access: None,
             limits: Limits::default(),
             key_header: "idempotency-key".into(),
             event_log: 1_000,
@@ -336,6 +340,39 @@ impl ServerBuilder {
         self
     }
 
+    /// Decides for each request which threads its caller may see and change. By default all callers with the token may see all
+    /// threads. A thread that the caller may not see does not exist for the caller: the response is 404.
+    ///
+    /// A layer of the program's own authenticates the user, and leaves what it knows in the extensions of the request, where
+    /// this function finds it. Threads that webhooks and schedules start have no label of a user.
+    ///
+    /// ```
+    /// use axum::http::request::Parts;
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow_server::{Access, Server};
+    ///
+    /// /// What the program's own layer leaves in the extensions.
+    /// #[derive(Clone)]
+    /// struct User {
+    ///     id: String,
+    ///     is_admin: bool,
+    /// }
+    ///
+    /// let builder = Server::builder(&InMemoryStore::new()).access(|request: &Parts| {
+    ///     match request.extensions.get::<User>() {
+    ///         Some(user) if user.is_admin => Access::All,
+    ///         Some(user) => Access::label("user", &user.id),
+    ///         None => Access::None,
+    ///     }
+    /// });
+    /// # let _ = builder;
+    /// ```
+    #[must_use]
+    pub fn access(mut self, hook: impl Fn(&Parts) -> Access + Send + Sync + 'static) -> Self {
+        self.access = Some(Arc::new(hook));
+        self
+    }
+
     /// Sets the limits on clients.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -437,6 +474,7 @@ impl ServerBuilder {
                     errors.push(SetupError::NoToken { what, variable });
                 }
                 Err(Refusal::EmptyToken) => errors.push(SetupError::EmptyToken { what: what() }),
+                Err(Refusal::Secret) => errors.push(SetupError::Secret { what: what() }),
                 _ => {}
             };
         for hook in &self.hooks {
@@ -445,6 +483,9 @@ impl ServerBuilder {
         }
         if let Some(auth) = &self.threads {
             check(&|| "the address of threads".into(), auth);
+            if auth.signs_body() {
+                errors.push(SetupError::SignedThreads);
+            }
         }
         if !errors.is_empty() {
             return Err(SetupErrors(errors));
@@ -463,6 +504,7 @@ impl ServerBuilder {
             store: self.store,
             stop: self.stop,
             threads: self.threads,
+            access: self.access,
             limits: self.limits,
             key_header: self.key_header,
             hosts: self.hosts,

@@ -48,22 +48,35 @@ pub enum SetupError {
         /// The name of a graph or of a trigger.
         name: String,
     },
-    /// The environment variable with a token is not set.
-    #[error("{what} has no token: set the environment variable `{variable}`")]
+    /// The environment variable with a token or secret is not set.
+    #[error("{what} has no token or secret: set the environment variable `{variable}`")]
     NoToken {
         /// The trigger, or the addresses of threads.
         what: String,
         /// The variable.
         variable: String,
     },
-    /// The token is empty, so everyone would know it.
+    /// The token or secret is empty, so everyone would know it.
     #[error(
-        "{what} has an empty token: set a token, or `env:NAME` for the environment variable `NAME`"
+        "{what} has an empty token or secret: set one, or `env:NAME` for the environment variable `NAME`"
     )]
     EmptyToken {
         /// The trigger, or the addresses of threads.
         what: String,
     },
+    /// A secret cannot be read.
+    #[error(
+        "{what} has a secret that is not of the form `whsec_BASE64`: copy it as the sender shows it"
+    )]
+    Secret {
+        /// The trigger.
+        what: String,
+    },
+    /// Requests for threads cannot be signed: many have no body.
+    #[error(
+        "the addresses of threads cannot ask for a signature: give `.threads(..)` a token, `TriggerAuth::HeaderToken`"
+    )]
+    SignedThreads,
     /// Two flows have the same name.
     #[error("there are two flows `{name}`: give one of them another name with `.named(..)`")]
     DuplicateFlow {

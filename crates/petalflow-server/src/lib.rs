@@ -84,6 +84,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod access;
 #[cfg(feature = "agent")]
 mod agent;
 mod answers;
@@ -111,6 +112,7 @@ mod settings;
 mod start_lock;
 mod threads;
 
+pub use access::Access;
 pub use builder::ServerBuilder;
 pub use error::{SetupError, SetupErrors};
 pub use limits::Limits;

@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post, put};
 
 use crate::Server;
+use crate::access;
 use crate::host;
 use crate::refusal::Refusal;
 use crate::request;
@@ -41,7 +42,9 @@ impl Server {
             router.layer(from_fn_with_state(Arc::clone(&state), limit_requests))
         };
         let guarded = |router: Router<Arc<Inner>>| {
-            router.route_layer(from_fn_with_state(Arc::clone(&state), require_token))
+            router
+                .route_layer(from_fn_with_state(Arc::clone(&state), access::check))
+                .route_layer(from_fn_with_state(Arc::clone(&state), require_token))
         };
         let hooks = Router::new().route(
             "/workflows/{workflow}/webhooks/{trigger}",

@@ -7,6 +7,7 @@ use petalflow::checkpoint::Store;
 use petalflow::run::CancelToken;
 use petalflow_documents::kinds::TriggerAuth;
 
+use crate::access::AccessHook;
 use crate::hook::Hook;
 use crate::served::ServedThreads;
 use crate::{Limits, Notice};
@@ -22,6 +23,8 @@ pub(crate) struct Settings {
     pub(crate) stop: CancelToken,
     /// The authentication of requests for threads. With `None` the server has no such addresses.
     pub(crate) threads: Option<TriggerAuth>,
+    /// Says which threads a caller may see. `None`: all.
+    pub(crate) access: Option<AccessHook>,
     pub(crate) limits: Limits,
     pub(crate) key_header: String,
     /// The hosts at which the server is reached. Empty: any.

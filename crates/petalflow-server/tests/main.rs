@@ -1,5 +1,6 @@
 //! The server: requests in, threads out.
 
+mod access;
 mod answers;
 mod deliveries;
 mod durable;

@@ -47,7 +47,7 @@ fn build(server: &Inner) -> Value {
 }
 
 /// What any request can be refused with.
-const ALWAYS: [&str; 3] = ["401", "431", "503"];
+const ALWAYS: [&str; 4] = ["401", "403", "431", "503"];
 
 fn described(operation: &Operation) -> Value {
     let names = operation.path.split(['{', '}']).skip(1).step_by(2);
@@ -124,6 +124,7 @@ fn meaning(status: &str) -> &'static str {
         "204" => "No event will follow.",
         "400" => "The request cannot be read.",
         "401" => "The token is missing or wrong.",
+        "403" => "The server does not answer to this host, or the caller may not see threads.",
         "404" => "There is no such flow, thread or checkpoint.",
         "409" => "Another caller was faster, or the thread is busy.",
         "413" => "The body is too large.",

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::labels;
 use crate::Notice;
+use crate::access::{self, Access};
 use crate::refusal::Refusal;
 use crate::request;
 use crate::served::{Input, Labels, ServedThreads};
@@ -30,6 +31,27 @@ struct Start {
     labels: Labels,
 }
 
+/// Who starts a thread, and with which request.
+struct Starter {
+    access: Access,
+    /// The identifier of the request.
+    key: Option<String>,
+    /// The checksum of its body.
+    checksum: String,
+}
+
+impl Starter {
+    /// The id of the thread, if the request does not choose one. Requests of two users with the same identifier start two
+    /// threads.
+    fn id(&self) -> String {
+        match (&self.key, self.access.required()) {
+            (None, _) => format!("{:032x}", fastrand::u128(..)),
+            (Some(key), None) => digest(key),
+            (Some(key), Some((name, value))) => digest(format!("{name}\0{value}\0{key}")),
+        }
+    }
+}
+
 /// Starts a thread of a flow, and answers when its input is stored.
 pub(crate) async fn start(
     State(server): State<Arc<Inner>>,
@@ -38,6 +60,7 @@ pub(crate) async fn start(
 ) -> Result<(StatusCode, Json<Value>), Refusal> {
     let flow = Arc::clone(server.flow(&flow)?);
     let key = request::identifier(request.headers(), &server.settings.key_header)?;
+    let access = access::of(&request);
     let body = request::whole(request, server.settings.limits.max_input_bytes, &server).await?;
     let start: Start = request::parse(&body)?;
     if let Some(id) = &start.id {
@@ -48,8 +71,12 @@ pub(crate) async fn start(
             return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
         }
     }
-    let checksum = digest(&body);
-    let begun = begin(Arc::clone(&server), flow, start, key, checksum);
+    let starter = Starter {
+        access,
+        key,
+        checksum: digest(&body),
+    };
+    let begun = begin(Arc::clone(&server), flow, start, starter);
     let thread = server.run_detached(begun).await?;
     Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))))
 }
@@ -59,21 +86,18 @@ async fn begin(
     server: Arc<Inner>,
     flow: Arc<dyn ServedThreads>,
     start: Start,
-    key: Option<String>,
-    checksum: String,
+    starter: Starter,
 ) -> Result<String, Refusal> {
-    let own = start.id.unwrap_or_else(|| match &key {
-        Some(key) => digest(key),
-        None => format!("{:032x}", fastrand::u128(..)),
-    });
+    let own = start.id.unwrap_or_else(|| starter.id());
     let thread = format!("{}{own}", prefix(flow.facts()));
     let _lock = StartLock::take(&server, &thread).await?;
     if flow.view(&thread, None).await?.is_some() {
-        return repeated(&server, thread, key.is_some(), &checksum).await;
+        return repeated(&server, thread, &starter).await;
     }
-    let mut labels = labels::with_reserved(start.labels, &Labels::new())?;
-    if key.is_some() {
-        labels.insert(labels::REQUEST.to_string(), checksum);
+    let labels = labels::with_reserved(start.labels, &Labels::new())?;
+    let mut labels = starter.access.with_required(labels)?;
+    if starter.key.is_some() {
+        labels.insert(labels::REQUEST.to_string(), starter.checksum);
     }
     let input = Input {
         value: start.input,
@@ -90,13 +114,8 @@ async fn begin(
 }
 
 /// The thread of the first request with an identifier. A thread whose id a client has chosen is not started twice.
-async fn repeated(
-    server: &Inner,
-    thread: String,
-    has_key: bool,
-    checksum: &str,
-) -> Result<String, Refusal> {
-    if !has_key {
+async fn repeated(server: &Inner, thread: String, starter: &Starter) -> Result<String, Refusal> {
+    if starter.key.is_none() {
         return Err(Refusal::new(
             StatusCode::CONFLICT,
             format!("there is a thread `{thread}` already: a further input is another turn of it"),
@@ -106,7 +125,7 @@ async fn repeated(
     let first = info
         .as_ref()
         .and_then(|info| info.labels.get(labels::REQUEST));
-    if first.is_some_and(|first| first != checksum) {
+    if first.is_some_and(|first| *first != starter.checksum) {
         return Err(Refusal::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             format!("a request with this identifier had another body: it started `{thread}`"),
