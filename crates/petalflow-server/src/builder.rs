@@ -20,6 +20,8 @@ use serde::de::DeserializeOwned;
 use crate::access::{Access, AccessHook};
 use crate::hook::Hook;
 use crate::name::check_name;
+#[cfg(feature = "schedules")]
+use crate::schedule::{Schedule, Schedules};
 use crate::served::{EventLog, HookThreads, ServedFlow, ServedThreads};
 use crate::settings::{Listener, Settings};
 use crate::{Limits, Notice, Server, SetupError, SetupErrors};
@@ -59,6 +61,8 @@ pub struct ServerBuilder {
     hosts: Vec<String>,
     routes: Router,
     listener: Option<Listener>,
+    #[cfg(feature = "schedules")]
+    schedules: Vec<Schedule>,
     errors: Vec<SetupError>,
 }
 
@@ -107,6 +111,8 @@ impl ServerBuilder {
             hosts: Vec::new(),
             routes: Router::new(),
             listener: None,
+            #[cfg(feature = "schedules")]
+            schedules: Vec::new(),
             errors: Vec::new(),
         }
     }
@@ -329,6 +335,14 @@ impl ServerBuilder {
         self
     }
 
+    /// Begins threads of a served flow at planned times. See [`Schedule`].
+    #[cfg(feature = "schedules")]
+    #[must_use]
+    pub fn schedule(mut self, schedule: Schedule) -> Self {
+        self.schedules.push(schedule);
+        self
+    }
+
     /// Serves the addresses of flows and of threads: starting them, their state, their events, answers to their questions, and
     /// what a person may do with them. A request needs this token. By default they are not served, because a client that may
     /// deliver webhooks is often not allowed to read threads or to answer questions.
@@ -487,11 +501,14 @@ impl ServerBuilder {
                 errors.push(SetupError::SignedThreads);
             }
         }
+        let log = EventLog(self.event_log);
+        let flows = self.flows.into_iter().map(|(_, threads)| threads(log));
+        let flows: Vec<_> = flows.collect();
+        #[cfg(feature = "schedules")]
+        let schedules = Schedules::read(self.schedules, &flows, &self.store, &mut errors);
         if !errors.is_empty() {
             return Err(SetupErrors(errors));
         }
-        let log = EventLog(self.event_log);
-        let flows = self.flows.into_iter().map(|(_, threads)| threads(log));
         let hooks = self.hooks.into_iter().map(|hook| Hook {
             workflow: hook.workflow,
             trigger: hook.trigger,
@@ -500,7 +517,9 @@ impl ServerBuilder {
         });
         Ok(Server::new(Settings {
             hooks: hooks.collect(),
-            flows: flows.collect(),
+            flows,
+            #[cfg(feature = "schedules")]
+            schedules,
             store: self.store,
             stop: self.stop,
             threads: self.threads,

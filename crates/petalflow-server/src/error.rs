@@ -99,6 +99,20 @@ pub enum SetupError {
         /// The key.
         key: String,
     },
+    /// A schedule has a wrong cron line, time zone or input, or names no flow.
+    #[error("schedule `{name}`: {problem}")]
+    Schedule {
+        /// The name of the schedule.
+        name: String,
+        /// The problem.
+        problem: String,
+    },
+    /// Two schedules have the same name.
+    #[error("there are two schedules `{name}`: rename one")]
+    DuplicateSchedule {
+        /// The name.
+        name: String,
+    },
     /// There is nothing to serve.
     #[error("the server serves nothing: add a flow, an agent or a document")]
     Empty,

@@ -28,6 +28,11 @@ impl Refusal {
         }
     }
 
+    #[cfg(feature = "schedules")]
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     pub(crate) fn not_found(text: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, text)
     }

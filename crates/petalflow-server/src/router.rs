@@ -57,6 +57,10 @@ impl Server {
                 .merge(limited(guarded(flows())))
                 .merge(limited(guarded(threads())))
                 .merge(guarded(streams));
+            #[cfg(feature = "schedules")]
+            {
+                router = router.merge(limited(guarded(crate::schedule::http::routes())));
+            }
         }
         let router = router
             .fallback(async || Refusal::not_found("there is no such address"))

@@ -9,6 +9,8 @@ use petalflow_documents::kinds::TriggerAuth;
 
 use crate::access::AccessHook;
 use crate::hook::Hook;
+#[cfg(feature = "schedules")]
+use crate::schedule::Schedules;
 use crate::served::ServedThreads;
 use crate::{Limits, Notice};
 
@@ -19,6 +21,8 @@ pub(crate) struct Settings {
     pub(crate) hooks: Vec<Hook>,
     /// The flows that clients start, each with another name.
     pub(crate) flows: Vec<Arc<dyn ServedThreads>>,
+    #[cfg(feature = "schedules")]
+    pub(crate) schedules: Schedules,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) stop: CancelToken,
     /// The authentication of requests for threads. With `None` the server has no such addresses.

@@ -8,6 +8,7 @@ mod flows;
 mod hostile;
 mod killed;
 mod kit;
+mod schedules;
 mod setup;
 mod sockets;
 mod steering;

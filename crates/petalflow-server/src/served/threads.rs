@@ -41,6 +41,10 @@ pub(crate) trait ServedThreads: Send + Sync {
     /// The facts for clients.
     fn description(&self) -> Value;
 
+    /// Fails if the value is no input of the flow.
+    #[cfg(feature = "schedules")]
+    fn check_input(&self, value: Value) -> Result<(), Refusal>;
+
     /// Stores an input.
     async fn begin(
         &self,

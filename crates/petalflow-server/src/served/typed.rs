@@ -86,6 +86,11 @@ impl<F: Flow<State: Storable>> TypedThreads<F> {
         Ok(shown)
     }
 
+    fn read_input(&self, value: Value) -> Result<<F::State as State>::Input, Refusal> {
+        let unfit = |error| unfit(format!("no input of `{}`: {error}", self.facts.name));
+        (self.forms.input)(value).map_err(unfit)
+    }
+
     /// What resumes a thread with an answer to this open question.
     async fn resume_with(
         &self,
@@ -139,14 +144,18 @@ impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
         self.facts.value(self.forms.questions.schemas())
     }
 
+    #[cfg(feature = "schedules")]
+    fn check_input(&self, value: Value) -> Result<(), Refusal> {
+        self.read_input(value).map(drop)
+    }
+
     async fn begin(
         &self,
         thread: &str,
         input: Input,
         token: &CancelToken,
     ) -> Result<RunEvents, Refusal> {
-        let value = (self.forms.input)(input.value)
-            .map_err(|error| unfit(format!("no input of `{}`: {error}", self.facts.name)))?;
+        let value = self.read_input(input.value)?;
         let thread = self.run_of(thread, token);
         if !input.labels.is_empty() {
             thread.set_labels(input.labels).await?;

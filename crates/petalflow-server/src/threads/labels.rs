@@ -17,6 +17,10 @@ use crate::server::Inner;
 /// The label with a checksum of the request that has started a thread.
 pub(super) const REQUEST: &str = "petalflow.request";
 
+/// The label with the name of the schedule that has begun a thread.
+#[cfg(feature = "schedules")]
+pub(crate) const SCHEDULE: &str = "petalflow.schedule";
+
 const RESERVED: &str = "petalflow.";
 
 /// Replaces the labels of a thread that are not reserved.

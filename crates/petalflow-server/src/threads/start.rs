@@ -104,13 +104,23 @@ async fn begin(
         labels,
         discards: false,
     };
+    store(&server, &*flow, &thread, input).await?;
+    Ok(thread)
+}
+
+/// Stores the input of a new thread, and runs it.
+pub(crate) async fn store(
+    server: &Arc<Inner>,
+    flow: &dyn ServedThreads,
+    thread: &str,
+    input: Input,
+) -> Result<(), Refusal> {
     let store = async |token| {
-        let run = flow.begin(&thread, input, &token).await?;
-        server.notify(Notice::Accepted { thread: &thread });
+        let run = flow.begin(thread, input, &token).await?;
+        server.notify(Notice::Accepted { thread });
         Ok(run)
     };
-    server.begin(thread.clone(), store).await?;
-    Ok(thread)
+    server.begin(thread.to_string(), store).await
 }
 
 /// The thread of the first request with an identifier. A thread whose id a client has chosen is not started twice.
