@@ -122,7 +122,7 @@ async fn is_allowed(
 ) -> Result<(), Refusal> {
     if *access == Access::None {
         let text = "you may not see threads";
-        return Err(Refusal::new(StatusCode::FORBIDDEN, text));
+        return Err(Refusal::forbidden(text));
     }
     let mut params = params.iter();
     match params.find(|(name, _)| *name == "thread") {

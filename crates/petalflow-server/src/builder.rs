@@ -9,6 +9,7 @@ use axum::http::request::Parts;
 use petalflow::checkpoint::Store;
 use petalflow::run::CancelToken;
 use petalflow::state::{State, Storable};
+use petalflow::thread::StoredThreads;
 use petalflow::{Flow, Launch};
 use petalflow_documents::Envelope;
 use petalflow_documents::builder::EnvelopeFlow;
@@ -55,6 +56,7 @@ pub struct ServerBuilder {
     flows: Vec<(String, WithLog<dyn ServedThreads>)>,
     threads: Option<TriggerAuth>,
     access: Option<AccessHook>,
+    shows_stored: bool,
     limits: Limits,
     key_header: String,
     event_log: u64,
@@ -105,6 +107,7 @@ impl ServerBuilder {
             flows: Vec::new(),
             threads: None,
             access: None,
+            shows_stored: false,
             limits: Limits::default(),
             key_header: "idempotency-key".into(),
             event_log: 1_000,
@@ -354,6 +357,28 @@ impl ServerBuilder {
         self
     }
 
+    /// Shows the threads of all other programs in the store too, without their types: the names of keys and nodes are those in the
+    /// store. Such threads can only be read, so a request that changes one gets 403. Their flows have the kind
+    /// [`Stored`](crate::FlowKind::Stored).
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow_documents::kinds::TriggerAuth;
+    /// use petalflow_server::Server;
+    ///
+    /// # fn main() -> petalflow::Result<()> {
+    /// let auth = TriggerAuth::HeaderToken { header: "X-Token".into(), token: "secret".into() };
+    /// let server = Server::builder(&InMemoryStore::new()).stored_threads().threads(auth).build()?;
+    /// # let _ = server;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn stored_threads(mut self) -> Self {
+        self.shows_stored = true;
+        self
+    }
+
     /// Decides for each request which threads its caller may see and change. By default all callers with the token may see all
     /// threads. A thread that the caller may not see does not exist for the caller: the response is 404.
     ///
@@ -473,7 +498,8 @@ impl ServerBuilder {
     /// All mistakes at once.
     pub fn build(mut self) -> Result<Server, SetupErrors> {
         let mut errors = std::mem::take(&mut self.errors);
-        if self.hooks.is_empty() && self.flows.is_empty() && errors.is_empty() {
+        let serves_nothing = self.hooks.is_empty() && self.flows.is_empty() && !self.shows_stored;
+        if serves_nothing && errors.is_empty() {
             errors.push(SetupError::Empty);
         }
         if let (None, Some((name, _))) = (&self.threads, self.flows.first()) {
@@ -520,6 +546,7 @@ impl ServerBuilder {
             flows,
             #[cfg(feature = "schedules")]
             schedules,
+            stored: self.shows_stored.then(|| StoredThreads::new(&self.store)),
             store: self.store,
             stop: self.stop,
             threads: self.threads,

@@ -37,6 +37,10 @@ impl Refusal {
         Self::new(StatusCode::NOT_FOUND, text)
     }
 
+    pub(crate) fn forbidden(text: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, text)
+    }
+
     /// The address has no such method.
     pub(crate) fn method() -> Self {
         Self::new(

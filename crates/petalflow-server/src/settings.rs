@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Router;
 use petalflow::checkpoint::Store;
 use petalflow::run::CancelToken;
+use petalflow::thread::StoredThreads;
 use petalflow_documents::kinds::TriggerAuth;
 
 use crate::access::AccessHook;
@@ -23,6 +24,8 @@ pub(crate) struct Settings {
     pub(crate) flows: Vec<Arc<dyn ServedThreads>>,
     #[cfg(feature = "schedules")]
     pub(crate) schedules: Schedules,
+    /// The threads of other programs, if they are shown.
+    pub(crate) stored: Option<StoredThreads>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) stop: CancelToken,
     /// The authentication of requests for threads. With `None` the server has no such addresses.

@@ -12,4 +12,5 @@ mod schedules;
 mod setup;
 mod sockets;
 mod steering;
+mod stored;
 mod versions;

@@ -38,6 +38,8 @@ pub enum FlowKind {
     Conversation,
     /// The graph of a document.
     Document,
+    /// A flow of another program, whose threads are in the store and can only be read.
+    Stored,
 }
 
 impl FlowKind {
@@ -48,6 +50,7 @@ impl FlowKind {
             FlowKind::Agent => "agent",
             FlowKind::Conversation => "conversation",
             FlowKind::Document => "document",
+            FlowKind::Stored => "stored",
         }
     }
 }

@@ -17,8 +17,10 @@ use serde_json::{Map, Value};
 use super::facts::Facts;
 use super::forms::Forms;
 use super::question::{AnswerBody, unfit};
-use super::threads::{HookThreads, Input, Labels, RunEvents, ServedThreads, no_thread};
-use super::view;
+use super::threads::{
+    HookThreads, Input, Labels, ReadThreads, RunEvents, ServedThreads, no_thread,
+};
+use super::view::{self, Shown};
 use crate::refusal::Refusal;
 
 /// How many events of a thread are stored.
@@ -131,7 +133,7 @@ fn failure<S: State>(event: Event<S>) -> Option<RunError> {
 }
 
 #[async_trait]
-impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
+impl<F: Flow<State: Storable>> ReadThreads for TypedThreads<F> {
     fn facts(&self) -> &Facts {
         &self.facts
     }
@@ -144,6 +146,43 @@ impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
         self.facts.value(self.forms.questions.schemas())
     }
 
+    async fn view(&self, thread: &str, checkpoint: Option<u64>) -> Result<Option<Value>, Refusal> {
+        let thread = self.thread(thread);
+        let Some(info) = thread.info().await? else {
+            return Ok(None);
+        };
+        let snapshot = match checkpoint {
+            Some(checkpoint) => Some(thread.snapshot_at(checkpoint).await?),
+            None => thread.snapshot().await?,
+        };
+        let Some(snapshot) = snapshot else {
+            return Ok(None);
+        };
+        let state = self.shown(&snapshot.state)?;
+        let shown = Shown {
+            checkpoint: &snapshot.info,
+            tasks: &snapshot.tasks,
+            questions: &snapshot.interrupts,
+            state,
+        };
+        Ok(Some(view::value(&self.facts, &info, shown)))
+    }
+
+    async fn history(
+        &self,
+        thread: &str,
+        query: HistoryQuery,
+    ) -> Result<Vec<CheckpointInfo>, ThreadError> {
+        self.thread(thread).history(query).await
+    }
+
+    fn follow(&self, thread: &str, number: u64) -> FollowedEvents {
+        self.thread(thread).follow(number)
+    }
+}
+
+#[async_trait]
+impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
     #[cfg(feature = "schedules")]
     fn check_input(&self, value: Value) -> Result<(), Refusal> {
         self.read_input(value).map(drop)
@@ -187,34 +226,6 @@ impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
 
     async fn recover(&self, thread: &str, token: &CancelToken) -> Result<RunEvents, RunError> {
         begun(self.run_of(thread, token).recover()).await
-    }
-
-    async fn view(&self, thread: &str, checkpoint: Option<u64>) -> Result<Option<Value>, Refusal> {
-        let thread = self.thread(thread);
-        let Some(info) = thread.info().await? else {
-            return Ok(None);
-        };
-        let snapshot = match checkpoint {
-            Some(checkpoint) => Some(thread.snapshot_at(checkpoint).await?),
-            None => thread.snapshot().await?,
-        };
-        let Some(snapshot) = snapshot else {
-            return Ok(None);
-        };
-        let state = self.shown(&snapshot.state)?;
-        Ok(Some(view::value(&self.facts, &info, &snapshot, state)))
-    }
-
-    async fn history(
-        &self,
-        thread: &str,
-        query: HistoryQuery,
-    ) -> Result<Vec<CheckpointInfo>, ThreadError> {
-        self.thread(thread).history(query).await
-    }
-
-    fn follow(&self, thread: &str, number: u64) -> FollowedEvents {
-        self.thread(thread).follow(number)
     }
 
     async fn edit(
