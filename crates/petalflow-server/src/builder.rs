@@ -1,6 +1,6 @@
 //! The settings of a server.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -65,6 +65,8 @@ pub struct ServerBuilder {
     listener: Option<Listener>,
     #[cfg(feature = "schedules")]
     schedules: Vec<Schedule>,
+    /// The flows that schedules begin.
+    scheduled: BTreeSet<String>,
     errors: Vec<SetupError>,
 }
 
@@ -116,6 +118,7 @@ impl ServerBuilder {
             listener: None,
             #[cfg(feature = "schedules")]
             schedules: Vec::new(),
+            scheduled: BTreeSet::new(),
             errors: Vec::new(),
         }
     }
@@ -342,6 +345,7 @@ impl ServerBuilder {
     #[cfg(feature = "schedules")]
     #[must_use]
     pub fn schedule(mut self, schedule: Schedule) -> Self {
+        self.scheduled.insert(schedule.flow().to_string());
         self.schedules.push(schedule);
         self
     }
@@ -502,7 +506,11 @@ impl ServerBuilder {
         if serves_nothing && errors.is_empty() {
             errors.push(SetupError::Empty);
         }
-        if let (None, Some((name, _))) = (&self.threads, self.flows.first()) {
+        let mut unstarted = self
+            .flows
+            .iter()
+            .filter(|(name, _)| !self.scheduled.contains(name));
+        if let (None, Some((name, _))) = (&self.threads, unstarted.next()) {
             let name = name.clone();
             errors.push(SetupError::NoThreads { name });
         }

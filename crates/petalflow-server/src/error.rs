@@ -83,7 +83,7 @@ pub enum SetupError {
         /// The name.
         name: String,
     },
-    /// Flows can be started only at the addresses of threads, which are not served.
+    /// A flow can be started only at the addresses of threads, which are not served, or by a schedule.
     #[error(
         "flow `{name}` cannot be started: serve the addresses of threads with `.threads(..)`, which sets their token"
     )]
