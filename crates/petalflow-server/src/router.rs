@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post, put};
 
 use crate::Server;
+use crate::access;
 use crate::host;
 #[cfg(feature = "openai")]
 use crate::protocol::openai;
@@ -43,7 +44,9 @@ impl Server {
             router.layer(from_fn_with_state(Arc::clone(&state), limit_requests))
         };
         let guarded = |router: Router<Arc<Inner>>| {
-            router.route_layer(from_fn_with_state(Arc::clone(&state), require_token))
+            router
+                .route_layer(from_fn_with_state(Arc::clone(&state), access::check))
+                .route_layer(from_fn_with_state(Arc::clone(&state), require_token))
         };
         let hooks = Router::new().route(
             "/workflows/{workflow}/webhooks/{trigger}",
@@ -56,6 +59,10 @@ impl Server {
                 .merge(limited(guarded(flows())))
                 .merge(limited(guarded(threads())))
                 .merge(guarded(streams));
+            #[cfg(feature = "schedules")]
+            {
+                router = router.merge(limited(guarded(crate::schedule::http::routes())));
+            }
         }
         #[cfg(feature = "openai")]
         if state.settings.protocols.openai {

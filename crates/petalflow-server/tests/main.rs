@@ -1,5 +1,6 @@
 //! The server: requests in, threads out.
 
+mod access;
 mod answers;
 mod deliveries;
 mod durable;
@@ -9,7 +10,9 @@ mod killed;
 mod kit;
 #[cfg(feature = "openai")]
 mod openai;
+mod schedules;
 mod setup;
 mod sockets;
 mod steering;
+mod stored;
 mod versions;

@@ -41,6 +41,8 @@ pub enum FlowKind {
     Conversation,
     /// The graph of a document.
     Document,
+    /// A flow of another program, whose threads are in the store and can only be read.
+    Stored,
 }
 
 impl FlowKind {
@@ -51,6 +53,7 @@ impl FlowKind {
             FlowKind::Agent => "agent",
             FlowKind::Conversation => "conversation",
             FlowKind::Document => "document",
+            FlowKind::Stored => "stored",
         }
     }
 }

@@ -8,10 +8,11 @@ use petalflow::tool::FuncTool;
 use petalflow_agent::Agent;
 use petalflow_documents::kinds::TriggerAuth;
 use petalflow_llm::{Reply, ScriptedModel};
+use petalflow_server::Access;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use super::agents::{builder, guide, open, post, sse};
+use super::agents::{builder, guide, open, post, post_with, sse};
 use crate::kit::{Response, call, get};
 
 const RESPONSES: &str = "/v1/responses";
@@ -335,4 +336,47 @@ async fn what_cannot_be_honoured_is_refused() {
         get(&router, "/v1/responses/resp_x").await.status,
         StatusCode::NOT_FOUND
     );
+}
+
+#[tokio::test]
+async fn a_caller_sees_its_own_responses() {
+    let builder = builder(&guide().0).threads(TriggerAuth::None).openai();
+    let builder = builder.access(|request| match request.headers.get("x-user") {
+        Some(user) => Access::label("owner", user.to_str().unwrap_or_default()),
+        None => Access::None,
+    });
+    let router = builder.build().unwrap().router();
+    let ask = json!({ "model": "guide", "input": "wipe" });
+    assert_eq!(
+        post(&router, RESPONSES, ask.clone()).await.status,
+        StatusCode::FORBIDDEN
+    );
+    let of = async |user: &str, body: &Value| {
+        let response = post_with(&router, RESPONSES, &[("x-user", user)], body).await;
+        (response.status.as_u16(), response.json())
+    };
+    let (_, first) = of("ann", &ask).await;
+    assert_eq!(first["status"], "completed");
+    let more = json!({ "model": "guide", "input": "hi", "previous_response_id": first["id"] });
+    assert_eq!(
+        of("bob", &more).await.1["error"]["code"],
+        "previous_response_not_found"
+    );
+    // Nor does another caller approve the call.
+    let id = first["output"][0]["id"].as_str().unwrap();
+    let messages = json!([
+        { "role": "user", "content": "wipe" },
+        { "role": "assistant", "tool_calls": [{ "id": id.replace("mcpr_", "call_"), "type": "function",
+            "function": { "name": "adk_request_confirmation", "arguments": "{}" } }] },
+        { "role": "tool", "tool_call_id": id.replace("mcpr_", "call_"), "content": "true" },
+    ]);
+    let chat = json!({ "model": "guide", "messages": messages });
+    let answered = post_with(&router, "/v1/chat/completions", &[("x-user", "bob")], &chat).await;
+    assert_eq!(answered.status, StatusCode::CONFLICT);
+    assert_eq!(of("ann", &more).await.0, 200);
+    // A branch belongs to the same caller.
+    let (_, branch) = of("ann", &more).await;
+    let more = json!({ "model": "guide", "input": "hi", "previous_response_id": branch["id"] });
+    assert_eq!(of("bob", &more).await.0, 400);
+    assert_eq!(of("ann", &more).await.0, 200);
 }

@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 
 use super::calls::{self, Waits};
 use super::error::ApiError;
+use crate::access::Access;
 use crate::protocol::turn::{PersonAnswer, Turn, TurnPending};
 use crate::served::{AnswerBody, ServedThreads};
-use crate::server::prefix;
+use crate::server::{Inner, prefix};
 
 /// A result of a call, as a client sends it.
 #[derive(Clone, Debug)]
@@ -34,6 +35,8 @@ pub(super) enum Continues {
 
 /// What the results continue. `None` if no thread waits for all of them: the client has the conversation itself.
 pub(super) async fn find(
+    server: &Inner,
+    access: &Access,
     flow: &Arc<dyn ServedThreads>,
     results: &[SentResult],
 ) -> Result<Option<Continues>, ApiError> {
@@ -45,6 +48,9 @@ pub(super) async fn find(
         return Ok(None);
     }
     let thread = format!("{}{first}", prefix(flow.facts()));
+    if server.visible(access, &thread).await.is_err() {
+        return Ok(None);
+    }
     let waits = waits(&**flow, &thread).await?;
     let mut answers = Vec::new();
     for result in results {

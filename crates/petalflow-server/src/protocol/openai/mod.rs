@@ -21,6 +21,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
+use crate::access;
 use crate::builder::ServerBuilder;
 use crate::protocol::auth;
 use crate::server::Inner;
@@ -81,7 +82,7 @@ fn with_thread(mut response: Response, thread: &str) -> Response {
     response
 }
 
-/// Refuses a request without the token, or if too many are in progress, in the form of this interface.
+/// Refuses a request without the token, of a caller that may see no thread, or if too many are in progress, in the form of this interface.
 pub(crate) async fn admit(
     State(server): State<Arc<Inner>>,
     request: Request,
@@ -90,6 +91,10 @@ pub(crate) async fn admit(
     if let Err(refusal) = auth::check(&server, request.headers()) {
         return ApiError::from(refusal).into_response();
     }
+    let request = match access::decide(&server, request) {
+        Ok(request) => request,
+        Err(refusal) => return ApiError::from(refusal).into_response(),
+    };
     match Arc::clone(&server.requests).try_acquire_owned() {
         Ok(_permit) => next.run(request).await,
         Err(_) => ApiError::busy("too many requests are in progress").into_response(),

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::http::HeaderMap;
 use petalflow_agent::ClientSettings;
 use petalflow_llm::ChatMessage;
 use serde_json::{Map, Value};
@@ -11,10 +10,9 @@ use super::answers::{self, Continues, SentResult};
 use super::calls::RESERVED;
 use super::error::ApiError;
 use crate::protocol::turn::{NewThread, Turn, TurnInput};
-use crate::request;
 use crate::served::{Labels, ServedThreads};
 use crate::server::Inner;
-use crate::start_lock::digest;
+use crate::threads::start::Starter;
 
 /// A request of a client that has the conversation itself.
 pub(super) struct Start {
@@ -24,8 +22,8 @@ pub(super) struct Start {
     pub(super) labels: Labels,
     /// The results at the end of the messages.
     pub(super) results: Vec<SentResult>,
-    /// The identifier of the request, and the checksum of its body.
-    pub(super) identifier: Option<(String, String)>,
+    /// Who sends the request.
+    pub(super) starter: Starter,
 }
 
 /// Begins the turn: the next one of a thread that waits for the results, or the first one of a new thread with all messages as its
@@ -35,7 +33,9 @@ pub(super) async fn begin(
     flow: &Arc<dyn ServedThreads>,
     start: Start,
 ) -> Result<Turn, ApiError> {
-    if let Some(continues) = answers::find(flow, &start.results).await? {
+    if let Some(continues) =
+        answers::find(server, &start.starter.access, flow, &start.results).await?
+    {
         return go_on(server, flow, continues, start.settings).await;
     }
     // The thread has the call that the request is about; the messages do not.
@@ -53,7 +53,7 @@ pub(super) async fn begin(
             ..TurnInput::default()
         },
         labels: start.labels,
-        identifier: start.identifier,
+        starter: start.starter,
     };
     Ok(Turn::begin_thread(server, flow, new).await?)
 }
@@ -90,16 +90,6 @@ pub(super) async fn go_on(
             body,
         } => Ok(Turn::answer(server, flow, thread, question, body).await?),
     }
-}
-
-/// The identifier of a request, with the checksum of its body.
-pub(super) fn identifier(
-    server: &Inner,
-    headers: &HeaderMap,
-    body: &[u8],
-) -> Result<Option<(String, String)>, ApiError> {
-    let key = request::identifier(headers, &server.settings.key_header)?;
-    Ok(key.map(|key| (key, digest(body))))
 }
 
 /// The labels of a thread: the user and the metadata of a request.

@@ -16,9 +16,11 @@ use futures_util::{StreamExt, stream};
 
 use super::error::ApiError;
 use super::{models, start, with_thread};
+use crate::access;
 use crate::protocol::turn::{ItemKind, Turn};
 use crate::request as body;
 use crate::server::Inner;
+use crate::threads::start::Starter;
 use chunk::Chunks;
 use completion::Completion;
 pub(super) use message::call;
@@ -29,13 +31,13 @@ pub(in crate::protocol::openai) async fn create(
     State(server): State<Arc<Inner>>,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let headers = request.headers().clone();
+    let (access, headers) = (access::of(&request), request.headers().clone());
     let bytes = body::whole(request, server.settings.limits.max_input_bytes, &server).await?;
     let chat: ChatRequest = body::parse(&bytes)?;
-    let identifier = start::identifier(&server, &headers, &bytes)?;
+    let starter = Starter::of(&server, access, &headers, &bytes)?;
     let flow = Arc::clone(models::find(&server, &chat.model)?);
     let (model, shape) = (chat.model.clone(), chat.shape()?);
-    let turn = start::begin(&server, &flow, chat.start(identifier)?).await?;
+    let turn = start::begin(&server, &flow, chat.start(starter)?).await?;
     let completion = Completion::of(&turn.thread, model);
     let response = if shape.streams {
         streamed(&server, &turn, Chunks::new(completion, shape.with_usage))?

@@ -10,6 +10,7 @@ use super::message::{self, SentMessage};
 use crate::protocol::openai::error::ApiError;
 use crate::protocol::openai::start::{self, Start};
 use crate::protocol::openai::{function, parameters};
+use crate::threads::start::Starter;
 
 /// A request.
 #[derive(Debug, Deserialize)]
@@ -82,7 +83,7 @@ impl ChatRequest {
     }
 
     /// What begins the turn.
-    pub(super) fn start(self, identifier: Option<(String, String)>) -> Result<Start, ApiError> {
+    pub(super) fn start(self, starter: Starter) -> Result<Start, ApiError> {
         parameters::check(&self.rest)?;
         let mut settings = ClientSettings::default();
         settings.temperature = self.temperature;
@@ -102,7 +103,7 @@ impl ChatRequest {
             settings: function::add(settings, &tools, &self.tool_choice)?,
             labels: start::labels(self.user, self.metadata.unwrap_or_default())?,
             results,
-            identifier,
+            starter,
         })
     }
 }

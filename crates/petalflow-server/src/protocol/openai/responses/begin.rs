@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use super::id::ResponseId;
 use super::request::ReadRequest;
+use crate::access::Access;
 use crate::protocol::openai::answers::{self, Continues};
 use crate::protocol::openai::error::ApiError;
 use crate::protocol::openai::start::{self, Start};
 use crate::protocol::turn::{Turn, TurnInput};
+use crate::refusal::Refusal;
 use crate::served::ServedThreads;
 use crate::server::{Inner, prefix};
+use crate::threads::start::Starter;
 
 /// Begins the turn of a response: the first one of a new thread, or the next one after an earlier response.
 pub(super) async fn begin(
@@ -17,7 +20,7 @@ pub(super) async fn begin(
     flow: &Arc<dyn ServedThreads>,
     previous: Option<&str>,
     request: ReadRequest,
-    identifier: Option<(String, String)>,
+    starter: Starter,
 ) -> Result<Turn, ApiError> {
     let Some(previous) = previous else {
         let start = Start {
@@ -25,11 +28,11 @@ pub(super) async fn begin(
             settings: request.settings,
             labels: request.labels,
             results: request.input.results,
-            identifier,
+            starter,
         };
         return start::begin(server, flow, start).await;
     };
-    let earlier = find(flow, previous).await?;
+    let earlier = find(server, &starter.access, flow, previous).await?;
     let Some(extent) = earlier.extent().await? else {
         return Err(unknown(previous));
     };
@@ -39,7 +42,7 @@ pub(super) async fn begin(
         return Err(ApiError::conflict(text));
     }
     if extent.is_last {
-        return next(server, flow, earlier.thread, request).await;
+        return next(server, &starter.access, flow, earlier.thread, request).await;
     }
     let Some(checkpoint) = extent.checkpoint else {
         return Err(unknown(previous));
@@ -51,13 +54,18 @@ pub(super) async fn begin(
     let other = format!("{}{:032x}", prefix(flow.facts()), fastrand::u128(..));
     flow.fork_to(&earlier.thread, checkpoint, &other)
         .await
-        .map_err(crate::refusal::Refusal::from)?;
-    next(server, flow, other, request).await
+        .map_err(Refusal::from)?;
+    if let Some(info) = server.info(&earlier.thread).await.map_err(Refusal::from)? {
+        let set = flow.set_labels(&other, info.labels).await;
+        set.map_err(Refusal::from)?;
+    }
+    next(server, &starter.access, flow, other, request).await
 }
 
 /// Begins the next turn of a thread.
 async fn next(
     server: &Arc<Inner>,
+    access: &Access,
     flow: &Arc<dyn ServedThreads>,
     thread: String,
     request: ReadRequest,
@@ -68,7 +76,7 @@ async fn next(
         ..TurnInput::default()
     };
     if !request.input.results.is_empty() {
-        match answers::find(flow, &request.input.results).await? {
+        match answers::find(server, access, flow, &request.input.results).await? {
             Some(Continues::Answers {
                 thread: waits,
                 answers,
@@ -86,13 +94,19 @@ async fn next(
 }
 
 /// The turn of an earlier response of this model.
-async fn find(flow: &Arc<dyn ServedThreads>, previous: &str) -> Result<Turn, ApiError> {
+async fn find(
+    server: &Inner,
+    access: &Access,
+    flow: &Arc<dyn ServedThreads>,
+    previous: &str,
+) -> Result<Turn, ApiError> {
     let id = ResponseId::parse(previous).ok_or_else(|| unknown(previous))?;
     let turn = id.turn(flow);
-    match flow.view(&turn.thread, None).await? {
-        Some(_) => Ok(turn),
-        None => Err(unknown(previous)),
+    let is_visible = server.visible(access, &turn.thread).await.is_ok();
+    if is_visible && flow.view(&turn.thread, None).await?.is_some() {
+        return Ok(turn);
     }
+    Err(unknown(previous))
 }
 
 fn unknown(previous: &str) -> ApiError {

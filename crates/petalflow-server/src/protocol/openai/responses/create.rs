@@ -18,21 +18,23 @@ use super::id::ResponseId;
 use super::object::Head;
 use super::output::Output;
 use super::request::ResponseRequest;
+use crate::access;
 use crate::protocol::openai::error::ApiError;
-use crate::protocol::openai::{models, start, with_thread};
+use crate::protocol::openai::{models, with_thread};
 use crate::protocol::turn::{ItemKind, Turn};
 use crate::request as body;
 use crate::server::Inner;
+use crate::threads::start::Starter;
 
 /// Begins the turn of a request, and answers with the response: whole, as events, or at once.
 pub(in crate::protocol::openai) async fn create(
     State(server): State<Arc<Inner>>,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let headers = request.headers().clone();
+    let (access, headers) = (access::of(&request), request.headers().clone());
     let bytes = body::whole(request, server.settings.limits.max_input_bytes, &server).await?;
     let request: ResponseRequest = body::parse(&bytes)?;
-    let identifier = start::identifier(&server, &headers, &bytes)?;
+    let starter = Starter::of(&server, access, &headers, &bytes)?;
     let flow = Arc::clone(models::find(&server, &request.model)?);
     let (model, stores) = (request.model.clone(), request.stores());
     let (is_background, streams) = (request.is_background(), request.streams());
@@ -45,7 +47,7 @@ pub(in crate::protocol::openai) async fn create(
     };
     let read = request.read()?;
     let (settings, labels) = (read.settings.clone(), read.labels.clone());
-    let turn = begin::begin(&server, &flow, previous.as_deref(), read, identifier).await?;
+    let turn = begin::begin(&server, &flow, previous.as_deref(), read, starter).await?;
     let head = Head {
         id: ResponseId::of(&turn).to_string(),
         model,

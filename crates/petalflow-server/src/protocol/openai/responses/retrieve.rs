@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query, Request, State};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -12,6 +12,7 @@ use super::create::{stream_permit, streamed, whole};
 use super::id::ResponseId;
 use super::object::Head;
 use super::output::Output;
+use crate::access::{self, Access};
 use crate::protocol::openai::error::ApiError;
 use crate::protocol::openai::with_thread;
 use crate::protocol::turn::{ItemKind, Turn};
@@ -31,8 +32,9 @@ pub(in crate::protocol::openai) async fn retrieve(
     State(server): State<Arc<Inner>>,
     Path(id): Path<String>,
     Query(query): Query<RetrieveQuery>,
+    request: Request,
 ) -> Result<Response, ApiError> {
-    let (turn, head) = find(&server, &id).await?;
+    let (turn, head) = find(&server, &access::of(&request), &id).await?;
     let response = if query.stream {
         let first = query.starting_after.map_or(0, |last| last + 1);
         streamed(&server, &turn, head, first, stream_permit(&server)?)
@@ -46,8 +48,9 @@ pub(in crate::protocol::openai) async fn retrieve(
 pub(in crate::protocol::openai) async fn cancel(
     State(server): State<Arc<Inner>>,
     Path(id): Path<String>,
+    request: Request,
 ) -> Result<Json<Value>, ApiError> {
-    let (turn, head) = find(&server, &id).await?;
+    let (turn, head) = find(&server, &access::of(&request), &id).await?;
     let extent = turn.extent().await?;
     if extent.is_some_and(|extent| extent.end.is_some()) {
         return Ok(Json(now(&turn, &head).await?));
@@ -64,8 +67,9 @@ pub(in crate::protocol::openai) async fn cancel(
 pub(in crate::protocol::openai) async fn delete(
     State(server): State<Arc<Inner>>,
     Path(id): Path<String>,
+    request: Request,
 ) -> Result<Json<Value>, ApiError> {
-    let (turn, _) = find(&server, &id).await?;
+    let (turn, _) = find(&server, &access::of(&request), &id).await?;
     let deleted = async move { turn.delete().await };
     server.run_detached(deleted).await?;
     Ok(Json(
@@ -91,10 +95,13 @@ async fn now(turn: &Turn, head: &Head) -> Result<Value, ApiError> {
 }
 
 /// The turn of a response, and what is known of the response.
-async fn find(server: &Arc<Inner>, id: &str) -> Result<(Turn, Head), ApiError> {
+async fn find(server: &Arc<Inner>, access: &Access, id: &str) -> Result<(Turn, Head), ApiError> {
     let unknown = || ApiError::not_found(format!("there is no response `{id}`"));
     let parsed = ResponseId::parse(id).ok_or_else(unknown)?;
     let (turn, flow) = parsed.find(server).await?;
+    if server.visible(access, &turn.thread).await.is_err() {
+        return Err(unknown());
+    }
     let head = head(server, &turn, &*flow, &parsed).await?;
     Ok((turn, head))
 }
