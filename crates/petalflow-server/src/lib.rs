@@ -91,6 +91,8 @@ mod access;
 mod agent;
 mod answers;
 mod builder;
+#[cfg(feature = "agent")]
+mod call_decision;
 #[cfg(feature = "conversation")]
 mod conversation;
 mod delivery;
@@ -109,6 +111,7 @@ mod protocol;
 mod refusal;
 mod request;
 mod router;
+mod running;
 #[cfg(feature = "schedules")]
 mod schedule;
 mod serve;
@@ -117,6 +120,8 @@ mod server;
 mod settings;
 mod start_lock;
 mod threads;
+#[cfg(feature = "protocol")]
+mod turn_parts;
 
 pub use access::Access;
 pub use builder::ServerBuilder;

@@ -1,12 +1,12 @@
 //! The messages of a request.
 
-use petalflow::tool::{ToolCall, ToolResult};
+use petalflow::tool::ToolResult;
 use petalflow_llm::{ChatMessage, Part, Role};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::protocol::openai::answers::SentResult;
-use crate::protocol::openai::content::Content;
+use crate::protocol::openai::content::{self, Content};
 use crate::protocol::openai::error::ApiError;
 
 /// A message.
@@ -125,19 +125,6 @@ impl SentMessage {
 
 impl SentCall {
     fn read(self) -> Part {
-        call(self.id, self.function.name, self.function.arguments)
+        content::call(self.id, self.function.name, self.function.arguments)
     }
-}
-
-/// A call with arguments as JSON in a text.
-pub(in crate::protocol::openai) fn call(id: String, name: String, arguments: String) -> Part {
-    Part::Call(ToolCall {
-        id,
-        name,
-        arguments: match arguments.trim() {
-            "" => Value::Object(Map::new()),
-            text => serde_json::from_str(text).unwrap_or_else(|_| arguments.clone().into()),
-        },
-        ..ToolCall::default()
-    })
 }

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 
 use crate::protocol::openai::answers::SentResult;
 use crate::protocol::openai::calls;
-use crate::protocol::openai::chat::call;
-use crate::protocol::openai::content::Content;
+use crate::protocol::openai::content::{Content, call};
 use crate::protocol::openai::error::ApiError;
 
 /// The input.
