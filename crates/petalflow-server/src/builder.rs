@@ -24,7 +24,7 @@ use crate::name::check_name;
 #[cfg(feature = "schedules")]
 use crate::schedule::{Schedule, Schedules};
 use crate::served::{EventLog, HookThreads, ServedFlow, ServedThreads};
-use crate::settings::{Listener, Settings};
+use crate::settings::{Listener, Protocols, Settings};
 use crate::{Limits, Notice, Server, SetupError, SetupErrors};
 
 /// The settings of a [`Server`]. The [crate](crate) has an example.
@@ -63,6 +63,7 @@ pub struct ServerBuilder {
     hosts: Vec<String>,
     routes: Router,
     listener: Option<Listener>,
+    pub(crate) protocols: Protocols,
     #[cfg(feature = "schedules")]
     schedules: Vec<Schedule>,
     /// The flows that schedules begin.
@@ -116,6 +117,7 @@ impl ServerBuilder {
             hosts: Vec::new(),
             routes: Router::new(),
             listener: None,
+            protocols: Protocols::default(),
             #[cfg(feature = "schedules")]
             schedules: Vec::new(),
             scheduled: BTreeSet::new(),
@@ -535,6 +537,11 @@ impl ServerBuilder {
                 errors.push(SetupError::SignedThreads);
             }
         }
+        if self.event_log == 0
+            && let Some(protocol) = self.protocols.names().next()
+        {
+            errors.push(SetupError::NoEvents { protocol });
+        }
         let log = EventLog(self.event_log);
         let flows = self.flows.into_iter().map(|(_, threads)| threads(log));
         let flows: Vec<_> = flows.collect();
@@ -564,6 +571,7 @@ impl ServerBuilder {
             hosts: self.hosts,
             routes: self.routes,
             listener: self.listener,
+            protocols: self.protocols,
         }))
     }
 }

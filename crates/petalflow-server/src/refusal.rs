@@ -28,7 +28,12 @@ impl Refusal {
         }
     }
 
-    #[cfg(feature = "schedules")]
+    #[cfg(feature = "protocol")]
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    #[cfg(any(feature = "protocol", feature = "schedules"))]
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

@@ -18,6 +18,8 @@ use tokio_util::task::TaskTracker;
 
 use crate::Notice;
 use crate::hook::Hook;
+#[cfg(feature = "protocol")]
+use crate::protocol::turn::Live;
 use crate::refusal::Refusal;
 use crate::served::{Facts, ReadThreads, RunEvents, ServedThreads, StoredFlow, no_thread};
 use crate::settings::Settings;
@@ -76,6 +78,17 @@ struct Running {
     /// Nothing is sent: the channel closes when the run ends.
     ended: broadcast::Sender<()>,
     token: CancelToken,
+    /// The pieces of answers that the log does not have yet. A run that was recovered has none: the log may have pieces of it from
+    /// before the crash.
+    #[cfg(feature = "protocol")]
+    live: Option<Arc<Live>>,
+}
+
+/// Whether readers receive pieces of answers before the log has them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pieces {
+    Live,
+    FromLog,
 }
 
 impl fmt::Debug for Server {
@@ -240,7 +253,7 @@ impl Server {
         match flow.recover(&info.id, &token).await {
             Ok(run) => {
                 inner.notify(Notice::Recovered { thread: &info.id });
-                inner.drive(info.id, run, token, permit);
+                inner.drive(info.id, run, token, permit, Pieces::FromLog);
                 true
             }
             Err(error) => {
@@ -438,6 +451,12 @@ impl Inner {
         permit.map_err(|_| Refusal::busy("too many runs are in progress"))
     }
 
+    /// Runs a future in a task of its own.
+    #[cfg(feature = "protocol")]
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.spawn(work);
+    }
+
     /// Runs a future to its end in a task of its own, also if its caller is dropped.
     pub(crate) async fn run_detached<T: Send + 'static>(
         &self,
@@ -464,7 +483,7 @@ impl Inner {
         let permit = self.acquire_run()?;
         let token = self.settings.stop.child();
         let run = begin(token.clone()).await?;
-        self.drive(thread, run, token, permit);
+        self.drive(thread, run, token, permit, Pieces::Live);
         Ok(())
     }
 
@@ -490,11 +509,20 @@ impl Inner {
         mut run: RunEvents,
         token: CancelToken,
         permit: OwnedSemaphorePermit,
+        pieces: Pieces,
     ) {
         let (sender, _) = broadcast::channel(1);
-        let ended = sender.clone();
-        self.running()
-            .insert(thread.clone(), Running { ended, token });
+        #[cfg(feature = "protocol")]
+        let live = (pieces == Pieces::Live).then(Arc::<Live>::default);
+        #[cfg(not(feature = "protocol"))]
+        let _ = pieces;
+        let running = Running {
+            ended: sender.clone(),
+            token,
+            #[cfg(feature = "protocol")]
+            live: live.clone(),
+        };
+        self.running().insert(thread.clone(), running);
         let server = Arc::clone(self);
         self.tasks.spawn(async move {
             let guard = RunGuard {
@@ -504,8 +532,12 @@ impl Inner {
                 _permit: permit,
             };
             let (server, thread) = (&guard.server, &*guard.thread);
-            while let Some(failure) = run.next().await {
-                if let Some(error) = &failure {
+            while let Some(event) = run.next().await {
+                #[cfg(feature = "protocol")]
+                if let (Some(live), Some(event)) = (&live, event.live) {
+                    live.add(event);
+                }
+                if let Some(error) = &event.failure {
                     server.notify(Notice::Failed { thread, error });
                 }
             }
@@ -523,6 +555,12 @@ impl Inner {
     /// A channel that closes when the run of a thread in this process ends.
     pub(crate) fn subscribe(&self, thread: &str) -> Option<broadcast::Receiver<()>> {
         self.running().get(thread).map(|run| run.ended.subscribe())
+    }
+
+    /// The pieces of answers of the run of a thread in this process, before the log has them.
+    #[cfg(feature = "protocol")]
+    pub(crate) fn live(&self, thread: &str) -> Option<Arc<Live>> {
+        self.running().get(thread)?.live.clone()
     }
 
     /// Cancels the run of a thread. Returns whether a run of this process has it.

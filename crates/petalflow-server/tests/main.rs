@@ -8,6 +8,8 @@ mod flows;
 mod hostile;
 mod killed;
 mod kit;
+#[cfg(feature = "openai")]
+mod openai;
 mod schedules;
 mod setup;
 mod sockets;

@@ -110,12 +110,16 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
                 graph: drawing::value(&graph),
                 drawing: petalflow_graph::picture_without_style(&graph),
                 trigger: None,
+                #[cfg(feature = "protocol")]
+                holds_pieces: false,
             },
             launch,
             forms: Forms {
                 input,
                 state: |state| keys(&encode_keys(state)?),
                 questions: Questions::default(),
+                #[cfg(feature = "protocol")]
+                turn: None,
             },
             secrets: <F::State as State>::KEYS
                 .iter()

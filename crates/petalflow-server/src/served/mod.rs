@@ -19,6 +19,6 @@ pub(crate) use forms::keys;
 pub(crate) use question::AnswerBody;
 pub(crate) use stored::StoredFlow;
 pub(crate) use threads::{
-    HookThreads, Input, Labels, ReadThreads, RunEvents, ServedThreads, no_thread,
+    HookThreads, Input, InputValue, Labels, ReadThreads, RunEvents, ServedThreads, no_thread,
 };
 pub(crate) use typed::EventLog;

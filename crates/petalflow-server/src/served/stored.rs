@@ -29,6 +29,8 @@ impl StoredFlow {
                 graph: json!({ "nodes": [], "edges": [] }),
                 drawing: String::new(),
                 trigger: None,
+                #[cfg(feature = "protocol")]
+                holds_pieces: false,
             },
             threads: threads.clone(),
         }

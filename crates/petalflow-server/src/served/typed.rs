@@ -18,7 +18,8 @@ use super::facts::Facts;
 use super::forms::Forms;
 use super::question::{AnswerBody, unfit};
 use super::threads::{
-    HookThreads, Input, Labels, ReadThreads, RunEvents, ServedThreads, no_thread,
+    HookThreads, Input, InputValue, Labels, ReadThreads, RunEvent, RunEvents, ServedThreads,
+    no_thread,
 };
 use super::view::{self, Shown};
 use crate::refusal::Refusal;
@@ -88,9 +89,9 @@ impl<F: Flow<State: Storable>> TypedThreads<F> {
         Ok(shown)
     }
 
-    fn read_input(&self, value: Value) -> Result<<F::State as State>::Input, Refusal> {
+    fn read_input(&self, value: InputValue) -> Result<<F::State as State>::Input, Refusal> {
         let unfit = |error| unfit(format!("no input of `{}`: {error}", self.facts.name));
-        (self.forms.input)(value).map_err(unfit)
+        self.forms.read(value).map_err(unfit)
     }
 
     /// What resumes a thread with an answer to this open question.
@@ -122,13 +123,17 @@ impl<F: Flow<State: Storable>> TypedThreads<F> {
 /// Stores the start of a run, and returns its events.
 async fn begun<F: Flow>(run: ThreadRun<F>) -> Result<RunEvents, RunError> {
     let run = run.begin().await?;
-    Ok(run.events().map(failure).boxed())
+    Ok(run.events().map(run_event).boxed())
 }
 
-fn failure<S: State>(event: Event<S>) -> Option<RunError> {
-    match event.kind {
-        EventKind::Failed { error } => Some(error),
-        _ => None,
+fn run_event<S: State>(event: Event<S>) -> RunEvent {
+    RunEvent {
+        #[cfg(feature = "protocol")]
+        live: crate::protocol::turn::LiveEvent::of(&event),
+        failure: match event.kind {
+            EventKind::Failed { error } => Some(error),
+            _ => None,
+        },
     }
 }
 
@@ -185,7 +190,7 @@ impl<F: Flow<State: Storable>> ReadThreads for TypedThreads<F> {
 impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
     #[cfg(feature = "schedules")]
     fn check_input(&self, value: Value) -> Result<(), Refusal> {
-        self.read_input(value).map(drop)
+        self.read_input(value.into()).map(drop)
     }
 
     async fn begin(
@@ -226,6 +231,15 @@ impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
 
     async fn recover(&self, thread: &str, token: &CancelToken) -> Result<RunEvents, RunError> {
         begun(self.run_of(thread, token).recover()).await
+    }
+
+    #[cfg(feature = "protocol")]
+    async fn events_since(
+        &self,
+        thread: &str,
+        number: u64,
+    ) -> Result<Vec<petalflow::event::LoggedEvent>, ThreadError> {
+        self.thread(thread).events_since(number).await
     }
 
     async fn edit(
