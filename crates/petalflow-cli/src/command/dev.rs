@@ -9,7 +9,6 @@ use petalflow_server::Server;
 use super::site::{self, ListenArgs, Site};
 use crate::changes::FileChanges;
 use crate::exit::{Exit, Result};
-use crate::load;
 use crate::services::ServiceArgs;
 use crate::stop::StopRequests;
 use crate::store::StoreArgs;
@@ -70,13 +69,8 @@ pub(crate) async fn run(args: Args) -> Result {
 
 impl Args {
     fn server(&self, store: &Arc<dyn Store>, site: &Site) -> Result<Server> {
-        let catalog = self.services.catalog();
-        let mut builder = Server::builder(store);
-        for path in &self.files {
-            let read = load::read_graph(path, &catalog)?;
-            let services = self.services.services(&read.definition)?;
-            builder = builder.document(read, &services);
-        }
+        let documents = site::read_documents(&self.files, &self.services)?;
+        let builder = site::with_documents(Server::builder(store), documents);
         site.build(builder, &self.listen)
     }
 
