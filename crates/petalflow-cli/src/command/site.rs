@@ -61,17 +61,6 @@ impl ListenArgs {
         })
     }
 
-    /// The same with the port of a listener, if any free port was asked for.
-    pub(super) fn at(&self, listener: &TcpListener) -> Result<Self> {
-        let address = listener
-            .local_addr()
-            .map_err(|error| Failure::new(Exit::Failed, error))?;
-        Ok(ListenArgs {
-            listen: address.to_string(),
-            hosts: self.hosts.clone(),
-        })
-    }
-
     /// The hosts to which requests are answered. None means all.
     fn accepted_hosts(&self, has_studio: bool) -> Vec<String> {
         let is_local = LOOPBACK.iter().any(|host| self.listen.starts_with(host));
