@@ -55,10 +55,6 @@ pub(super) async fn begin(
     flow.fork_to(&earlier.thread, checkpoint, &other)
         .await
         .map_err(Refusal::from)?;
-    if let Some(info) = server.info(&earlier.thread).await.map_err(Refusal::from)? {
-        let set = flow.set_labels(&other, info.labels).await;
-        set.map_err(Refusal::from)?;
-    }
     next(server, &starter.access, flow, other, request).await
 }
 
