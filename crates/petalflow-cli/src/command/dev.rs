@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use petalflow::checkpoint::Store;
 use petalflow_server::Server;
+use tokio::net::TcpListener;
 
 use super::site::{self, ListenArgs, Site};
 use crate::changes::FileChanges;
-use crate::exit::{Exit, Result};
-use crate::load;
+use crate::exit::{Exit, Failure, Result};
 use crate::services::ServiceArgs;
 use crate::stop::StopRequests;
 use crate::store::StoreArgs;
@@ -46,11 +46,13 @@ pub(crate) async fn run(args: Args) -> Result {
     let mut server = args.server(&store, &site)?;
     let mut changes = FileChanges::watch(&args.files)?;
     let mut requests = StopRequests::new();
-    let mut listener = args.listen.bind().await?;
-    // The same port when port 0 was asked for.
-    let listen = args.listen.at(&listener)?;
+    let listener = args.listen.bind().await?;
     site.print_addresses(&server, &listener)?;
+    // All servers have the same socket, so a request that comes between two of them waits for the next one.
+    let socket = listener.into_std().map_err(failed)?;
     loop {
+        let listener = socket.try_clone().and_then(TcpListener::from_std);
+        let listener = listener.map_err(failed)?;
         let mut next = None;
         let stop = async {
             tokio::select! {
@@ -63,20 +65,18 @@ pub(crate) async fn run(args: Args) -> Result {
             return Ok(Exit::Done);
         };
         server = changed;
-        listener = listen.bind().await?;
         terminal::note("loaded again");
     }
 }
 
+fn failed(error: std::io::Error) -> Failure {
+    Failure::new(Exit::Failed, error)
+}
+
 impl Args {
     fn server(&self, store: &Arc<dyn Store>, site: &Site) -> Result<Server> {
-        let catalog = self.services.catalog();
-        let mut builder = Server::builder(store);
-        for path in &self.files {
-            let read = load::read_graph(path, &catalog)?;
-            let services = self.services.services(&read.definition)?;
-            builder = builder.document(read, &services);
-        }
+        let documents = site::read_documents(&self.files, &self.services)?;
+        let builder = site::with_documents(Server::builder(store), documents);
         site.build(builder, &self.listen)
     }
 

@@ -9,7 +9,6 @@ use petalflow_server::{Limits, Server};
 use super::schedules::ScheduleArgs;
 use super::site::{self, ListenArgs, Site, TOKEN_VARIABLE};
 use crate::exit::{Exit, Failure, Result};
-use crate::load;
 use crate::services::ServiceArgs;
 use crate::stop::StopRequests;
 use crate::store::StoreArgs;
@@ -100,16 +99,14 @@ request is lost: the next process continues. Ctrl-C ends the server after the cu
 `GET /health` answers 200 while the store can be reached.";
 
 pub(crate) async fn run(args: Args) -> Result {
-    let catalog = args.services.catalog();
     let store = args.store.open_or_memory().await?;
     let site = args.site()?;
-    let mut builder = Server::builder(&store).limits(args.limits.limits());
-    for path in &args.files {
-        let read = load::read_graph(path, &catalog)?;
-        args.check_start(&site, path, &read)?;
-        let services = args.services.services(&read.definition)?;
-        builder = builder.document(read, &services);
+    let documents = site::read_documents(&args.files, &args.services)?;
+    for (path, (read, _)) in args.files.iter().zip(&documents) {
+        args.check_start(&site, path, read)?;
     }
+    let builder = Server::builder(&store).limits(args.limits.limits());
+    let builder = site::with_documents(builder, documents);
     let server = site.build(args.schedules.add_to(builder)?, &args.listen)?;
     let mut requests = StopRequests::new();
     let listener = args.listen.bind().await?;

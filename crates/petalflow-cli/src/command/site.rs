@@ -1,13 +1,18 @@
 //! What the commands that serve HTTP have in common: the address, the hosts, the token, the studio.
 
 use std::future::Future;
+use std::path::PathBuf;
 
 use axum::Router;
+use petalflow_documents::Services;
+use petalflow_documents::document::ReadGraph;
 use petalflow_documents::kinds::TriggerAuth;
 use petalflow_server::{Notice, Server, ServerBuilder};
 use tokio::net::TcpListener;
 
 use crate::exit::{Exit, Failure, Result};
+use crate::load;
+use crate::services::ServiceArgs;
 use crate::terminal;
 
 /// The environment variable with the token of the threads. It is not an option, because the list of processes shows options
@@ -53,17 +58,6 @@ impl ListenArgs {
             };
             let text = format_args!("`{}` cannot be listened on: {error}", self.listen);
             Failure::new(exit, text)
-        })
-    }
-
-    /// The same with the port of a listener, if any free port was asked for.
-    pub(super) fn at(&self, listener: &TcpListener) -> Result<Self> {
-        let address = listener
-            .local_addr()
-            .map_err(|error| Failure::new(Exit::Failed, error))?;
-        Ok(ListenArgs {
-            listen: address.to_string(),
-            hosts: self.hosts.clone(),
         })
     }
 
@@ -124,6 +118,31 @@ impl Site {
         }
         Ok(())
     }
+}
+
+/// Reads graphs, with the services that they need.
+pub(super) fn read_documents(
+    files: &[PathBuf],
+    services: &ServiceArgs,
+) -> Result<Vec<(ReadGraph, Services)>> {
+    let catalog = services.catalog();
+    let read = |path: &PathBuf| {
+        let read = load::read_graph(path, &catalog)?;
+        let services = services.services(&read.definition)?;
+        Ok((read, services))
+    };
+    files.iter().map(read).collect()
+}
+
+/// Adds documents to a server.
+pub(super) fn with_documents(
+    builder: ServerBuilder,
+    documents: Vec<(ReadGraph, Services)>,
+) -> ServerBuilder {
+    let documents = documents.into_iter();
+    documents.fold(builder, |builder, (read, services)| {
+        builder.document(read, &services)
+    })
 }
 
 /// Serves until `stop` is ready.

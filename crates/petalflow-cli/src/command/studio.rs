@@ -6,7 +6,6 @@ use petalflow_server::Server;
 
 use super::site::{self, ListenArgs, Site};
 use crate::exit::{Exit, Result};
-use crate::load;
 use crate::services::ServiceArgs;
 use crate::stop::StopRequests;
 use crate::store::StoreArgs;
@@ -39,17 +38,13 @@ The threads of any program are shown, also those of flows that are written in Ru
 the program are not needed, names and values are shown as they are stored.";
 
 pub(crate) async fn run(args: Args) -> Result {
-    let catalog = args.services.catalog();
+    let documents = site::read_documents(&args.files, &args.services)?;
     let store = StoreArgs {
         store: Some(args.store.clone()),
     };
     let store = store.open().await?;
-    let mut builder = Server::builder(&store).stored_threads();
-    for path in &args.files {
-        let read = load::read_graph(path, &catalog)?;
-        let services = args.services.services(&read.definition)?;
-        builder = builder.document(read, &services);
-    }
+    let builder = Server::builder(&store).stored_threads();
+    let builder = site::with_documents(builder, documents);
     let site = Site::with_studio();
     let server = site.build(builder, &args.listen)?;
     let mut requests = StopRequests::new();
