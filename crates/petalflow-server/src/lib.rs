@@ -107,6 +107,10 @@ mod name;
 mod notice;
 mod openapi;
 #[cfg(feature = "protocol")]
+#[cfg_attr(
+    not(feature = "openai"),
+    allow(dead_code, unused_imports, reason = "protocols use it")
+)]
 mod protocol;
 mod refusal;
 mod request;
@@ -121,6 +125,10 @@ mod settings;
 mod start_lock;
 mod threads;
 #[cfg(feature = "protocol")]
+#[cfg_attr(
+    not(feature = "openai"),
+    allow(dead_code, unused_imports, reason = "protocols use it")
+)]
 mod turn_parts;
 
 pub use access::Access;

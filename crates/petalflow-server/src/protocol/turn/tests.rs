@@ -248,7 +248,7 @@ struct Slow(Arc<Notify>);
 
 #[petalflow::async_trait]
 impl LlmClient for Slow {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "slow"
     }
 

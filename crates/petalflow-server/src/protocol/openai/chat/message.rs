@@ -75,10 +75,7 @@ impl SentMessage {
             }
         }
         let content_place = format!("{place}.content");
-        let missing = || {
-            let text = format!("`{content_place}` is missing");
-            ApiError::param(&*content_place, text)
-        };
+        let missing = || ApiError::missing(&*content_place);
         let (role, parts) = match &*self.role {
             "system" | "developer" => {
                 let text = self.content.ok_or_else(missing)?.text(&content_place)?;
@@ -98,11 +95,8 @@ impl SentMessage {
                 (Role::Assistant, parts)
             }
             "tool" => {
-                let id = self.tool_call_id.ok_or_else(|| {
-                    let place = format!("{place}.tool_call_id");
-                    let text = format!("`{place}` is missing");
-                    ApiError::param(place, text)
-                })?;
+                let id = self.tool_call_id;
+                let id = id.ok_or_else(|| ApiError::missing(format!("{place}.tool_call_id")))?;
                 let text = self.content.ok_or_else(missing)?.text(&content_place)?;
                 let result = ToolResult {
                     call_id: id,
