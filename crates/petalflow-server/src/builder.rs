@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use crate::hook::Hook;
 use crate::name::check_name;
 use crate::served::{EventLog, HookThreads, ServedFlow, ServedThreads};
-use crate::settings::{Listener, Settings};
+use crate::settings::{Listener, Protocols, Settings};
 use crate::{Limits, Notice, Server, SetupError, SetupErrors};
 
 /// The settings of a [`Server`]. The [crate](crate) has an example.
@@ -56,6 +56,7 @@ pub struct ServerBuilder {
     hosts: Vec<String>,
     routes: Router,
     listener: Option<Listener>,
+    pub(crate) protocols: Protocols,
     errors: Vec<SetupError>,
 }
 
@@ -103,6 +104,7 @@ impl ServerBuilder {
             hosts: Vec::new(),
             routes: Router::new(),
             listener: None,
+            protocols: Protocols::default(),
             errors: Vec::new(),
         }
     }
@@ -446,6 +448,11 @@ impl ServerBuilder {
         if let Some(auth) = &self.threads {
             check(&|| "the address of threads".into(), auth);
         }
+        if self.event_log == 0
+            && let Some(protocol) = self.protocols.names().next()
+        {
+            errors.push(SetupError::NoEvents { protocol });
+        }
         if !errors.is_empty() {
             return Err(SetupErrors(errors));
         }
@@ -468,6 +475,7 @@ impl ServerBuilder {
             hosts: self.hosts,
             routes: self.routes,
             listener: self.listener,
+            protocols: self.protocols,
         }))
     }
 }

@@ -78,6 +78,12 @@ pub enum SetupError {
         /// The name of the flow.
         name: String,
     },
+    /// A protocol reads the events of threads, and none are stored.
+    #[error("{protocol} needs the events of threads: store some with `.event_log(..)`")]
+    NoEvents {
+        /// The protocol.
+        protocol: &'static str,
+    },
     /// A key that is to be secret does not exist.
     #[error("the state of flow `{flow}` has no key `{key}`, which is to be secret")]
     NoKey {

@@ -384,6 +384,12 @@ impl Inner {
         permit.map_err(|_| Refusal::busy("too many runs are in progress"))
     }
 
+    /// Runs a future in a task of its own.
+    #[cfg(feature = "protocol")]
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.spawn(work);
+    }
+
     /// Runs a future to its end in a task of its own, also if its caller is dropped.
     pub(crate) async fn run_detached<T: Send + 'static>(
         &self,

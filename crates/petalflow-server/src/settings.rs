@@ -29,4 +29,25 @@ pub(crate) struct Settings {
     /// Routes of the program.
     pub(crate) routes: Router,
     pub(crate) listener: Option<Listener>,
+    pub(crate) protocols: Protocols,
+}
+
+/// The protocols by which agents are served, in addition to the server's own addresses.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Protocols {
+    #[cfg(feature = "openai")]
+    pub(crate) openai: bool,
+}
+
+impl Protocols {
+    /// The names of the protocols that are served.
+    pub(crate) fn names(self) -> impl Iterator<Item = &'static str> {
+        let served = [
+            #[cfg(feature = "openai")]
+            (self.openai, "OpenAI's interface"),
+        ];
+        let served: Vec<(bool, &'static str)> = served.into();
+        let served = served.into_iter().filter(|(is_served, _)| *is_served);
+        served.map(|(_, name)| name)
+    }
 }

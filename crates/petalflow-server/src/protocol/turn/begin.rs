@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::end::{self, TurnPending};
+use super::end::{self, Waiting};
 use super::input::TurnInput;
 use crate::refusal::Refusal;
-use crate::served::{Input, InputValue, Labels, ServedThreads, no_thread};
+use crate::served::{AnswerBody, Input, InputValue, Labels, ServedThreads, no_thread};
 use crate::server::Inner;
 use crate::threads::start::{self, Start};
 
@@ -74,15 +74,41 @@ impl Turn {
         };
         let (of_turn, id) = (Arc::clone(flow), thread.clone());
         let begin = async move |token| of_turn.begin(&id, input, &token).await;
-        server.begin_detached(thread.clone(), begin).await?;
+        let _stored = server.begin_detached(thread.clone(), begin).await?;
         Ok(Self::attach(flow, thread, after))
     }
 
+    /// Answers a question of the flow of a thread, which goes on with the answer.
+    pub(crate) async fn answer(
+        server: &Arc<Inner>,
+        flow: &Arc<dyn ServedThreads>,
+        thread: String,
+        question: String,
+        answer: AnswerBody,
+    ) -> Result<Self, Refusal> {
+        let after = flow.last_event(&thread).await?;
+        let (of_turn, id) = (Arc::clone(flow), thread.clone());
+        let begin = async move |token| of_turn.answer(&id, &question, answer, &token).await;
+        let _stored = server.begin_detached(thread.clone(), begin).await?;
+        Ok(Self::attach(flow, thread, after))
+    }
+
+    /// When the turn has begun, in milliseconds since 1970 (UTC). 0 if the log does not have its start.
+    pub(crate) async fn began_ms(&self) -> Result<u64, Refusal> {
+        let events = self.flow.events_since(&self.thread, self.after).await?;
+        Ok(events.first().map_or(0, |first| first.recorded_ms))
+    }
+
+    /// Deletes the thread of the turn.
+    pub(crate) async fn delete(&self) -> Result<(), Refusal> {
+        Ok(self.flow.delete(&self.thread).await?)
+    }
+
     /// What a thread waits for now. `None` if there is no such thread.
-    pub(crate) async fn pending(
+    pub(crate) async fn waiting(
         flow: &dyn ServedThreads,
         thread: &str,
-    ) -> Result<Option<Vec<TurnPending>>, Refusal> {
-        end::pending(flow, thread).await
+    ) -> Result<Option<Waiting>, Refusal> {
+        end::waiting(flow, thread).await
     }
 }

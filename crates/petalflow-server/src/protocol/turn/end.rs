@@ -1,7 +1,7 @@
 //! The end of a turn: its outcome, what it waits for, and what it has used.
 
 use petalflow::tool::ToolCall;
-use petalflow_agent::Usage;
+use petalflow_agent::{ClientSettings, Usage};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -14,6 +14,8 @@ pub(crate) struct TurnEnd {
     pub(crate) outcome: TurnOutcome,
     /// What the conversation waits for, in the order of the requests.
     pub(crate) pending: Vec<TurnPending>,
+    /// What the client has added to the turn.
+    pub(crate) client: ClientSettings,
     /// The questions and approvals that the flow waits for, as [`Interrupt`](petalflow::interrupt::Interrupt) is serialized.
     pub(crate) interrupts: Vec<Value>,
     /// What the turn has used, with the agents that were called. Zero for a conversation of a document, which does not
@@ -63,6 +65,14 @@ pub(crate) enum TurnPending {
     },
 }
 
+/// What a thread waits for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Waiting {
+    pub(crate) pending: Vec<TurnPending>,
+    /// The ids of the questions and approvals of its flow.
+    pub(crate) questions: Vec<String>,
+}
+
 impl TurnPending {
     /// The id to answer.
     pub(crate) fn id(&self) -> Option<&str> {
@@ -97,6 +107,7 @@ pub(super) async fn read(
         _ => Map::new(),
     };
     Ok(TurnEnd {
+        client: serde_json::from_value(take("client")).unwrap_or_default(),
         outcome,
         pending: serde_json::from_value(take("pending")).unwrap_or_default(),
         interrupts,
@@ -106,14 +117,19 @@ pub(super) async fn read(
     })
 }
 
-/// What a conversation waits for now.
-pub(super) async fn pending(
+/// What a thread waits for now. `None` if there is no such thread.
+pub(super) async fn waiting(
     flow: &dyn ServedThreads,
     thread: &str,
-) -> Result<Option<Vec<TurnPending>>, Refusal> {
+) -> Result<Option<Waiting>, Refusal> {
     let Some(mut view) = flow.view(thread, None).await? else {
         return Ok(None);
     };
     let pending = view["state"]["pending"].take();
-    Ok(Some(serde_json::from_value(pending).unwrap_or_default()))
+    let questions = view["questions"].as_array().into_iter().flatten();
+    let questions = questions.filter_map(|question| Some(question["id"].as_str()?.to_string()));
+    Ok(Some(Waiting {
+        questions: questions.collect(),
+        pending: serde_json::from_value(pending).unwrap_or_default(),
+    }))
 }

@@ -51,7 +51,9 @@ pub(crate) enum ItemKind {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MessageEnd {
     pub(crate) finish: Option<FinishReason>,
-    /// The words of a refusal, or what the filter of the provider has found.
+    /// The words of a refusal. They are no text of the message, except for what was streamed before the model refused.
+    pub(crate) refusal: Option<String>,
+    /// What the provider says about `finish`, such as what its filter has found.
     pub(crate) finish_message: Option<String>,
     /// Why the message is missing or incomplete.
     pub(crate) error: Option<String>,

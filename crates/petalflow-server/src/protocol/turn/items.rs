@@ -7,6 +7,7 @@ use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use petalflow::event::LoggedEvent;
 use petalflow::thread::{FollowedEvents, ThreadError};
+use serde_json::Value;
 use tokio::sync::watch;
 
 use super::begin::Turn;
@@ -28,13 +29,10 @@ impl Turn {
         let live = server.live(&self.thread);
         let source = Source {
             events: self.flow.follow(&self.thread, self.after),
-            flow: Arc::clone(&self.flow),
-            thread: self.thread.clone(),
+            turn: TurnReader::of(self),
             changes: live.as_ref().map(|live| live.changes()),
             live,
-            reader: Reader::default(),
             ready: VecDeque::new(),
-            ended: false,
         };
         stream::unfold(source, async |mut source| {
             let next = source.next().await?;
@@ -42,18 +40,28 @@ impl Turn {
         })
         .boxed()
     }
+
+    /// What has happened in the turn so far. The last item is its end, if it has ended.
+    pub(crate) async fn so_far(&self) -> Result<Vec<TurnItem>, Refusal> {
+        let mut turn = TurnReader::of(self);
+        let mut items = Vec::new();
+        for event in self.flow.events_since(&self.thread, self.after).await? {
+            items.extend(turn.read(&event).await?);
+            if turn.ended {
+                break;
+            }
+        }
+        Ok(items)
+    }
 }
 
 /// Where items come from: the log, and before it has them, the run.
 struct Source {
     events: FollowedEvents,
-    flow: Arc<dyn ServedThreads>,
-    thread: String,
+    turn: TurnReader,
     live: Option<Arc<Live>>,
     changes: Option<watch::Receiver<()>>,
-    reader: Reader,
     ready: VecDeque<TurnItem>,
-    ended: bool,
 }
 
 /// What comes next.
@@ -70,24 +78,24 @@ impl Source {
             if let Some(item) = self.ready.pop_front() {
                 return Some(Ok(item));
             }
-            if self.ended {
+            if self.turn.ended {
                 return None;
             }
             let items = match self.wait().await {
-                Next::Live(piece) => self.reader.live(&piece),
+                Next::Live(piece) => self.turn.reader.live(&piece),
                 Next::Changed(is_running) => {
                     if !is_running {
                         (self.live, self.changes) = (None, None);
                     }
                     continue;
                 }
-                Next::Logged(Some(Ok(event))) => match self.read(&event).await {
+                Next::Logged(Some(Ok(event))) => match self.turn.read(&event).await {
                     Ok(items) => items,
                     Err(refusal) => return self.fail(refusal),
                 },
                 Next::Logged(Some(Err(error))) => return self.fail(error.into()),
                 // The log has no end: the run could not store it.
-                Next::Logged(None) => match self.end(TurnOutcome::Stopped, Vec::new()).await {
+                Next::Logged(None) => match self.turn.end(TurnOutcome::Stopped, Vec::new()).await {
                     Ok(end) => vec![end],
                     Err(refusal) => return self.fail(refusal),
                 },
@@ -97,13 +105,13 @@ impl Source {
     }
 
     fn fail(&mut self, refusal: Refusal) -> Option<Result<TurnItem, Refusal>> {
-        self.ended = true;
+        self.turn.ended = true;
         Some(Err(refusal))
     }
 
     /// The next stored event, or a piece that is not stored yet. The log comes first.
     async fn wait(&mut self) -> Next {
-        let (number, nodes) = (self.reader.next_piece(), self.reader.nodes);
+        let (number, nodes) = (self.turn.reader.next_piece(), self.turn.reader.nodes);
         let live = self.live.as_ref();
         let piece = async {
             match live.and_then(|live| live.piece(number, nodes)) {
@@ -120,6 +128,25 @@ impl Source {
             piece = piece => piece,
         }
     }
+}
+
+/// A turn that is read, event by event.
+struct TurnReader {
+    flow: Arc<dyn ServedThreads>,
+    thread: String,
+    reader: Reader,
+    ended: bool,
+}
+
+impl TurnReader {
+    fn of(turn: &Turn) -> Self {
+        TurnReader {
+            flow: Arc::clone(&turn.flow),
+            thread: turn.thread.clone(),
+            reader: Reader::default(),
+            ended: false,
+        }
+    }
 
     /// The items of a stored event.
     async fn read(&mut self, event: &LoggedEvent) -> Result<Vec<TurnItem>, Refusal> {
@@ -127,7 +154,7 @@ impl Source {
             return Ok(Vec::new());
         };
         let mut items = self.reader.logged(&event);
-        let outcome = match event {
+        let (outcome, interrupts) = match event {
             Logged::Finished => (TurnOutcome::Finished, Vec::new()),
             Logged::Interrupted(interrupts) => (TurnOutcome::Interrupted, interrupts),
             Logged::Failed { error, reason } => match reason.as_deref() {
@@ -137,17 +164,24 @@ impl Source {
             },
             _ => return Ok(items),
         };
-        if outcome.0 == TurnOutcome::Stopped && continues(&*self.flow, &self.thread).await? {
+        if outcome == TurnOutcome::Stopped && self.continues().await? {
             return Ok(items);
         }
-        items.push(self.end(outcome.0, outcome.1).await?);
+        items.push(self.end(outcome, interrupts).await?);
         Ok(items)
+    }
+
+    /// Whether another process continues a turn that was stopped: then its events follow.
+    async fn continues(&mut self) -> Result<bool, Refusal> {
+        let view = self.flow.view(&self.thread, None).await?;
+        let status = view.as_ref().and_then(|view| view["status"].as_str());
+        Ok(status != Some("stopped"))
     }
 
     async fn end(
         &mut self,
         outcome: TurnOutcome,
-        interrupts: Vec<serde_json::Value>,
+        interrupts: Vec<Value>,
     ) -> Result<TurnItem, Refusal> {
         self.ended = true;
         let checkpoint = self.reader.checkpoint;
@@ -157,11 +191,4 @@ impl Source {
             kind: ItemKind::End(Box::new(end)),
         })
     }
-}
-
-/// Whether another process continues a turn that was stopped: then its events follow.
-async fn continues(flow: &dyn ServedThreads, thread: &str) -> Result<bool, Refusal> {
-    let view = flow.view(thread, None).await?;
-    let status = view.as_ref().and_then(|view| view["status"].as_str());
-    Ok(status != Some("stopped"))
 }

@@ -88,6 +88,15 @@ pub(super) fn voice(event: &AgentEvent) -> Voice {
 }
 
 impl Logged {
+    /// Whether it ends a turn. The next process continues one that was drained.
+    pub(super) fn ends_turn(&self) -> bool {
+        match self {
+            Logged::Finished | Logged::Interrupted(_) => true,
+            Logged::Failed { reason, .. } => reason.as_deref() != Some("drained"),
+            _ => false,
+        }
+    }
+
     /// The stored event. `None` if no reader needs it. The events of called agents are in the log of their caller, except for the
     /// start and the end of their runs, which are not those of the turn.
     pub(super) fn of(event: &LoggedEvent) -> Option<Self> {

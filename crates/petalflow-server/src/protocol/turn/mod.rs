@@ -6,6 +6,7 @@
 
 mod begin;
 mod end;
+mod extent;
 mod input;
 mod item;
 mod items;
@@ -19,5 +20,5 @@ mod tests;
 pub(crate) use begin::{NewThread, Turn};
 pub(crate) use end::{TurnEnd, TurnOutcome, TurnPending};
 pub(crate) use input::{PersonAnswer, TurnInput};
-pub(crate) use item::{ItemKind, MessageEnd, TurnItem, Voice};
+pub(crate) use item::{ItemKind, MessageEnd, TurnItem};
 pub(crate) use live::{Live, LiveEvent};

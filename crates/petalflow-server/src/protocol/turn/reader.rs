@@ -6,6 +6,7 @@ use petalflow::tool::{ToolCall, ToolResult};
 use petalflow_agent::AgentEvent;
 use petalflow_conversations::ConversationEvent;
 use petalflow_llm::Part;
+use petalflow_llm::response::FinishReason;
 
 use super::item::{ItemKind, MessageEnd, TurnItem, Voice};
 use super::logged::{Logged, Piece, Streamed, voice};
@@ -150,13 +151,14 @@ impl Reader {
         let parts = event.message.iter().flat_map(|message| &message.parts);
         let parts: Vec<&Part> = parts.collect();
         let is_of_model = !parts.iter().any(|part| matches!(part, Part::Result(_)));
-        let mut items = Vec::new();
+        let (mut items, mut refusal) = (Vec::new(), None);
         if is_of_model {
             let is_void = event.repair.is_some();
+            refusal = refusal_of(event);
             let mut message = self.open.remove(&voice).unwrap_or_default();
             let thought = joined(&parts, |part| matches!(part, Part::Thought(_)));
             items.extend(texts(message.thought.whole(thought), ItemKind::Thought));
-            if !is_void {
+            if !is_void && refusal.is_none() {
                 let text = joined(&parts, |part| matches!(part, Part::Text(_)));
                 items.extend(texts(message.text.whole(text), ItemKind::Text));
             }
@@ -170,6 +172,7 @@ impl Reader {
         if is_of_model {
             items.push(ItemKind::MessageEnd(Box::new(MessageEnd {
                 finish: event.finish.clone(),
+                refusal,
                 finish_message: event.finish_message.clone(),
                 error: event.error.clone(),
                 usage: event.usage,
@@ -224,6 +227,16 @@ impl Reader {
         };
         said(&voice, items)
     }
+}
+
+/// The words of a refusal: those of the message, or what the provider says.
+fn refusal_of(event: &AgentEvent) -> Option<String> {
+    if event.finish != Some(FinishReason::Refusal) {
+        return None;
+    }
+    let text = event.text();
+    let said = event.finish_message.clone().filter(|_| text.is_empty());
+    Some(said.unwrap_or(text))
 }
 
 /// The text of these parts.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use futures_util::StreamExt;
+use futures_util::{StreamExt, stream};
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::tool::{FuncTool, ToolSpec};
 use petalflow_agent::{Agent, ClientSettings};
@@ -10,8 +10,13 @@ use petalflow_conversations::ConversationFlow;
 use petalflow_conversations::document::Conversation;
 use petalflow_documents::kinds::TriggerAuth;
 use petalflow_llm::response::FinishReason;
-use petalflow_llm::{ChatMessage, LlmError, Reply, ScriptedModel, TokenUsage};
+use petalflow_llm::stream::{Delta, StreamEvent};
+use petalflow_llm::{
+    ChatMessage, LlmClient, LlmError, LlmRequest, LlmResponse, LlmStream, Reply, ScriptedModel,
+    TokenUsage,
+};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use super::*;
 use crate::Server;
@@ -235,6 +240,61 @@ async fn a_person_decides_and_the_turn_goes_on() {
     let (items, end) = served.read(&turn).await;
     assert_eq!(items, [r#"="gone""#, "Done.", "|"]);
     assert!(end.pending.is_empty());
+}
+
+/// A model that says one word, and the next one once it may.
+struct Slow(Arc<Notify>);
+
+#[petalflow::async_trait]
+impl LlmClient for Slow {
+    fn name(&self) -> &str {
+        "slow"
+    }
+
+    async fn complete(&self, _: &LlmRequest) -> Result<LlmResponse, LlmError> {
+        Ok(LlmResponse::text_only("one two"))
+    }
+
+    async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
+        let may_go_on = Arc::clone(&self.0);
+        let pieces = stream::iter(["one ", "two"]).then(move |piece| {
+            let may_go_on = Arc::clone(&may_go_on);
+            async move {
+                if piece == "two" {
+                    may_go_on.notified().await;
+                }
+                Ok(StreamEvent::Delta(Delta::Text(piece.into())))
+            }
+        });
+        let end = stream::iter([Ok(StreamEvent::End(Box::default()))]);
+        Ok(LlmStream::new(request, pieces.chain(end)))
+    }
+}
+
+#[tokio::test]
+async fn pieces_arrive_before_the_model_call_has_ended() {
+    let may_go_on = Arc::new(Notify::new());
+    let served = served(&Agent::new(Slow(Arc::clone(&may_go_on))).streaming());
+    for (number, text) in ["hi", "again"].into_iter().enumerate() {
+        let mut turn = served.begin(says(text)).await;
+        if number > 0 {
+            // Of a thread that had a turn before.
+            may_go_on.notify_one();
+            served.read(&turn).await;
+            turn = served.go_on(&turn, says(text)).await;
+        }
+        let mut items = turn.items(&served.server);
+        let mut next = async || text_of(items.next().await);
+        assert_eq!(next().await, "one ");
+        may_go_on.notify_one();
+        assert_eq!(next().await, "two");
+        assert_eq!(next().await, "|");
+        assert_eq!(served.read(&turn).await.0.concat(), "one two|");
+    }
+}
+
+fn text_of(item: Option<Result<TurnItem, crate::refusal::Refusal>>) -> String {
+    text(item.expect("it goes on").expect("no refusal").kind)
 }
 
 #[tokio::test]
