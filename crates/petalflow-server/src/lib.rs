@@ -117,5 +117,7 @@ pub use builder::ServerBuilder;
 pub use error::{SetupError, SetupErrors};
 pub use limits::Limits;
 pub use notice::Notice;
+#[cfg(feature = "a2a")]
+pub use protocol::a2a::{A2a, AgentProfile, AgentSkill};
 pub use served::{FlowKind, ServedFlow};
 pub use server::Server;

@@ -10,6 +10,10 @@ use axum::routing::{any, get, post, put};
 
 use crate::Server;
 use crate::host;
+#[cfg(feature = "a2a")]
+use crate::protocol::a2a;
+#[cfg(feature = "ag-ui")]
+use crate::protocol::ag_ui;
 use crate::refusal::Refusal;
 use crate::request;
 use crate::server::Inner;
@@ -54,6 +58,17 @@ impl Server {
                 .merge(limited(guarded(flows())))
                 .merge(limited(guarded(threads())))
                 .merge(guarded(streams));
+        }
+        #[cfg(feature = "a2a")]
+        if state.settings.protocols.a2a.is_some() {
+            let admitted = from_fn_with_state(Arc::clone(&state), a2a::admit);
+            router = router.merge(a2a::routes().route_layer(admitted));
+            router = router.merge(limited(a2a::cards()));
+        }
+        #[cfg(feature = "ag-ui")]
+        if state.settings.protocols.ag_ui {
+            let admitted = from_fn_with_state(Arc::clone(&state), ag_ui::admit);
+            router = router.merge(ag_ui::routes().route_layer(admitted));
         }
         let router = router
             .fallback(async || Refusal::not_found("there is no such address"))

@@ -7,6 +7,8 @@ mod flows;
 mod hostile;
 mod killed;
 mod kit;
+#[cfg(any(feature = "a2a", feature = "ag-ui"))]
+mod protocols;
 mod setup;
 mod sockets;
 mod steering;

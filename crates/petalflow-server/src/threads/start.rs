@@ -35,6 +35,8 @@ pub(crate) struct Start {
     pub(crate) id: Option<String>,
     pub(crate) input: InputValue,
     pub(crate) labels: Labels,
+    /// Labels of the server, whose names are reserved.
+    pub(crate) own_labels: Labels,
 }
 
 /// Starts a thread of a flow, and answers when its input is stored.
@@ -60,6 +62,7 @@ pub(crate) async fn start(
         id: start.id,
         input: start.input.into(),
         labels: start.labels,
+        own_labels: Labels::new(),
     };
     let begun = begin(Arc::clone(&server), flow, start, key, checksum);
     let thread = server.run_detached(begun).await?;
@@ -84,6 +87,7 @@ pub(crate) async fn begin(
         return repeated(&server, thread, key.is_some(), &checksum).await;
     }
     let mut labels = labels::with_reserved(start.labels, &Labels::new())?;
+    labels.extend(start.own_labels);
     if key.is_some() {
         labels.insert(labels::REQUEST.to_string(), checksum);
     }

@@ -49,6 +49,7 @@ impl Turn {
             id: new.id,
             input: InputValue::Turn(Box::new(new.input)),
             labels: new.labels,
+            own_labels: Labels::new(),
         };
         let checksum = checksum.unwrap_or_default();
         let begun = start::begin(Arc::clone(server), Arc::clone(flow), start, key, checksum);
