@@ -4,8 +4,8 @@
 mod a2a;
 #[cfg(feature = "a2a")]
 mod a2a_client;
-//#[cfg(feature = "ag-ui")]
-//mod ag_ui;
-//#[cfg(feature = "ag-ui")]
-//mod ag_ui_client;
+#[cfg(feature = "ag-ui")]
+mod ag_ui;
+#[cfg(feature = "ag-ui")]
+mod ag_ui_client;
 mod guide;

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use petalflow_agent::human::{CONFIRMATION, CREDENTIAL};
 use petalflow_llm::response::FinishReason;
 use serde_json::{Value, json};
 
@@ -93,6 +94,8 @@ impl Updates {
             ItemKind::Text(text) => Some(self.add(agent, json!({ "text": text }))),
             ItemKind::Media(media) => Some(self.add(agent, media_part(&media))),
             ItemKind::MessageEnd(end) => self.end_message(&agent, *end),
+            // A request to a person is in the status at the end.
+            ItemKind::Call(call) if [CONFIRMATION, CREDENTIAL].contains(&&*call.name) => None,
             ItemKind::Call(call) => Some(Update::Tool(call.name)),
             ItemKind::End(end) => Some(self.end(end)),
             ItemKind::Thought(_) | ItemKind::Result(_) | ItemKind::State(_) => None,
