@@ -49,6 +49,7 @@ impl ServerBuilder {
         #[cfg(feature = "protocol")]
         let served = {
             let (mut served, agent) = (served, agent.clone());
+            served.facts.holds_pieces = agent.has_output();
             served.forms.turn = Some(Box::new(move |input| input.for_agent(&agent)));
             served
         };

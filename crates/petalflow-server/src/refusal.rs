@@ -33,13 +33,17 @@ impl Refusal {
         self.status
     }
 
-    #[cfg(feature = "protocol")]
+    #[cfg(any(feature = "protocol", feature = "schedules"))]
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
     pub(crate) fn not_found(text: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, text)
+    }
+
+    pub(crate) fn forbidden(text: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, text)
     }
 
     /// The address has no such method.

@@ -1,6 +1,6 @@
 //! The server: threads that requests start, their runs, recovery and shutdown.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -21,11 +21,25 @@ use crate::hook::Hook;
 #[cfg(feature = "protocol")]
 use crate::protocol::turn::Live;
 use crate::refusal::Refusal;
-use crate::served::{Facts, RunEvents, ServedThreads, no_thread};
+use crate::served::{Facts, ReadThreads, RunEvents, ServedThreads, StoredFlow, no_thread};
 use crate::settings::Settings;
 
 /// The number of threads in one query of the store.
 const PAGE: usize = 256;
+
+/// How many threads are searched for the names of flows: pages of this size.
+const LARGE_PAGE: usize = 1_000;
+const MAX_PAGES: usize = 20;
+
+/// What the ids of the server's own threads begin with, such as those of schedules.
+const OWN_THREADS: &str = "petalflow.";
+
+/// The flow of a thread.
+enum Owner {
+    Served(Arc<dyn ServedThreads>),
+    /// It can only be read.
+    Stored(StoredFlow),
+}
 
 /// A server for webhooks. Clones are handles. The [crate](crate) has an example.
 ///
@@ -310,21 +324,44 @@ impl Inner {
         flow.ok_or_else(|| Refusal::not_found(format!("there is no flow `{name}`")))
     }
 
-    /// The flow of a thread: the trigger or the flow that gave it its id, or the flow with which the program itself has
-    /// started it.
+    /// The flow of a thread, to read it: also that of a program that is not here.
+    pub(crate) async fn reader(&self, thread: &str) -> Result<Arc<dyn ReadThreads>, Refusal> {
+        match self.find_owner(thread).await? {
+            Owner::Served(flow) => Ok(flow),
+            Owner::Stored(flow) => Ok(Arc::new(flow)),
+        }
+    }
+
+    /// The flow of a thread, to change it.
     pub(crate) async fn owner(&self, thread: &str) -> Result<Arc<dyn ServedThreads>, Refusal> {
+        match self.find_owner(thread).await? {
+            Owner::Served(flow) => Ok(flow),
+            Owner::Stored(flow) => Err(Refusal::forbidden(format!(
+                "the threads of `{}` can only be read: the program with the types of the flow is not here",
+                flow.stored_name()
+            ))),
+        }
+    }
+
+    /// The flow of a thread: the trigger or the flow that gave it its id, or the flow with which a program itself has
+    /// started it.
+    async fn find_owner(&self, thread: &str) -> Result<Owner, Refusal> {
         if let Some(hook) = self.settings.hooks.iter().find(|hook| hook.owns(thread)) {
             let threads = Arc::clone(&hook.threads);
-            return Ok(threads);
+            return Ok(Owner::Served(threads));
         }
         let flows = &self.settings.flows;
         let named = |flow: &&Arc<dyn ServedThreads>| thread.starts_with(&prefix(flow.facts()));
         if let Some(flow) = flows.iter().find(named) {
-            return Ok(Arc::clone(flow));
+            return Ok(Owner::Served(Arc::clone(flow)));
         }
         let info = self.info(thread).await?.ok_or_else(no_thread)?;
-        let stored = flows.iter().find(|flow| flow.stored_name() == info.flow);
-        stored.cloned().ok_or_else(no_thread)
+        let named = flows.iter().find(|flow| flow.stored_name() == info.flow);
+        match (named, &self.settings.stored) {
+            (Some(flow), _) => Ok(Owner::Served(Arc::clone(flow))),
+            (None, Some(stored)) => Ok(Owner::Stored(StoredFlow::new(&info.flow, stored))),
+            (None, None) => Err(no_thread()),
+        }
     }
 
     /// The name of the flow of a listed thread. `None` if the server does not serve it.
@@ -340,7 +377,37 @@ impl Inner {
         let of_id = |flow: &(&Facts, &str)| info.id.starts_with(&prefix(flow.0));
         let of_name = |flow: &(&Facts, &str)| flow.1 == info.flow;
         let flow = flows.clone().find(of_id).or_else(|| flows.find(of_name));
-        flow.map(|(facts, _)| facts.name.clone())
+        let flow = flow.map(|(facts, _)| facts.name.clone());
+        let is_shown = self.settings.stored.is_some() && !info.id.starts_with(OWN_THREADS);
+        flow.or_else(|| is_shown.then(|| info.flow.clone()))
+    }
+
+    /// Whether the name can only be that of a flow of another program.
+    pub(crate) fn is_stored(&self, flow: &str) -> bool {
+        self.settings.stored.is_some() && self.flow(flow).is_err()
+    }
+
+    /// The flows of other programs that have threads in the store, as far as the first threads show.
+    pub(crate) async fn stored_flows(&self) -> Result<Vec<StoredFlow>, StoreError> {
+        let Some(stored) = &self.settings.stored else {
+            return Ok(Vec::new());
+        };
+        let mut names = BTreeSet::new();
+        let mut after: Option<String> = None;
+        for _ in 0..MAX_PAGES {
+            let page = ThreadQuery {
+                after: after.as_deref(),
+                limit: Some(LARGE_PAGE),
+                ..ThreadQuery::default()
+            };
+            let page = self.settings.store.threads(page).await?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.id.clone());
+            names.extend(page.iter().filter_map(|info| self.flow_of(info)));
+        }
+        let served = |name: &String| self.flow(name).is_ok();
+        let names = names.iter().filter(|name| !served(name));
+        Ok(names.map(|name| StoredFlow::new(name, stored)).collect())
     }
 
     /// What the store lists of a thread.

@@ -5,9 +5,13 @@ use std::sync::Arc;
 use axum::Router;
 use petalflow::checkpoint::Store;
 use petalflow::run::CancelToken;
+use petalflow::thread::StoredThreads;
 use petalflow_documents::kinds::TriggerAuth;
 
+use crate::access::AccessHook;
 use crate::hook::Hook;
+#[cfg(feature = "schedules")]
+use crate::schedule::Schedules;
 use crate::served::ServedThreads;
 use crate::{Limits, Notice};
 
@@ -18,10 +22,16 @@ pub(crate) struct Settings {
     pub(crate) hooks: Vec<Hook>,
     /// The flows that clients start, each with another name.
     pub(crate) flows: Vec<Arc<dyn ServedThreads>>,
+    #[cfg(feature = "schedules")]
+    pub(crate) schedules: Schedules,
+    /// The threads of other programs, if they are shown.
+    pub(crate) stored: Option<StoredThreads>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) stop: CancelToken,
     /// The authentication of requests for threads. With `None` the server has no such addresses.
     pub(crate) threads: Option<TriggerAuth>,
+    /// Says which threads a caller may see. `None`: all.
+    pub(crate) access: Option<AccessHook>,
     pub(crate) limits: Limits,
     pub(crate) key_header: String,
     /// The hosts at which the server is reached. Empty: any.

@@ -82,6 +82,21 @@ impl Agent {
         })
     }
 
+    /// Whether the agent has a form for its answers ([`output`](Self::output)). Then the pieces of an answer may be void: one
+    /// that does not have the form goes back to the model.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// use petalflow_llm::ScriptedModel;
+    ///
+    /// let agent = Agent::new(ScriptedModel::new(["5"]));
+    /// assert!(!agent.has_output());
+    /// assert!(agent.output::<u32>().has_output());
+    /// ```
+    pub fn has_output(&self) -> bool {
+        self.0.output.is_some()
+    }
+
     /// Checks the tools of a client: names are given once, and no agent of the conversation has a tool of the same name. The
     /// turn checks it again, with the tools of sources, which are known then.
     ///

@@ -7,7 +7,7 @@ pub(crate) mod a2a;
 pub(crate) mod ag_ui;
 pub(crate) mod auth;
 #[cfg(feature = "openai")]
-mod openai;
+pub(crate) mod openai;
 #[cfg(any(feature = "a2a", feature = "ag-ui"))]
 pub(crate) mod requests;
 pub(crate) mod turn;

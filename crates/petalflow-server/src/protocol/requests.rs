@@ -8,11 +8,12 @@ use petalflow::checkpoint::ThreadStatus;
 
 use super::turn::{Turn, TurnInput};
 use super::waits::Answers;
+use crate::access::Access;
 use crate::refusal::Refusal;
-use crate::served::{AnswerBody, InputValue, Labels, ServedThreads};
+use crate::served::{AnswerBody, InputValue, Labels, ServedThreads, no_thread};
 use crate::server::{Inner, prefix};
 use crate::start_lock::{StartLock, digest};
-use crate::threads::start::{self, Start};
+use crate::threads::start::{self, Start, Starter};
 
 /// What the names of the labels of requests begin with. The value is the number of the last event before the turn, and a
 /// checksum of the request.
@@ -32,6 +33,8 @@ pub(crate) struct Request {
     pub(crate) checksum: String,
     /// The id of the thread after the name of the flow.
     pub(crate) own: String,
+    /// The threads that its sender may see.
+    pub(crate) access: Access,
 }
 
 /// What a request does.
@@ -70,6 +73,9 @@ impl Request {
         let Some(info) = server.info(&thread).await? else {
             return Ok(None);
         };
+        if !self.access.allows(&info.labels) {
+            return Err(no_thread());
+        }
         let Some(label) = info.labels.get(&self.label()) else {
             return Ok(None);
         };
@@ -138,7 +144,7 @@ impl Request {
         begins: Begins,
     ) -> Result<Turn, Refusal> {
         let Begins::Input(input) = begins else {
-            return Err(crate::served::no_thread());
+            return Err(no_thread());
         };
         start::check_id(&self.own)?;
         let start = Start {
@@ -148,7 +154,12 @@ impl Request {
             labels: Labels::new(),
         };
         let (server, of_start) = (Arc::clone(server), Arc::clone(flow));
-        let thread = start::begin(server, of_start, start, None, String::new()).await?;
+        let starter = Starter {
+            access: self.access,
+            key: None,
+            checksum: String::new(),
+        };
+        let thread = start::begin(server, of_start, start, starter).await?;
         Ok(Turn::attach(flow, thread, 0))
     }
 
@@ -201,6 +212,7 @@ mod tests {
                 id: number.to_string(),
                 checksum: "c".into(),
                 own: "t".into(),
+                access: Access::All,
             };
             // The turn of each second request was not stored.
             labels = request.added_to(labels, number / 2 * 10);

@@ -56,14 +56,31 @@ pub(crate) fn no_thread() -> Refusal {
     Refusal::not_found("there is no such thread")
 }
 
-/// The threads of a flow, as an object-safe trait over flows of any type.
+/// The threads of a flow, to be read, as an object-safe trait over flows of any type.
 #[async_trait]
-pub(crate) trait ServedThreads: Send + Sync {
+pub(crate) trait ReadThreads: Send + Sync {
     fn facts(&self) -> &Facts;
     /// The name of the flow in the store.
     fn stored_name(&self) -> &str;
     /// The facts for clients.
     fn description(&self) -> Value;
+
+    /// The thread, or one of its checkpoints. `None` if there is no such thread.
+    async fn view(&self, thread: &str, checkpoint: Option<u64>) -> Result<Option<Value>, Refusal>;
+    async fn history(
+        &self,
+        thread: &str,
+        query: HistoryQuery,
+    ) -> Result<Vec<CheckpointInfo>, ThreadError>;
+    fn follow(&self, thread: &str, number: u64) -> FollowedEvents;
+}
+
+/// The threads of a flow that is run here.
+#[async_trait]
+pub(crate) trait ServedThreads: ReadThreads {
+    /// Fails if the value is no input of the flow.
+    #[cfg(feature = "schedules")]
+    fn check_input(&self, value: Value) -> Result<(), Refusal>;
 
     /// Stores an input.
     async fn begin(
@@ -82,14 +99,6 @@ pub(crate) trait ServedThreads: Send + Sync {
     async fn resume(&self, thread: &str, token: &CancelToken) -> Result<RunEvents, Refusal>;
     async fn recover(&self, thread: &str, token: &CancelToken) -> Result<RunEvents, RunError>;
 
-    /// The thread, or one of its checkpoints. `None` if there is no such thread.
-    async fn view(&self, thread: &str, checkpoint: Option<u64>) -> Result<Option<Value>, Refusal>;
-    async fn history(
-        &self,
-        thread: &str,
-        query: HistoryQuery,
-    ) -> Result<Vec<CheckpointInfo>, ThreadError>;
-    fn follow(&self, thread: &str, number: u64) -> FollowedEvents;
     /// The stored events with numbers above this one.
     #[cfg(feature = "protocol")]
     async fn events_since(

@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::http::Request;
 use petalflow::checkpoint::InMemoryStore;
 use petalflow_documents::kinds::TriggerAuth;
-use petalflow_server::{A2a, AgentProfile, AgentSkill};
+use petalflow_server::{A2a, Access, AgentProfile, AgentSkill};
 use serde_json::{Value, json};
 
 use super::guide::{Guide, builder, guide};
@@ -269,6 +269,76 @@ async fn a_subscriber_gets_the_rest_and_a_task_is_cancelled() {
     let mut next = says("m3", "hello");
     next["contextId"] = begun["contextId"].clone();
     assert_eq!(state(&task(&router, next).await), "TASK_STATE_COMPLETED");
+}
+
+#[tokio::test]
+async fn the_next_process_continues_a_task_and_a_subscriber_gets_the_rest() {
+    let (guide, store) = (guide(), InMemoryStore::new());
+    let serve = || {
+        let builder = builder(&store, &guide.agent).a2a(A2a::new("https://example.com"));
+        builder.build().expect("the settings are right")
+    };
+    let first = serve();
+    let now =
+        json!({ "message": says("m1", "wait"), "configuration": { "returnImmediately": true } });
+    let begun = rpc(&first.router(), "SendMessage", now.clone()).await["result"]["task"].clone();
+    first.drain(std::time::Duration::from_millis(50)).await;
+
+    let second = serve();
+    let router = second.router();
+    let again = rpc(&router, "GetTask", json!({ "id": begun["id"] })).await;
+    assert_eq!(state(&again["result"]), "TASK_STATE_WORKING");
+    // The client does not know whether its message has arrived.
+    let again = rpc(&router, "SendMessage", now).await;
+    assert_eq!(again["result"]["task"]["id"], begun["id"], "{again}");
+    assert_eq!(second.recover().await.expect("it can be continued"), 1);
+    guide.go.notify_one();
+    let stream = events(&router, "SubscribeToTask", json!({ "id": begun["id"] })).await;
+    let text = json!(stream).to_string();
+    assert!(text.contains("I got enough."), "{text}");
+    let done = rpc(&router, "GetTask", json!({ "id": begun["id"] })).await;
+    assert_eq!(state(&done["result"]), "TASK_STATE_COMPLETED");
+    assert_eq!(answer(&done["result"]), "One moment.|I got enough.");
+}
+
+#[tokio::test]
+async fn callers_see_their_own_tasks() {
+    let guide = guide();
+    let server = builder(&InMemoryStore::new(), &guide.agent)
+        .a2a(A2a::new("https://example.com"))
+        .access(|parts| {
+            let user = parts.headers.get("x-user").and_then(|it| it.to_str().ok());
+            user.map_or(Access::None, |user| Access::label("user", user))
+        });
+    let router = server.build().expect("the settings are right").router();
+    let call = async |user: &str, method: &str, params: Value| {
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let request = Request::post("/a2a/guide").header("a2a-version", "1.0");
+        let request = request
+            .header("x-user", user)
+            .body(Body::from(call.to_string()));
+        send(&router, request.expect("a request")).await.json()
+    };
+    let message = json!({ "message": says("m1", "hello") });
+    let ann = call("ann", "SendMessage", message.clone()).await["result"]["task"].clone();
+    let bob = call("bob", "SendMessage", message).await["result"]["task"].clone();
+    assert_ne!(ann["id"], bob["id"], "two users may use the same id");
+    let of_ann = json!({ "id": ann["id"] });
+    for method in ["GetTask", "CancelTask", "SubscribeToTask"] {
+        let other = call("bob", method, of_ann.clone()).await;
+        assert_eq!(other["error"]["code"], -32001, "{other}");
+    }
+    let mut into = says("m2", "hello");
+    into["contextId"] = ann["contextId"].clone();
+    let other = call("bob", "SendMessage", json!({ "message": into })).await;
+    assert_eq!(other["error"]["code"], -32001, "{other}");
+    let listed = call("bob", "ListTasks", json!({})).await;
+    assert_eq!(listed["result"]["tasks"][0]["id"], bob["id"]);
+    assert_eq!(listed["result"]["totalSize"], 1);
+    assert_eq!(
+        call("ann", "GetTask", of_ann).await["result"]["id"],
+        ann["id"]
+    );
 }
 
 #[tokio::test]

@@ -1,15 +1,17 @@
 //! AG-UI without a client of others.
 
 use axum::Router;
-use axum::http::StatusCode;
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::tool::{FuncTool, ToolContext};
 use petalflow_agent::Agent;
 use petalflow_llm::{Reply, ScriptedModel};
+use petalflow_server::Access;
 use serde_json::{Value, json};
 
 use super::guide::{Guide, builder, guide};
-use crate::kit::{Response, call};
+use crate::kit::{Response, call, send};
 
 fn served(agent: &Agent) -> Router {
     let server = builder(&InMemoryStore::new(), agent).ag_ui().build();
@@ -200,6 +202,32 @@ async fn changes_of_the_state_are_differences() {
         }
     }
     assert_eq!(state, json!({ "flower": "rose", "saved": 1 }));
+}
+
+#[tokio::test]
+async fn callers_run_only_on_their_own_threads() {
+    let guide = guide();
+    let server = builder(&InMemoryStore::new(), &guide.agent)
+        .ag_ui()
+        .access(|parts| {
+            let user = parts.headers.get("x-user").and_then(|it| it.to_str().ok());
+            user.map_or(Access::None, |user| Access::label("user", user))
+        });
+    let router = server.build().expect("the settings are right").router();
+    let status = async |user: &str, input: Value| {
+        let request = Request::post("/ag-ui/guide").header("x-user", user);
+        let request = request.body(Body::from(input.to_string()));
+        send(&router, request.expect("a request")).await.status
+    };
+    assert_eq!(status("ann", says("r1", &[("m1", "hello")])).await, 200);
+    for input in [
+        says("r1", &[("m1", "hello")]),
+        says("r2", &[("m2", "more")]),
+        says("r3", &[]),
+    ] {
+        assert_eq!(status("bob", input).await, 404);
+    }
+    assert_eq!(guide.model.requests().len(), 1);
 }
 
 #[tokio::test]

@@ -12,8 +12,8 @@ use super::send;
 use super::stream::{self, TaskStream};
 use super::task::{self, Task};
 use super::task_id::TaskId;
-use super::updates::TaskState;
 use super::wire::{ListTasks, OfTask, SendMessage};
+use crate::access::Access;
 use crate::protocol::turn::{ItemKind, Turn};
 use crate::refusal::Refusal;
 use crate::served::ServedThreads;
@@ -26,12 +26,14 @@ const MAX_THREADS: usize = 256;
 pub(super) struct Agent {
     pub(super) server: Arc<Inner>,
     pub(super) flow: Arc<dyn ServedThreads>,
+    /// The threads that the client may see.
+    pub(super) access: Access,
 }
 
 impl Agent {
     pub(super) async fn send(&self, sent: SendMessage) -> Result<Value, A2aError> {
         let history = task::history(sent.configuration.history_length)?;
-        let (id, turn) = send::begin(&self.server, &self.flow, &sent).await?;
+        let (id, turn) = send::begin(&self.server, &self.flow, &self.access, &sent).await?;
         if !sent.configuration.return_immediately {
             self.wait(&turn).await?;
         }
@@ -42,7 +44,7 @@ impl Agent {
     pub(super) async fn stream(&self, sent: SendMessage) -> Result<TaskStream, A2aError> {
         let history = task::history(sent.configuration.history_length)?;
         let permit = stream::permit(&self.server)?;
-        let (id, _) = send::begin(&self.server, &self.flow, &sent).await?;
+        let (id, _) = send::begin(&self.server, &self.flow, &self.access, &sent).await?;
         let task = self.read(id).await?;
         let first = task.submitted(history);
         Ok(stream::of(&self.server, &self.flow, task, first, permit))
@@ -145,7 +147,10 @@ impl Agent {
             let page = page.map_err(Refusal::from)?;
             let Some(last) = page.last() else { break };
             after = Some(last.id.clone());
-            newest.extend(page);
+            newest.extend(
+                page.into_iter()
+                    .filter(|info| self.access.allows(&info.labels)),
+            );
             newest.sort_by_key(|info| Reverse(info.updated_ms));
             newest.truncate(MAX_THREADS);
         }
@@ -159,13 +164,8 @@ impl Agent {
     async fn of_context(&self, context: &str) -> Result<Vec<Task>, A2aError> {
         let thread = format!("{}{context}", prefix(self.flow.facts()));
         let mut tasks = Vec::new();
-        if self
-            .server
-            .info(&thread)
-            .await
-            .map_err(Refusal::from)?
-            .is_none()
-        {
+        let info = self.server.info(&thread).await.map_err(Refusal::from)?;
+        if !info.is_some_and(|info| self.access.allows(&info.labels)) {
             return Ok(tasks);
         }
         let mut after = Some(0);
@@ -188,6 +188,9 @@ impl Agent {
 
     async fn find(&self, id: &str) -> Result<Task, A2aError> {
         let parsed = TaskId::parse(id).ok_or_else(|| A2aError::task_not_found(id))?;
+        let thread = parsed.thread(&*self.flow);
+        let visible = self.server.visible(&self.access, &thread).await;
+        visible.map_err(|_| A2aError::task_not_found(id))?;
         self.read(parsed).await
     }
 

@@ -17,13 +17,13 @@ mod wire;
 use std::sync::Arc;
 
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::Value;
 
+use crate::access;
 use crate::builder::ServerBuilder;
 use crate::protocol::auth;
 use crate::refusal::Refusal;
@@ -97,7 +97,7 @@ pub(crate) fn cards() -> Router<Arc<Inner>> {
         .route("/a2a/{agent}/.well-known/agent-card.json", get(card_of))
 }
 
-/// Refuses a request without the token, or if too many are in progress.
+/// Refuses a request without the token, of a caller that may see no thread, or if too many are in progress.
 pub(crate) async fn admit(
     State(server): State<Arc<Inner>>,
     request: Request,
@@ -106,6 +106,10 @@ pub(crate) async fn admit(
     if let Err(refusal) = auth::check(&server, request.headers()) {
         return refusal.into_response();
     }
+    let request = match access::decide(&server, request) {
+        Ok(request) => request,
+        Err(refusal) => return refusal.into_response(),
+    };
     match Arc::clone(&server.requests).try_acquire_owned() {
         Ok(_permit) => next.run(request).await,
         Err(_) => Refusal::busy("too many requests are in progress").into_response(),
@@ -146,15 +150,10 @@ fn flow(server: &Inner, name: &str) -> Result<Arc<dyn ServedThreads>, Refusal> {
 
 /// The agent of a request. The client must speak a version of the protocol that the server speaks; one that names none speaks
 /// 0.3 (section 3.6.2 of the specification).
-fn agent(
-    server: Arc<Inner>,
-    name: &str,
-    headers: &HeaderMap,
-    uri: &Uri,
-) -> Result<Agent, A2aError> {
-    let header = headers.get(VERSION_HEADER);
+fn agent(server: Arc<Inner>, name: &str, request: &Request) -> Result<Agent, A2aError> {
+    let header = request.headers().get(VERSION_HEADER);
     let header = header.and_then(|it| it.to_str().ok()).map(String::from);
-    let query: Vec<(String, String)> = request::query(uri)?;
+    let query: Vec<(String, String)> = request::query(request.uri())?;
     let mut query = query.into_iter();
     let query = query.find(|(name, _)| name.eq_ignore_ascii_case(VERSION_HEADER));
     let version = header.or(query.map(|(_, version)| version));
@@ -169,5 +168,9 @@ fn agent(
     }
     let flow =
         flow(&server, name).map_err(|refusal| ErrorKind::MethodNotFound.with(refusal.text()))?;
-    Ok(Agent { server, flow })
+    Ok(Agent {
+        server,
+        flow,
+        access: access::of(request),
+    })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, Uri};
+use axum::http::Uri;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
@@ -42,39 +42,36 @@ pub(super) async fn stream(
 pub(super) async fn list(
     State(server): State<Arc<Inner>>,
     Path(name): Path<String>,
-    headers: HeaderMap,
-    uri: Uri,
+    request: Request,
 ) -> Answer {
-    let agent = agent(server, &name, &headers, &uri)?;
-    agent.list(query(&uri)?).await.map(Json)
+    let agent = agent(server, &name, &request)?;
+    agent.list(query(request.uri())?).await.map(Json)
 }
 
 /// A task, or with the suffix `:subscribe` its events.
 pub(super) async fn get(
     State(server): State<Arc<Inner>>,
     Path((name, task)): Path<(String, String)>,
-    headers: HeaderMap,
-    uri: Uri,
+    request: Request,
 ) -> Result<Response, A2aError> {
-    let agent = agent(server, &name, &headers, &uri)?;
+    let agent = agent(server, &name, &request)?;
     if let Some(task) = task.strip_suffix(":subscribe") {
         return agent.subscribe(of(task)).await.map(events);
     }
-    let request = OfTask {
+    let wanted = OfTask {
         id: task,
-        ..query(&uri)?
+        ..query(request.uri())?
     };
-    Ok(Json(agent.get(request).await?).into_response())
+    Ok(Json(agent.get(wanted).await?).into_response())
 }
 
 /// What is done with a task: its suffix is `:cancel` or `:subscribe`.
 pub(super) async fn act(
     State(server): State<Arc<Inner>>,
     Path((name, task)): Path<(String, String)>,
-    headers: HeaderMap,
-    uri: Uri,
+    request: Request,
 ) -> Result<Response, A2aError> {
-    let agent = agent(server, &name, &headers, &uri)?;
+    let agent = agent(server, &name, &request)?;
     match task.rsplit_once(':') {
         Some((task, "cancel")) => Ok(Json(agent.cancel(of(task)).await?).into_response()),
         Some((task, "subscribe")) => agent.subscribe(of(task)).await.map(events),
@@ -113,7 +110,7 @@ async fn with_body<T: DeserializeOwned>(
     name: &str,
     request: Request,
 ) -> Result<(Agent, T), A2aError> {
-    let agent = agent(server, name, request.headers(), request.uri())?;
+    let agent = agent(server, name, &request)?;
     let limit = agent.server.settings.limits.max_input_bytes;
     let body = request::whole(request, limit, &agent.server).await?;
     let read = serde_json::from_slice(&body);

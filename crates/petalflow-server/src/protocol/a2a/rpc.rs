@@ -56,7 +56,7 @@ async fn read_and_run(
     name: &str,
     request: Request,
 ) -> (Value, Result<Outcome, A2aError>) {
-    let agent = agent(Arc::clone(&server), name, request.headers(), request.uri());
+    let agent = agent(Arc::clone(&server), name, &request);
     let limit = server.settings.limits.max_input_bytes;
     let body = match request::whole(request, limit, &server).await {
         Ok(body) => body,

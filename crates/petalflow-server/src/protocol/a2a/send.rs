@@ -10,6 +10,7 @@ use super::task::Task;
 use super::task_id::TaskId;
 use super::updates::TaskState;
 use super::wire::{Configuration, Message, SendMessage};
+use crate::access::Access;
 use crate::protocol::requests::{Begins, Request};
 use crate::protocol::turn::{Turn, TurnInput};
 use crate::protocol::waits::{self, Answers, Wait};
@@ -22,6 +23,7 @@ use crate::start_lock::digest;
 pub(super) async fn begin(
     server: &Arc<Inner>,
     flow: &Arc<dyn ServedThreads>,
+    access: &Access,
     sent: &SendMessage,
 ) -> Result<(TaskId, Turn), A2aError> {
     check(&sent.message, &sent.configuration)?;
@@ -33,7 +35,8 @@ pub(super) async fn begin(
     let request = Request {
         id: format!("a2a {}", message.message_id),
         checksum: digest(checked_text(message)),
-        own: context(message, task.as_ref())?,
+        own: context(message, task.as_ref(), access)?,
+        access: access.clone(),
     };
     let of_turn = |own: &str, turn: &Turn| TaskId {
         context: own.to_string(),
@@ -86,7 +89,7 @@ fn check(message: &Message, configuration: &Configuration) -> Result<(), A2aErro
 
 /// The context: that of the task or of the message, or a new one. It depends on the id of the message, so that a repeated
 /// message finds it.
-fn context(message: &Message, task: Option<&TaskId>) -> Result<String, A2aError> {
+fn context(message: &Message, task: Option<&TaskId>, access: &Access) -> Result<String, A2aError> {
     match (task, &*message.context_id) {
         (Some(task), "") => Ok(task.context.clone()),
         (Some(task), context) if context != task.context => {
@@ -95,7 +98,12 @@ fn context(message: &Message, task: Option<&TaskId>) -> Result<String, A2aError>
                 task.text()
             )))
         }
-        (_, "") => Ok(digest(format!("a2a\n{}", message.message_id))),
+        // Two users may send messages with the same id.
+        (_, "") => Ok(digest(format!(
+            "a2a\n{:?}\n{}",
+            access.required(),
+            message.message_id
+        ))),
         (_, context) => Ok(context.to_string()),
     }
 }

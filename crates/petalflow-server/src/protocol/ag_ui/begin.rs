@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::input::{ResumeEntry, ResumeStatus, RunInput};
 use super::thread::{Known, text};
+use crate::access::Access;
 use crate::protocol::requests::{Begins, Request};
 use crate::protocol::turn::{PersonAnswer, Turn, TurnInput};
 use crate::protocol::waits::{self, Answered, Answers, Wait, WaitKind, unfit};
@@ -36,6 +37,7 @@ pub(super) async fn begin(
     flow: &Arc<dyn ServedThreads>,
     input: &RunInput,
     body: &[u8],
+    access: Access,
 ) -> Result<Run, Refusal> {
     if input.run_id.is_empty() {
         return Err(unfit("`runId` is empty"));
@@ -44,6 +46,7 @@ pub(super) async fn begin(
         id: format!("ag-ui {}", input.run_id),
         checksum: digest(body),
         own: input.thread_id.clone(),
+        access,
     };
     if let Some(turn) = request.earlier(server, flow).await? {
         return Ok(Run::Turn(turn));

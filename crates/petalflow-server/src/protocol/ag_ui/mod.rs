@@ -18,6 +18,7 @@ use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 
+use crate::access;
 use crate::builder::ServerBuilder;
 use crate::protocol::auth;
 use crate::protocol::turn::Turn;
@@ -65,7 +66,7 @@ pub(crate) fn routes() -> Router<Arc<Inner>> {
     Router::new().route("/ag-ui/{agent}", post(run))
 }
 
-/// Refuses a request without the token, or if too many are in progress.
+/// Refuses a request without the token, of a caller that may see no thread, or if too many are in progress.
 pub(crate) async fn admit(
     State(server): State<Arc<Inner>>,
     request: Request,
@@ -74,6 +75,10 @@ pub(crate) async fn admit(
     if let Err(refusal) = auth::check(&server, request.headers()) {
         return refusal.into_response();
     }
+    let request = match access::decide(&server, request) {
+        Ok(request) => request,
+        Err(refusal) => return refusal.into_response(),
+    };
     match Arc::clone(&server.requests).try_acquire_owned() {
         Ok(_permit) => next.run(request).await,
         Err(_) => Refusal::busy("too many requests are in progress").into_response(),
@@ -94,9 +99,10 @@ async fn run(
     let flow = Arc::clone(flow);
     let permit = Arc::clone(&server.streams).try_acquire_owned();
     let permit = permit.map_err(|_| Refusal::busy("too many clients receive events"))?;
+    let access = access::of(&request);
     let body = request::whole(request, server.settings.limits.max_input_bytes, &server).await?;
     let input: RunInput = request::parse(&body)?;
-    let begun = begin::begin(&server, &flow, &input, &body).await?;
+    let begun = begin::begin(&server, &flow, &input, &body, access).await?;
     let ids = RunIds {
         thread: input.thread_id.clone(),
         run: input.run_id,

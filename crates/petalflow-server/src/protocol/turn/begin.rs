@@ -7,7 +7,7 @@ use super::input::TurnInput;
 use crate::refusal::Refusal;
 use crate::served::{AnswerBody, Input, InputValue, Labels, ServedThreads, no_thread};
 use crate::server::Inner;
-use crate::threads::start::{self, Start};
+use crate::threads::start::{self, Start, Starter};
 
 /// A turn that was begun: it is stored, and its run goes on if nobody reads it.
 #[derive(Clone)]
@@ -24,8 +24,8 @@ pub(crate) struct NewThread {
     pub(crate) id: Option<String>,
     pub(crate) input: TurnInput,
     pub(crate) labels: Labels,
-    /// The identifier of the request, and the checksum of its body: a repeated request gets the thread of the first one.
-    pub(crate) identifier: Option<(String, String)>,
+    /// Who begins it, and with which request.
+    pub(crate) starter: Starter,
 }
 
 impl Turn {
@@ -44,15 +44,13 @@ impl Turn {
         flow: &Arc<dyn ServedThreads>,
         new: NewThread,
     ) -> Result<Self, Refusal> {
-        let (key, checksum) = new.identifier.unzip();
         let start = Start {
             id: new.id,
             input: InputValue::Turn(Box::new(new.input)),
             labels: new.labels,
             own_labels: Labels::new(),
         };
-        let checksum = checksum.unwrap_or_default();
-        let begun = start::begin(Arc::clone(server), Arc::clone(flow), start, key, checksum);
+        let begun = start::begin(Arc::clone(server), Arc::clone(flow), start, new.starter);
         let thread = server.run_detached(begun).await?;
         Ok(Self::attach(flow, thread, 0))
     }

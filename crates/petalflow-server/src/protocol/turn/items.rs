@@ -91,22 +91,22 @@ impl Source {
                 }
                 Next::Logged(Some(Ok(event))) => match self.turn.read(&event).await {
                     Ok(items) => items,
-                    Err(refusal) => return self.fail(refusal),
+                    Err(refusal) => return Some(self.fail(refusal)),
                 },
-                Next::Logged(Some(Err(error))) => return self.fail(error.into()),
+                Next::Logged(Some(Err(error))) => return Some(self.fail(error.into())),
                 // The log has no end: the run could not store it.
                 Next::Logged(None) => match self.turn.end(TurnOutcome::Stopped, Vec::new()).await {
                     Ok(end) => vec![end],
-                    Err(refusal) => return self.fail(refusal),
+                    Err(refusal) => return Some(self.fail(refusal)),
                 },
             };
             self.ready.extend(items);
         }
     }
 
-    fn fail(&mut self, refusal: Refusal) -> Option<Result<TurnItem, Refusal>> {
+    fn fail(&mut self, refusal: Refusal) -> Result<TurnItem, Refusal> {
         self.turn.ended = true;
-        Some(Err(refusal))
+        Err(refusal)
     }
 
     /// The next stored event, or a piece that is not stored yet. The log comes first.
@@ -143,7 +143,7 @@ impl TurnReader {
         TurnReader {
             flow: Arc::clone(&turn.flow),
             thread: turn.thread.clone(),
-            reader: Reader::default(),
+            reader: Reader::new(turn.flow.facts().holds_pieces),
             ended: false,
         }
     }

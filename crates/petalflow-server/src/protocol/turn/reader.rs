@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use petalflow::tool::{ToolCall, ToolResult};
 use petalflow_agent::AgentEvent;
 use petalflow_conversations::ConversationEvent;
-use petalflow_llm::Part;
 use petalflow_llm::response::FinishReason;
+use petalflow_llm::{Part, Role};
 
 use super::item::{ItemKind, MessageEnd, TurnItem, Voice};
 use super::logged::{Logged, Piece, Streamed, voice};
@@ -14,6 +14,8 @@ use super::logged::{Logged, Piece, Streamed, voice};
 /// Reads the stored events of a turn, and pieces that are not stored yet.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
+    /// Whether pieces are kept back.
+    holds_pieces: bool,
     /// The number of pieces of answers that were read, from the log or before.
     delivered: u64,
     /// The number of pieces that the log had.
@@ -86,6 +88,14 @@ enum ItemText {
 }
 
 impl Reader {
+    /// A reader of a turn. With `holds_pieces`, messages come whole.
+    pub(super) fn new(holds_pieces: bool) -> Self {
+        Reader {
+            holds_pieces,
+            ..Reader::default()
+        }
+    }
+
     /// The number of the next piece that was not read.
     pub(super) fn next_piece(&self) -> u64 {
         self.delivered
@@ -129,6 +139,9 @@ impl Reader {
             self.begin_again();
             return Vec::new();
         };
+        if self.holds_pieces {
+            return Vec::new();
+        }
         let message = self.open.entry(voice.clone()).or_default();
         let mut items = Vec::new();
         for piece in pieces {
@@ -144,7 +157,12 @@ impl Reader {
 
     /// A message or an action of an agent.
     fn agent(&mut self, event: &AgentEvent) -> Vec<TurnItem> {
-        if event.is_from_user() || !self.known.insert(event.id.clone()) {
+        // The request for another answer is a message to the model.
+        let is_to_model = event
+            .message
+            .as_ref()
+            .is_some_and(|it| it.role == Role::User);
+        if event.is_from_user() || is_to_model || !self.known.insert(event.id.clone()) {
             return Vec::new();
         }
         let voice = voice(event);

@@ -23,6 +23,7 @@ use crate::Server;
 use crate::agent::CallDecision;
 use crate::served::{Labels, ServedThreads};
 use crate::server::Inner;
+use crate::threads::start::Starter;
 
 struct Served {
     server: Arc<Inner>,
@@ -53,7 +54,7 @@ impl Served {
             id: None,
             input,
             labels: Labels::new(),
-            identifier: None,
+            starter: Starter::anyone(),
         };
         let turn = Turn::begin_thread(&self.server, &self.flow, new).await;
         turn.unwrap()
@@ -200,7 +201,7 @@ async fn a_tool_of_the_client_with_the_name_of_an_own_one_is_refused() {
             ..says("hi")
         },
         labels: Labels::new(),
-        identifier: None,
+        starter: Starter::anyone(),
     };
     let begun = Turn::begin_thread(&served.server, &served.flow, new).await;
     let refusal = begun.err().expect("it is refused");
@@ -298,6 +299,14 @@ fn text_of(item: Option<Result<TurnItem, crate::refusal::Refusal>>) -> String {
 }
 
 #[tokio::test]
+async fn an_answer_of_another_form_is_not_said() {
+    let model = ScriptedModel::new([Reply::chunks(["ma", "ny"]), Reply::chunks(["4", "2"])]);
+    let served = served(&Agent::new(model).output::<u32>().streaming());
+    let turn = served.begin(says("How many?")).await;
+    assert_eq!(served.read(&turn).await.0.concat(), "|42|");
+}
+
+#[tokio::test]
 async fn a_failure_has_its_cause() {
     let model = ScriptedModel::new([Reply::from("").broken(LlmError::request("the key is wrong"))]);
     let served = served(&Agent::new(model));
@@ -311,7 +320,7 @@ async fn a_failure_has_its_cause() {
 
 #[tokio::test]
 async fn a_turn_is_cancelled() {
-    let begun = Arc::new(tokio::sync::Notify::new());
+    let begun = Arc::new(Notify::new());
     let waits = {
         let begun = Arc::clone(&begun);
         FuncTool::new("wait", "Waits.", move |_: Value| {
