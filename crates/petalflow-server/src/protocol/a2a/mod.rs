@@ -88,6 +88,10 @@ pub(crate) fn routes() -> Router<Arc<Inner>> {
             "/a2a/{agent}/tasks/{task}/pushNotificationConfigs",
             get(rest::push).post(rest::push),
         )
+        .route(
+            "/a2a/{agent}/tasks/{task}/pushNotificationConfigs/{config}",
+            get(rest::push).delete(rest::push),
+        )
 }
 
 /// The addresses of cards.
