@@ -13,6 +13,8 @@ use crate::access;
 use crate::host;
 #[cfg(feature = "a2a")]
 use crate::protocol::a2a;
+#[cfg(any(feature = "a2a", feature = "ag-ui"))]
+use crate::protocol::admit::admit;
 #[cfg(feature = "ag-ui")]
 use crate::protocol::ag_ui;
 #[cfg(feature = "openai")]
@@ -75,13 +77,13 @@ impl Server {
         }
         #[cfg(feature = "a2a")]
         if state.settings.protocols.a2a.is_some() {
-            let admitted = from_fn_with_state(Arc::clone(&state), a2a::admit);
+            let admitted = from_fn_with_state(Arc::clone(&state), admit);
             router = router.merge(a2a::routes().route_layer(admitted));
             router = router.merge(limited(a2a::cards()));
         }
         #[cfg(feature = "ag-ui")]
         if state.settings.protocols.ag_ui {
-            let admitted = from_fn_with_state(Arc::clone(&state), ag_ui::admit);
+            let admitted = from_fn_with_state(Arc::clone(&state), admit);
             router = router.merge(ag_ui::routes().route_layer(admitted));
         }
         let router = router

@@ -3,6 +3,8 @@
 
 #[cfg(feature = "a2a")]
 pub(crate) mod a2a;
+#[cfg(any(feature = "a2a", feature = "ag-ui"))]
+pub(crate) mod admit;
 #[cfg(feature = "ag-ui")]
 pub(crate) mod ag_ui;
 pub(crate) mod auth;

@@ -118,6 +118,23 @@ async fn cards_tell_what_clients_need() {
 }
 
 #[tokio::test]
+async fn settings_name_agents_of_the_server() {
+    let guide = guide();
+    let a2a = A2a::new("https://example.com").agent("gide", AgentProfile::new("Knows the way."));
+    let server = builder(&InMemoryStore::new(), &guide.agent).a2a(a2a.root("other"));
+    let errors = server.event_log(0).build().expect_err("they are wrong");
+    let errors: Vec<String> = errors.errors().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        errors,
+        [
+            "A2A cannot serve `gide`: the server has no agent or conversation of this name",
+            "A2A cannot serve `other`: the server has no agent or conversation of this name",
+            "A2A needs the events of threads: store some with `.event_log(..)`",
+        ]
+    );
+}
+
+#[tokio::test]
 async fn a_message_is_a_task_and_the_next_one_knows_the_context() {
     let (guide, store) = (guide(), InMemoryStore::new());
     let router = with_store(&guide, &store);

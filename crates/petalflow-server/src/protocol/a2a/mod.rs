@@ -17,15 +17,12 @@ mod wire;
 use std::sync::Arc;
 
 use axum::extract::{Path, Request, State};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::Value;
 
 use crate::access;
 use crate::builder::ServerBuilder;
-use crate::protocol::auth;
 use crate::refusal::Refusal;
 use crate::request;
 use crate::served::ServedThreads;
@@ -99,25 +96,6 @@ pub(crate) fn cards() -> Router<Arc<Inner>> {
     Router::new()
         .route("/.well-known/agent-card.json", get(root_card))
         .route("/a2a/{agent}/.well-known/agent-card.json", get(card_of))
-}
-
-/// Refuses a request without the token, of a caller that may see no thread, or if too many are in progress.
-pub(crate) async fn admit(
-    State(server): State<Arc<Inner>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    if let Err(refusal) = auth::check(&server, request.headers()) {
-        return refusal.into_response();
-    }
-    let request = match access::decide(&server, request) {
-        Ok(request) => request,
-        Err(refusal) => return refusal.into_response(),
-    };
-    match Arc::clone(&server.requests).try_acquire_owned() {
-        Ok(_permit) => next.run(request).await,
-        Err(_) => Refusal::busy("too many requests are in progress").into_response(),
-    }
 }
 
 /// The card of the agent at the root of the host.

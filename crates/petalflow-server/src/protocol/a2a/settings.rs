@@ -56,6 +56,12 @@ impl A2a {
         }
     }
 
+    /// The names of agents that the settings name.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let profiles = self.profiles.keys();
+        profiles.chain(&self.root).map(String::as_str)
+    }
+
     /// Sets the agent whose card is at `/.well-known/agent-card.json`. The default is the first one of the server.
     #[must_use]
     pub fn root(mut self, agent: impl Into<String>) -> Self {

@@ -92,20 +92,8 @@ impl Task {
             let events = events.map_err(Refusal::from)?;
             task.read_events(&events, extent.end);
             (task.state, task.end) = (TaskState::Working, None);
-            for item in items {
-                match updates.read(item) {
-                    Some(Update::Artifact {
-                        number,
-                        part,
-                        append,
-                        ..
-                    }) => collect(&mut task.artifacts, number, part, append),
-                    Some(Update::End { end, state, text }) => {
-                        (task.state, task.text) = (state, text);
-                        task.waits = waits::all(&**flow, &end.pending, &end.interrupts);
-                    }
-                    Some(Update::Tool(_)) | None => {}
-                }
+            for update in items.into_iter().filter_map(|item| updates.read(item)) {
+                task.apply(&**flow, update);
             }
             let Some(end) = extent.end.filter(|_| task.state != TaskState::Working) else {
                 return Ok(());
@@ -120,6 +108,22 @@ impl Task {
             task.updates = updates;
             task.earlier.clone_from(&task.artifacts);
             task.turn = Turn::attach(flow, thread.clone(), end);
+        }
+    }
+
+    fn apply(&mut self, flow: &dyn ServedThreads, update: Update) {
+        match update {
+            Update::Artifact {
+                number,
+                part,
+                append,
+                ..
+            } => collect(&mut self.artifacts, number, part, append),
+            Update::End { end, state, text } => {
+                (self.state, self.text) = (state, text);
+                self.waits = waits::all(flow, &end.pending, &end.interrupts);
+            }
+            Update::Tool(_) => {}
         }
     }
 

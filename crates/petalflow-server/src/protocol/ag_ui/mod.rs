@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Path, Request, State};
-use axum::middleware::Next;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -20,7 +19,6 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use crate::access;
 use crate::builder::ServerBuilder;
-use crate::protocol::auth;
 use crate::protocol::turn::Turn;
 use crate::refusal::Refusal;
 use crate::request;
@@ -64,25 +62,6 @@ impl ServerBuilder {
 /// The addresses.
 pub(crate) fn routes() -> Router<Arc<Inner>> {
     Router::new().route("/ag-ui/{agent}", post(run))
-}
-
-/// Refuses a request without the token, of a caller that may see no thread, or if too many are in progress.
-pub(crate) async fn admit(
-    State(server): State<Arc<Inner>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    if let Err(refusal) = auth::check(&server, request.headers()) {
-        return refusal.into_response();
-    }
-    let request = match access::decide(&server, request) {
-        Ok(request) => request,
-        Err(refusal) => return refusal.into_response(),
-    };
-    match Arc::clone(&server.requests).try_acquire_owned() {
-        Ok(_permit) => next.run(request).await,
-        Err(_) => Refusal::busy("too many requests are in progress").into_response(),
-    }
 }
 
 /// Begins a run, and sends its events to its end. A run that was begun before is sent again, from its start.
