@@ -136,6 +136,8 @@ pub use builder::ServerBuilder;
 pub use error::{SetupError, SetupErrors};
 pub use limits::Limits;
 pub use notice::Notice;
+#[cfg(feature = "a2a")]
+pub use protocol::a2a::{A2a, AgentProfile, AgentSkill};
 #[cfg(feature = "schedules")]
 pub use schedule::{Missed, Schedule};
 pub use served::{FlowKind, ServedFlow};
