@@ -233,7 +233,7 @@ impl Execute {
         let tree = self.0.agent_tree()?;
         let ctx = ctx(&tree, conversation, &cx, None)?;
         cx.events_received().await;
-        let event = spans::step(ctx, code::execute(ctx)).await?;
+        let event = Box::pin(spans::step(ctx, code::execute(ctx))).await?;
         Ok(ConversationEvents(vec![event]))
     }
 }
