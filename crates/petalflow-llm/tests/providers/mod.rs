@@ -6,6 +6,7 @@ mod anthropic;
 mod bedrock;
 mod bodies;
 mod cancel;
+mod chat_fields;
 mod clouds;
 mod counting;
 mod cut;
