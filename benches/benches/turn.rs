@@ -26,7 +26,9 @@ fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     // `cargo bench` gives one argument.
     let [_, case, runs] = &*arguments else {
-        println!("BENCH CASE RUNS, with one of the cases `turn`, `kept`, `copy`, `stream` and `hand`");
+        println!(
+            "BENCH CASE RUNS, with one of the cases `turn`, `kept`, `copy`, `stream` and `hand`"
+        );
         return;
     };
     let runs = runs.parse().expect("RUNS is a number");
@@ -80,7 +82,9 @@ fn streams(runtime: &Runtime, runs: usize) {
 fn by_hand(runtime: &Runtime, runs: usize) {
     let model = model();
     for _ in 0..runs.div_ceil(100) {
-        let mut messages = (0..10).map(|place| ChatMessage::user(format!("message {place}"))).collect();
+        let mut messages = (0..10)
+            .map(|place| ChatMessage::user(format!("message {place}")))
+            .collect();
         for _ in 0..runs.min(100) {
             messages = runtime.block_on(turn_by_hand(&model, messages));
         }

@@ -177,7 +177,11 @@ async fn credentials_are_renewed_before_they_expire() {
     };
     pass(3_530).await;
     model.complete(&hi()).await.unwrap();
-    assert_eq!(calls.load(Ordering::SeqCst), 1, "more than a minute is left");
+    assert_eq!(
+        calls.load(Ordering::SeqCst),
+        1,
+        "more than a minute is left"
+    );
     pass(11).await;
     model.complete(&hi()).await.unwrap();
     assert_eq!(calls.load(Ordering::SeqCst), 2);

@@ -20,8 +20,7 @@ fn steps(fields: &Value, streamed: bool) -> Vec<Step> {
     let mut message = json!({"role": "assistant", "content": "Five.", "annotations": []});
     if !streamed {
         merge(&mut message, fields);
-        let body =
-            json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
+        let body = json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]});
         return answer("200 OK", "application/json", &body.to_string());
     }
     let piece = |delta: Value| json!({"choices": [{"index": 0, "delta": delta}]});
@@ -124,7 +123,8 @@ async fn tools_that_groq_has_run_are_kept_and_not_sent_back() {
 async fn audio_goes_back_by_its_id_and_a_picture_as_it_came() {
     let url = "data:image/png;base64,UEVUQUw=";
     let images = json!([{"type": "image_url", "image_url": {"url": url}}]);
-    let audio = json!({"id": "audio_1", "data": "UEVUQUw=", "transcript": "Five.", "expires_at": 1});
+    let audio =
+        json!({"id": "audio_1", "data": "UEVUQUw=", "transcript": "Five.", "expires_at": 1});
     let fields = json!({"audio": audio, "images": images});
     for streamed in [false, true] {
         for name in ["openai::gpt-4o-audio-preview", "open_router::x/y"] {

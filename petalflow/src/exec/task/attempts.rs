@@ -40,7 +40,9 @@ pub(in crate::exec) async fn run_attempts<F: Flow>(
     loop {
         scope.attempt += 1;
         effects.clear();
-        emit(Some(extras), scope, || EventKind::NodeStarted);
+        if let Some(sink) = extras.sink.as_ref().filter(|sink| sink.wants_progress()) {
+            sink.send(scope.event(EventKind::NodeStarted));
+        }
         let failure = match run_attempt(flow, extras, scope, state, effects).await {
             Ok(()) => {
                 if scope.attempt > 1 {

@@ -64,7 +64,8 @@ impl Target<'_> {
                     .map(|origin| &origin.provider),
             };
             let is_sent = |provider: &String| {
-                *provider == self.provider && self.opaque(part).is_none_or(|value| self.takes_back(value))
+                *provider == self.provider
+                    && self.opaque(part).is_none_or(|value| self.takes_back(value))
             };
             let Some(provider) = provider.filter(|provider| !is_sent(provider)) else {
                 continue;
