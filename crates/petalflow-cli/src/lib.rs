@@ -54,7 +54,7 @@
 //! # Features
 //!
 //! `sqlite` (default), `postgres` and `redis` are stores. `serve` (default) is the command of that name. `providers` has
-//! models of providers, over HTTP. `http` has nodes that call webhooks. `full` is all of them.
+//! models of providers, over HTTP, and `bedrock` those of Amazon Bedrock too. `http` has nodes that call webhooks. `full` is all of them.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -75,6 +75,8 @@ mod stop;
 mod store;
 mod styled;
 mod terminal;
+#[cfg(feature = "providers")]
+mod token_command;
 
 use std::process::ExitCode;
 

@@ -6,11 +6,9 @@ use super::{AccessToken, AzureApi, ProviderModel};
 use crate::{LlmError, LlmErrorKind};
 
 /// A cloud whose models have names: a row of [`CLOUDS`].
-pub(super) struct Cloud {
+struct Cloud {
     /// The prefix in `prefix::model`.
-    pub(super) name: &'static str,
-    /// The variables that must be set.
-    pub(super) required: &'static [&'static str],
+    name: &'static str,
     make: fn(&Variables<'_>, String) -> Result<ProviderModel, LlmError>,
 }
 
@@ -20,6 +18,7 @@ const GOOGLE_PROJECT: &str = "GOOGLE_CLOUD_PROJECT";
 const GOOGLE_LOCATION: &str = "GOOGLE_CLOUD_LOCATION";
 const GOOGLE_SERVER: &str = "GOOGLE_VERTEX_BASE_URL";
 const GOOGLE_TOKEN: &str = "CLOUDSDK_AUTH_ACCESS_TOKEN";
+#[cfg(feature = "bedrock")]
 const AWS_REGION: &str = "AWS_REGION";
 #[cfg(feature = "bedrock")]
 const AWS_DEFAULT_REGION: &str = "AWS_DEFAULT_REGION";
@@ -27,25 +26,21 @@ const AWS_DEFAULT_REGION: &str = "AWS_DEFAULT_REGION";
 const AWS_ENDPOINT: &str = "AWS_ENDPOINT_URL_BEDROCK_RUNTIME";
 
 /// All clouds.
-pub(super) static CLOUDS: &[Cloud] = &[
+static CLOUDS: &[Cloud] = &[
     Cloud {
         name: "azure",
-        required: &[AZURE_ENDPOINT],
         make: azure_chat,
     },
     Cloud {
         name: "azure_resp",
-        required: &[AZURE_ENDPOINT],
         make: azure_responses,
     },
     Cloud {
         name: "vertex",
-        required: &[GOOGLE_PROJECT],
         make: vertex,
     },
     Cloud {
         name: "bedrock",
-        required: &[AWS_REGION],
         make: bedrock,
     },
 ];

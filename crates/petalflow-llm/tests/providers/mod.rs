@@ -6,6 +6,7 @@ mod anthropic;
 mod bedrock;
 mod bodies;
 mod cancel;
+mod chaos;
 mod chat_fields;
 mod clouds;
 mod counting;
