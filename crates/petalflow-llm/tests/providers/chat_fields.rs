@@ -141,3 +141,39 @@ async fn audio_goes_back_by_its_id_and_a_picture_as_it_came() {
         assert_eq!(second.meta["left_out"], json!({"openai": 1}));
     }
 }
+
+#[tokio::test]
+async fn log_probabilities_are_in_the_response() {
+    let of = |token: &str| json!({"token": token, "logprob": -0.1, "top_logprobs": []});
+    let choice = |content: Value| json!({"choices": [content]});
+    let whole = choice(json!({
+        "message": {"content": "Five."},
+        "logprobs": {"content": [of("Fi"), of("ve.")]},
+        "finish_reason": "stop",
+    }));
+    let piece = |text: &str| {
+        choice(json!({"delta": {"content": text}, "logprobs": {"content": [of(text)]}}))
+    };
+    let last = choice(json!({"delta": {}, "finish_reason": "stop", "logprobs": null}));
+    let pieces = [piece("Fi"), piece("ve."), last].map(|piece| chunk(&data(&piece)));
+    let streamed = [vec![events()], pieces.to_vec(), vec![end()]].concat();
+    let request = LlmRequest {
+        extra: [("logprobs".to_string(), json!(true))]
+            .into_iter()
+            .collect(),
+        ..LlmRequest::prompt("How many petals?")
+    };
+    for (steps, is_streamed) in [
+        (
+            answer("200 OK", "application/json", &whole.to_string()),
+            false,
+        ),
+        (streamed, true),
+    ] {
+        let server = Server::always(steps).await;
+        let response = ask("openai::gpt-4o", &server, &request, is_streamed).await;
+        assert_eq!(response.text(), "Five.");
+        assert_eq!(response.meta["logprobs"], json!([of("Fi"), of("ve.")]));
+        assert_eq!(server.requests()[0].body["logprobs"], true);
+    }
+}
