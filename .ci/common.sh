@@ -41,17 +41,24 @@ install_packages() {
     else
         echo "no PostgreSQL with pgvector: python3 cannot install the package pgserver" >&2
     fi
-    # Servers and clients of MCP that others have written.
+    # Servers of MCP that others have written.
     if command -v npm >/dev/null &&
         npm install --silent --prefix "$TEMPORARY/mcp" @modelcontextprotocol/server-everything @modelcontextprotocol/server-filesystem; then
         export PETALFLOW_TEST_MCP_SERVERS="$TEMPORARY/mcp/node_modules/.bin"
     else
         echo "no reference servers of MCP: npm cannot install them" >&2
     fi
-    if python3 -m venv "$TEMPORARY/mcp-python" && "$TEMPORARY/mcp-python/bin/pip" install --quiet 'mcp>=2,<3'; then
-        export PETALFLOW_TEST_MCP_PYTHON="$TEMPORARY/mcp-python/bin/python"
+    # Servers and clients in Python that others have written.
+    if python3 -m venv "$TEMPORARY/python" && "$TEMPORARY/python/bin/pip" install --quiet 'mcp>=2,<3' 'openai>=3,<4' 'a2a-sdk>=1,<2'; then
+        export PETALFLOW_TEST_PYTHON="$TEMPORARY/python/bin/python"
     else
-        echo "no SDK of MCP for Python: python3 cannot install the package mcp" >&2
+        echo "no peers in Python: python3 cannot install the packages mcp, openai and a2a-sdk" >&2
+    fi
+    # The client of AG-UI, which runs in Node.
+    if command -v npm >/dev/null && npm install --silent --prefix "$TEMPORARY/ag-ui" @ag-ui/client@1; then
+        export PETALFLOW_TEST_AG_UI="$TEMPORARY/ag-ui/node_modules"
+    else
+        echo "no client of AG-UI: npm cannot install the package @ag-ui/client" >&2
     fi
 }
 

@@ -467,6 +467,12 @@ fn p206_settings_of_a_wrong_form_are_reported_at_their_place() {
             "the token is empty",
         ),
         (
+            "webhook_trigger",
+            json!({ "auth": { "type": "stripe_signature", "secret": "env:" } }),
+            "auth/secret",
+            "the secret is empty",
+        ),
+        (
             "human",
             json!({ "output_var": "r", "mode": "choice" }),
             "options",

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::builder::ServerBuilder;
+use crate::call_decision::CallDecision;
 use crate::served::{FlowKind, ServedFlow, keys};
 
 impl ServerBuilder {
@@ -45,7 +46,15 @@ impl ServerBuilder {
     /// ```
     #[must_use]
     pub fn agent(self, name: impl Into<String>, agent: &Agent) -> Self {
-        self.serve_flow(served(agent.launch()).named(name))
+        let served = served(agent.launch());
+        #[cfg(feature = "protocol")]
+        let served = {
+            let (mut served, agent) = (served, agent.clone());
+            served.facts.holds_pieces = agent.has_output();
+            served.forms.turn = Some(Box::new(move |input| input.for_agent(&agent)));
+            served
+        };
+        self.serve_flow(served.named(name))
     }
 }
 
@@ -81,22 +90,6 @@ struct AgentInput {
     credentials: BTreeMap<String, Value>,
 }
 
-/// A person's decision about a call.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct CallDecision {
-    /// The id of the request.
-    id: String,
-    /// Whether the call is made.
-    approve: bool,
-    /// Why not. The model reads it.
-    #[serde(default)]
-    reason: Option<String>,
-    /// Other arguments for the call.
-    #[serde(default)]
-    arguments: Option<Map<String, Value>>,
-}
-
 impl From<AgentInput> for ConversationInput {
     fn from(sent: AgentInput) -> Self {
         let mut input = ConversationInput {
@@ -105,12 +98,7 @@ impl From<AgentInput> for ConversationInput {
             ..ConversationInput::default()
         };
         for decision in sent.decisions {
-            let CallDecision { id, .. } = decision;
-            input = match (decision.approve, decision.arguments, decision.reason) {
-                (true, Some(arguments), _) => input.confirm_with(id, arguments),
-                (false, _, Some(reason)) => input.refuse(id, reason),
-                (approve, ..) => input.confirm(id, approve),
-            };
+            input = decision.add_to(input);
         }
         let results = sent.results.into_iter();
         input = results.fold(input, |input, (id, result)| input.result(id, result));

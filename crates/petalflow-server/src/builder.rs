@@ -1,13 +1,15 @@
 //! The settings of a server.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::http::request::Parts;
 use petalflow::checkpoint::Store;
 use petalflow::run::CancelToken;
 use petalflow::state::{State, Storable};
+use petalflow::thread::StoredThreads;
 use petalflow::{Flow, Launch};
 use petalflow_documents::Envelope;
 use petalflow_documents::builder::EnvelopeFlow;
@@ -16,10 +18,13 @@ use petalflow_documents::kinds::{Refusal, TriggerAuth, WebhookTriggerNode};
 use petalflow_documents::{Services, document_version, load};
 use serde::de::DeserializeOwned;
 
+use crate::access::{Access, AccessHook};
 use crate::hook::Hook;
 use crate::name::check_name;
+#[cfg(feature = "schedules")]
+use crate::schedule::{Schedule, Schedules};
 use crate::served::{EventLog, HookThreads, ServedFlow, ServedThreads};
-use crate::settings::{Listener, Settings};
+use crate::settings::{Listener, Protocols, Settings};
 use crate::{Limits, Notice, Server, SetupError, SetupErrors};
 
 /// The settings of a [`Server`]. The [crate](crate) has an example.
@@ -50,12 +55,19 @@ pub struct ServerBuilder {
     /// The flows that clients start, by name.
     flows: Vec<(String, WithLog<dyn ServedThreads>)>,
     threads: Option<TriggerAuth>,
+    access: Option<AccessHook>,
+    shows_stored: bool,
     limits: Limits,
     key_header: String,
     event_log: u64,
     hosts: Vec<String>,
     routes: Router,
     listener: Option<Listener>,
+    pub(crate) protocols: Protocols,
+    #[cfg(feature = "schedules")]
+    schedules: Vec<Schedule>,
+    /// The flows that schedules begin.
+    scheduled: BTreeSet<String>,
     errors: Vec<SetupError>,
 }
 
@@ -97,12 +109,18 @@ impl ServerBuilder {
             hooks: Vec::new(),
             flows: Vec::new(),
             threads: None,
+            access: None,
+            shows_stored: false,
             limits: Limits::default(),
             key_header: "idempotency-key".into(),
             event_log: 1_000,
             hosts: Vec::new(),
             routes: Router::new(),
             listener: None,
+            protocols: Protocols::default(),
+            #[cfg(feature = "schedules")]
+            schedules: Vec::new(),
+            scheduled: BTreeSet::new(),
             errors: Vec::new(),
         }
     }
@@ -325,6 +343,15 @@ impl ServerBuilder {
         self
     }
 
+    /// Begins threads of a served flow at planned times. See [`Schedule`].
+    #[cfg(feature = "schedules")]
+    #[must_use]
+    pub fn schedule(mut self, schedule: Schedule) -> Self {
+        self.scheduled.insert(schedule.flow().to_string());
+        self.schedules.push(schedule);
+        self
+    }
+
     /// Serves the addresses of flows and of threads: starting them, their state, their events, answers to their questions, and
     /// what a person may do with them. A request needs this token. By default they are not served, because a client that may
     /// deliver webhooks is often not allowed to read threads or to answer questions.
@@ -333,6 +360,61 @@ impl ServerBuilder {
     #[must_use]
     pub fn threads(mut self, auth: TriggerAuth) -> Self {
         self.threads = Some(auth);
+        self
+    }
+
+    /// Shows the threads of all other programs in the store too, without their types: the names of keys and nodes are those in the
+    /// store. Such threads can only be read, so a request that changes one gets 403. Their flows have the kind
+    /// [`Stored`](crate::FlowKind::Stored).
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow_documents::kinds::TriggerAuth;
+    /// use petalflow_server::Server;
+    ///
+    /// # fn main() -> petalflow::Result<()> {
+    /// let auth = TriggerAuth::HeaderToken { header: "X-Token".into(), token: "secret".into() };
+    /// let server = Server::builder(&InMemoryStore::new()).stored_threads().threads(auth).build()?;
+    /// # let _ = server;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn stored_threads(mut self) -> Self {
+        self.shows_stored = true;
+        self
+    }
+
+    /// Decides for each request which threads its caller may see and change. By default all callers with the token may see all
+    /// threads. A thread that the caller may not see does not exist for the caller: the response is 404.
+    ///
+    /// A layer of the program's own authenticates the user, and leaves what it knows in the extensions of the request, where
+    /// this function finds it. Threads that webhooks and schedules start have no label of a user.
+    ///
+    /// ```
+    /// use axum::http::request::Parts;
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow_server::{Access, Server};
+    ///
+    /// /// What the program's own layer leaves in the extensions.
+    /// #[derive(Clone)]
+    /// struct User {
+    ///     id: String,
+    ///     is_admin: bool,
+    /// }
+    ///
+    /// let builder = Server::builder(&InMemoryStore::new()).access(|request: &Parts| {
+    ///     match request.extensions.get::<User>() {
+    ///         Some(user) if user.is_admin => Access::All,
+    ///         Some(user) => Access::label("user", &user.id),
+    ///         None => Access::None,
+    ///     }
+    /// });
+    /// # let _ = builder;
+    /// ```
+    #[must_use]
+    pub fn access(mut self, hook: impl Fn(&Parts) -> Access + Send + Sync + 'static) -> Self {
+        self.access = Some(Arc::new(hook));
         self
     }
 
@@ -422,10 +504,15 @@ impl ServerBuilder {
     /// All mistakes at once.
     pub fn build(mut self) -> Result<Server, SetupErrors> {
         let mut errors = std::mem::take(&mut self.errors);
-        if self.hooks.is_empty() && self.flows.is_empty() && errors.is_empty() {
+        let serves_nothing = self.hooks.is_empty() && self.flows.is_empty() && !self.shows_stored;
+        if serves_nothing && errors.is_empty() {
             errors.push(SetupError::Empty);
         }
-        if let (None, Some((name, _))) = (&self.threads, self.flows.first()) {
+        let mut unstarted = self
+            .flows
+            .iter()
+            .filter(|(name, _)| !self.scheduled.contains(name));
+        if let (None, Some((name, _))) = (&self.threads, unstarted.next()) {
             let name = name.clone();
             errors.push(SetupError::NoThreads { name });
         }
@@ -437,6 +524,7 @@ impl ServerBuilder {
                     errors.push(SetupError::NoToken { what, variable });
                 }
                 Err(Refusal::EmptyToken) => errors.push(SetupError::EmptyToken { what: what() }),
+                Err(Refusal::Secret) => errors.push(SetupError::Secret { what: what() }),
                 _ => {}
             };
         for hook in &self.hooks {
@@ -445,12 +533,29 @@ impl ServerBuilder {
         }
         if let Some(auth) = &self.threads {
             check(&|| "the address of threads".into(), auth);
+            if auth.signs_body() {
+                errors.push(SetupError::SignedThreads);
+            }
         }
-        if !errors.is_empty() {
-            return Err(SetupErrors(errors));
+        #[cfg(feature = "a2a")]
+        if let Some(a2a) = &self.protocols.a2a {
+            let is_served = |name: &str| self.flows.iter().any(|(flow, _)| flow == name);
+            let unknown = a2a.names().filter(|name| !is_served(name));
+            errors.extend(unknown.map(|name| SetupError::NoAgent { name: name.into() }));
+        }
+        if self.event_log == 0
+            && let Some(protocol) = self.protocols.names().next()
+        {
+            errors.push(SetupError::NoEvents { protocol });
         }
         let log = EventLog(self.event_log);
         let flows = self.flows.into_iter().map(|(_, threads)| threads(log));
+        let flows: Vec<_> = flows.collect();
+        #[cfg(feature = "schedules")]
+        let schedules = Schedules::read(self.schedules, &flows, &self.store, &mut errors);
+        if !errors.is_empty() {
+            return Err(SetupErrors(errors));
+        }
         let hooks = self.hooks.into_iter().map(|hook| Hook {
             workflow: hook.workflow,
             trigger: hook.trigger,
@@ -459,15 +564,21 @@ impl ServerBuilder {
         });
         Ok(Server::new(Settings {
             hooks: hooks.collect(),
-            flows: flows.collect(),
+            flows,
+            #[cfg(feature = "schedules")]
+            schedules,
+            stored: self.shows_stored.then(|| StoredThreads::new(&self.store)),
             store: self.store,
             stop: self.stop,
             threads: self.threads,
+            access: self.access,
             limits: self.limits,
             key_header: self.key_header,
             hosts: self.hosts,
             routes: self.routes,
             listener: self.listener,
+            #[cfg(feature = "protocol")]
+            protocols: self.protocols,
         }))
     }
 }

@@ -48,35 +48,60 @@ pub enum SetupError {
         /// The name of a graph or of a trigger.
         name: String,
     },
-    /// The environment variable with a token is not set.
-    #[error("{what} has no token: set the environment variable `{variable}`")]
+    /// The environment variable with a token or secret is not set.
+    #[error("{what} has no token or secret: set the environment variable `{variable}`")]
     NoToken {
         /// The trigger, or the addresses of threads.
         what: String,
         /// The variable.
         variable: String,
     },
-    /// The token is empty, so everyone would know it.
+    /// The token or secret is empty, so everyone would know it.
     #[error(
-        "{what} has an empty token: set a token, or `env:NAME` for the environment variable `NAME`"
+        "{what} has an empty token or secret: set one, or `env:NAME` for the environment variable `NAME`"
     )]
     EmptyToken {
         /// The trigger, or the addresses of threads.
         what: String,
     },
+    /// A secret cannot be read.
+    #[error(
+        "{what} has a secret that is not of the form `whsec_BASE64`: copy it as the sender shows it"
+    )]
+    Secret {
+        /// The trigger.
+        what: String,
+    },
+    /// Requests for threads cannot be signed: many have no body.
+    #[error(
+        "the addresses of threads cannot ask for a signature: give `.threads(..)` a token, `TriggerAuth::HeaderToken`"
+    )]
+    SignedThreads,
     /// Two flows have the same name.
     #[error("there are two flows `{name}`: give one of them another name with `.named(..)`")]
     DuplicateFlow {
         /// The name.
         name: String,
     },
-    /// Flows can be started only at the addresses of threads, which are not served.
+    /// A flow can be started only at the addresses of threads, which are not served, or by a schedule.
     #[error(
         "flow `{name}` cannot be started: serve the addresses of threads with `.threads(..)`, which sets their token"
     )]
     NoThreads {
         /// The name of the flow.
         name: String,
+    },
+    /// The settings of A2A name an agent that the server does not have.
+    #[error("A2A cannot serve `{name}`: the server has no agent or conversation of this name")]
+    NoAgent {
+        /// The name.
+        name: String,
+    },
+    /// A protocol reads the events of threads, and none are stored.
+    #[error("{protocol} needs the events of threads: store some with `.event_log(..)`")]
+    NoEvents {
+        /// The protocol.
+        protocol: &'static str,
     },
     /// A key that is to be secret does not exist.
     #[error("the state of flow `{flow}` has no key `{key}`, which is to be secret")]
@@ -85,6 +110,20 @@ pub enum SetupError {
         flow: String,
         /// The key.
         key: String,
+    },
+    /// A schedule has a wrong cron line, time zone or input, or names no flow.
+    #[error("schedule `{name}`: {problem}")]
+    Schedule {
+        /// The name of the schedule.
+        name: String,
+        /// The problem.
+        problem: String,
+    },
+    /// Two schedules have the same name.
+    #[error("there are two schedules `{name}`: rename one")]
+    DuplicateSchedule {
+        /// The name.
+        name: String,
     },
     /// There is nothing to serve.
     #[error("the server serves nothing: add a flow, an agent or a document")]

@@ -48,6 +48,7 @@
 //! | `GET /threads/{thread}/events` | the events of the thread, and those that follow (SSE); with `Last-Event-ID` those after it, and 204 if none will follow, so that a browser does not connect again |
 //! | `POST /threads/{thread}/answers/{question}` | 202 for the first answer, 409 for all others |
 //! | `POST /threads/{thread}/turns`, `/resume`, `/cancel`, `/edit`, `/fork`, `/copy`, `PUT /labels`, `DELETE` | what a person does with a thread |
+//! | `GET /schedules`, `/schedules/{schedule}`, `POST /schedules/{schedule}/pause`, `/unpause`, `/run` | the schedules (feature `schedules`) |
 //! | `GET /openapi.json` | the interface as an OpenAPI 3.1 document |
 //! | `GET /health` | 200 if the store answers, and 503 otherwise or while the server stops |
 //!
@@ -57,7 +58,8 @@
 //! | status | reason |
 //! | --- | --- |
 //! | 400 | the body is not the JSON that its content type announces, or not an answer, also if a field is unknown; the identifier of the delivery is empty; the request has no `Host` |
-//! | 401 | the token is missing or wrong |
+//! | 401 | the token or the signature is missing or wrong |
+//! | 403 | the server does not answer to this host, or the caller may not see threads |
 //! | 404 | there is no such flow, trigger, thread, checkpoint or address |
 //! | 405 | the address has no such method; for a trigger, the header `Allow` has those that it allows |
 //! | 408 | the body took too long |
@@ -84,10 +86,13 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod access;
 #[cfg(feature = "agent")]
 mod agent;
 mod answers;
 mod builder;
+#[cfg(feature = "agent")]
+mod call_decision;
 #[cfg(feature = "conversation")]
 mod conversation;
 mod delivery;
@@ -101,19 +106,39 @@ mod limits;
 mod name;
 mod notice;
 mod openapi;
+#[cfg(feature = "protocol")]
+#[cfg_attr(
+    not(feature = "openai"),
+    allow(dead_code, unused_imports, reason = "protocols use it")
+)]
+mod protocol;
 mod refusal;
 mod request;
 mod router;
+mod running;
+#[cfg(feature = "schedules")]
+mod schedule;
 mod serve;
 mod served;
 mod server;
 mod settings;
 mod start_lock;
 mod threads;
+#[cfg(feature = "protocol")]
+#[cfg_attr(
+    not(feature = "openai"),
+    allow(dead_code, unused_imports, reason = "protocols use it")
+)]
+mod turn_parts;
 
+pub use access::Access;
 pub use builder::ServerBuilder;
 pub use error::{SetupError, SetupErrors};
 pub use limits::Limits;
 pub use notice::Notice;
+#[cfg(feature = "a2a")]
+pub use protocol::a2a::{A2a, AgentProfile, AgentSkill};
+#[cfg(feature = "schedules")]
+pub use schedule::{Missed, Schedule};
 pub use served::{FlowKind, ServedFlow};
 pub use server::Server;

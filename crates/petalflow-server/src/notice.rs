@@ -44,6 +44,13 @@ pub enum Notice<'a> {
         /// The problem.
         problem: &'a str,
     },
+    /// A thread of a schedule could not be begun. The server tries again.
+    NotScheduled {
+        /// The name of the schedule.
+        schedule: &'a str,
+        /// The problem.
+        problem: &'a str,
+    },
 }
 
 impl fmt::Display for Notice<'_> {
@@ -57,6 +64,12 @@ impl fmt::Display for Notice<'_> {
                 thread: "",
                 problem,
             } => write!(f, "unfinished threads cannot be listed: {problem}"),
+            Notice::NotScheduled { schedule, problem } => {
+                write!(
+                    f,
+                    "schedule {schedule}: no thread could be begun: {problem}"
+                )
+            }
             Notice::NotRecovered { thread, problem } => {
                 write!(f, "{thread}: cannot be continued: {problem}")
             }

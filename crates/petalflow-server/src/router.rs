@@ -9,7 +9,16 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post, put};
 
 use crate::Server;
+use crate::access;
 use crate::host;
+#[cfg(feature = "a2a")]
+use crate::protocol::a2a;
+#[cfg(any(feature = "a2a", feature = "ag-ui"))]
+use crate::protocol::admit::admit;
+#[cfg(feature = "ag-ui")]
+use crate::protocol::ag_ui;
+#[cfg(feature = "openai")]
+use crate::protocol::openai;
 use crate::refusal::Refusal;
 use crate::request;
 use crate::server::Inner;
@@ -41,7 +50,9 @@ impl Server {
             router.layer(from_fn_with_state(Arc::clone(&state), limit_requests))
         };
         let guarded = |router: Router<Arc<Inner>>| {
-            router.route_layer(from_fn_with_state(Arc::clone(&state), require_token))
+            router
+                .route_layer(from_fn_with_state(Arc::clone(&state), access::check))
+                .route_layer(from_fn_with_state(Arc::clone(&state), require_token))
         };
         let hooks = Router::new().route(
             "/workflows/{workflow}/webhooks/{trigger}",
@@ -54,6 +65,26 @@ impl Server {
                 .merge(limited(guarded(flows())))
                 .merge(limited(guarded(threads())))
                 .merge(guarded(streams));
+            #[cfg(feature = "schedules")]
+            {
+                router = router.merge(limited(guarded(crate::schedule::http::routes())));
+            }
+        }
+        #[cfg(feature = "openai")]
+        if state.settings.protocols.openai {
+            let admitted = from_fn_with_state(Arc::clone(&state), openai::admit);
+            router = router.merge(openai::routes().route_layer(admitted));
+        }
+        #[cfg(feature = "a2a")]
+        if state.settings.protocols.a2a.is_some() {
+            let admitted = from_fn_with_state(Arc::clone(&state), admit);
+            router = router.merge(a2a::routes().route_layer(admitted));
+            router = router.merge(limited(a2a::cards()));
+        }
+        #[cfg(feature = "ag-ui")]
+        if state.settings.protocols.ag_ui {
+            let admitted = from_fn_with_state(Arc::clone(&state), admit);
+            router = router.merge(ag_ui::routes().route_layer(admitted));
         }
         let router = router
             .fallback(async || Refusal::not_found("there is no such address"))

@@ -33,7 +33,7 @@ const MIN_BUFFER_BYTES: usize = 8192;
 
 impl Server {
     /// Serves HTTP/1.1 on this listener until `stop` is ready. It [continues](Self::recover) unfinished threads at the start, and
-    /// looks for others every 30 seconds. At the end it [drains](Self::drain) the runs, for at most 30 seconds.
+    /// looks for others every 30 seconds. It begins the threads of schedules. At the end it [drains](Self::drain) the runs, for at most 30 seconds.
     ///
     /// There is no TLS: put a proxy in front of it, or serve the [router](Self::router) with a server of your own.
     ///
@@ -58,12 +58,14 @@ impl Server {
         let router = self.router();
         let mut stop = pin!(stop);
         let mut recovery = pin!(self.recover_periodically());
+        let mut schedules = pin!(self.scheduled());
         // Closes the connections if this future is dropped.
         let mut serving = tokio::task::JoinSet::new();
         loop {
             let accepted = tokio::select! {
                 () = &mut stop => break,
                 () = &mut recovery => continue,
+                () = &mut schedules => continue,
                 Some(_) = serving.join_next() => continue,
                 accepted = accept(&listener, &connections) => accepted,
             };
@@ -95,6 +97,13 @@ impl Server {
         let closing = tokio::time::timeout(SHUTDOWN_GRACE, graceful.shutdown());
         let _ = tokio::join!(self.drain(SHUTDOWN_GRACE), closing);
         Ok(())
+    }
+
+    /// Begins the threads of schedules. It does not return.
+    async fn scheduled(&self) {
+        #[cfg(feature = "schedules")]
+        self.run_schedules().await;
+        std::future::pending::<()>().await;
     }
 
     /// Continues unfinished threads now, and again at each interval.

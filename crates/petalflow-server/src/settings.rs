@@ -5,9 +5,13 @@ use std::sync::Arc;
 use axum::Router;
 use petalflow::checkpoint::Store;
 use petalflow::run::CancelToken;
+use petalflow::thread::StoredThreads;
 use petalflow_documents::kinds::TriggerAuth;
 
+use crate::access::AccessHook;
 use crate::hook::Hook;
+#[cfg(feature = "schedules")]
+use crate::schedule::Schedules;
 use crate::served::ServedThreads;
 use crate::{Limits, Notice};
 
@@ -18,10 +22,16 @@ pub(crate) struct Settings {
     pub(crate) hooks: Vec<Hook>,
     /// The flows that clients start, each with another name.
     pub(crate) flows: Vec<Arc<dyn ServedThreads>>,
+    #[cfg(feature = "schedules")]
+    pub(crate) schedules: Schedules,
+    /// The threads of other programs, if they are shown.
+    pub(crate) stored: Option<StoredThreads>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) stop: CancelToken,
     /// The authentication of requests for threads. With `None` the server has no such addresses.
     pub(crate) threads: Option<TriggerAuth>,
+    /// Says which threads a caller may see. `None`: all.
+    pub(crate) access: Option<AccessHook>,
     pub(crate) limits: Limits,
     pub(crate) key_header: String,
     /// The hosts at which the server is reached. Empty: any.
@@ -29,4 +39,34 @@ pub(crate) struct Settings {
     /// Routes of the program.
     pub(crate) routes: Router,
     pub(crate) listener: Option<Listener>,
+    #[cfg(feature = "protocol")]
+    pub(crate) protocols: Protocols,
+}
+
+/// The protocols by which agents are served, in addition to the server's own addresses.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Protocols {
+    #[cfg(feature = "a2a")]
+    pub(crate) a2a: Option<crate::protocol::a2a::A2a>,
+    #[cfg(feature = "ag-ui")]
+    pub(crate) ag_ui: bool,
+    #[cfg(feature = "openai")]
+    pub(crate) openai: bool,
+}
+
+impl Protocols {
+    /// The names of the protocols that are served.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        let served = [
+            #[cfg(feature = "a2a")]
+            (self.a2a.is_some(), "A2A"),
+            #[cfg(feature = "ag-ui")]
+            (self.ag_ui, "AG-UI"),
+            #[cfg(feature = "openai")]
+            (self.openai, "OpenAI's interface"),
+        ];
+        let served: Vec<(bool, &'static str)> = served.into();
+        let served = served.into_iter().filter(|(is_served, _)| *is_served);
+        served.map(|(_, name)| name)
+    }
 }

@@ -382,3 +382,36 @@ async fn the_health_address_says_whether_the_server_takes_requests() {
     assert_eq!(stopping.status, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(stopping.error(), "the server stops");
 }
+
+/// The signature is that of GitHub's documentation, for its secret and its body.
+#[tokio::test]
+async fn a_signed_delivery_starts_a_run_and_a_changed_one_does_not() {
+    let work = Work::new();
+    let secret = "It's a Secret to Everybody";
+    let trigger = json!({ "auth": { "type": "github_signature", "secret": secret } });
+    let router = server(trigger, &work.counting()).router();
+    let signature = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
+    let request = |signature: Option<&str>, body: &'static str| {
+        let request = Request::post(HOOK).header("content-type", "text/plain");
+        let request = match signature {
+            Some(signature) => request.header("X-Hub-Signature-256", signature),
+            None => request,
+        };
+        request.body(Body::from(body)).expect("a request")
+    };
+    for (given, body) in [
+        (None, "Hello, World!"),
+        (Some(signature), "Hello, World?"),
+        (Some("sha256=00"), "Hello, World!"),
+    ] {
+        let refused = send(&router, request(given, body)).await;
+        assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
+        assert_eq!(refused.error(), "the signature is missing or wrong");
+    }
+    let thread = send(&router, request(Some(signature), "Hello, World!"))
+        .await
+        .thread();
+    let found = wait_until_settled(&router, &thread).await;
+    assert_eq!(found["state"]["vars"]["webhook_body"], "Hello, World!");
+    assert_eq!(work.runs(), 1);
+}

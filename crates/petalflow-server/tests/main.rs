@@ -1,5 +1,6 @@
 //! The server: requests in, threads out.
 
+mod access;
 mod answers;
 mod deliveries;
 mod durable;
@@ -7,7 +8,13 @@ mod flows;
 mod hostile;
 mod killed;
 mod kit;
+#[cfg(feature = "openai")]
+mod openai;
+#[cfg(any(feature = "a2a", feature = "ag-ui"))]
+mod protocols;
+mod schedules;
 mod setup;
 mod sockets;
 mod steering;
+mod stored;
 mod versions;

@@ -117,3 +117,22 @@ fn settings_that_were_read_are_not_read_again_for_each_trigger() {
     let wrong = Server::builder(&InMemoryStore::new()).document(read, &Services::new());
     assert!(wrong.build().is_err());
 }
+
+#[test]
+fn secrets_are_checked_at_the_start_and_threads_cannot_be_signed() {
+    let secret = "env:PETALFLOW_NO_SUCH_VARIABLE";
+    let auth = json!({ "auth": { "type": "stripe_signature", "secret": secret } });
+    let threads: TriggerAuth =
+        serde_json::from_value(json!({ "type": "github_signature", "secret": "s" }))
+            .expect("it is a setting");
+    let errors = builder(&InMemoryStore::new(), auth, &Work::new().counting())
+        .threads(threads)
+        .build()
+        .expect_err("there is no secret");
+    assert_eq!(
+        errors.to_string(),
+        "the server cannot be built:\n  trigger `incoming` of graph `orders` has no token or secret: set the environment \
+         variable `PETALFLOW_NO_SUCH_VARIABLE`\n  the addresses of threads cannot ask for a signature: give `.threads(..)` \
+         a token, `TriggerAuth::HeaderToken`"
+    );
+}

@@ -349,7 +349,7 @@ impl<F: Flow> Thread<F> {
         ThreadError::catch_panic(fork).await
     }
 
-    /// Begins another thread with a copy of a checkpoint of this one. Sub-flows that retain their state get the state that
+    /// Begins another thread with a copy of a checkpoint of this one, and with its labels. Sub-flows that retain their state get the state that
     /// they had at that checkpoint. If nodes are to run next, the other thread is [held](crate::checkpoint::ThreadStatus::Held).
     ///
     /// # Errors
@@ -365,13 +365,14 @@ impl<F: Flow> Thread<F> {
         let from = self.checked()?;
         let (to, _claim) = other.claimed().await?;
         other.must_be_new().await?;
+        durable::copy_labels(&from, &to).await?;
         let flow = &*self.threads.flow;
         let fork = Box::pin(durable::fork(flow, &from, checkpoint, &to));
         ThreadError::catch_panic(fork).await?;
         Ok(other)
     }
 
-    /// Copies the thread with its whole history. Task records of an unfinished superstep are not copied, because the tasks of
+    /// Copies the thread with its whole history and its labels. Task records of an unfinished superstep are not copied, because the tasks of
     /// the copy have other ids: they run again, and ask again. Until the copy is resumed, it is
     /// [held](crate::checkpoint::ThreadStatus::Held). It is written in one step, so its whole history is in memory for a moment.
     ///
@@ -395,6 +396,7 @@ impl<F: Flow> Thread<F> {
         let (from, _claim) = self.claimed().await?;
         let (to, _other_claim) = other.claimed().await?;
         other.must_be_new().await?;
+        durable::copy_labels(&from, &to).await?;
         durable::copy(&from, &to).await?;
         Ok(other)
     }

@@ -139,3 +139,25 @@ async fn a_new_turn_releases_a_thread() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_copy_and_a_fork_in_another_thread_have_the_labels() {
+    let store = InMemoryStore::new();
+    let thread = thread(&store, "a");
+    thread.set_labels([("user", "ann")]).await.unwrap();
+    let ran = thread.run("once".to_string()).await.unwrap();
+    ran.into_finished().unwrap();
+    let first = thread.history(HistoryQuery::all()).await.unwrap();
+    let first = first.last().unwrap().checkpoint;
+    let copied = thread.copy_to("copied").await.unwrap();
+    let forked = thread.fork_to(first, "forked").await.unwrap();
+    for thread in [copied, forked] {
+        let info = thread.info().await.unwrap().unwrap();
+        assert_eq!(info.labels["user"], "ann");
+    }
+    let unlabelled = super::thread(&store, "b");
+    let ran = unlabelled.run("once".to_string()).await.unwrap();
+    ran.into_finished().unwrap();
+    let copied = unlabelled.copy_to("c").await.unwrap();
+    assert!(copied.info().await.unwrap().unwrap().labels.is_empty());
+}

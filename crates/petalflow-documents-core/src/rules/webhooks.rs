@@ -31,7 +31,8 @@ pub(super) fn trigger(config: &Map<String, Value>, at: &Pointer, report: &mut Re
     }
     if let Some(Value::Object(auth)) = config.get("auth") {
         auth_header_is_token(auth, &at.name("auth"), report);
-        auth_token_given(auth, &at.name("auth"), report);
+        auth_secret_given("token", auth, &at.name("auth"), report);
+        auth_secret_given("secret", auth, &at.name("auth"), report);
     }
 }
 
@@ -81,10 +82,11 @@ fn auth_header_is_token(auth: &Map<String, Value>, at: &Pointer, report: &mut Re
     }
 }
 
-fn auth_token_given(auth: &Map<String, Value>, at: &Pointer, report: &mut Report) {
-    if text(auth, "token").is_some_and(|token| token.is_empty() || token == "env:") {
-        let message = "the token is empty; write `env:NAME` for the environment variable `NAME`";
-        report.add(Code::WrongValue, at.name("token"), message);
+fn auth_secret_given(name: &str, auth: &Map<String, Value>, at: &Pointer, report: &mut Report) {
+    if text(auth, name).is_some_and(|secret| secret.is_empty() || secret == "env:") {
+        let message =
+            format!("the {name} is empty; write `env:NAME` for the environment variable `NAME`");
+        report.add(Code::WrongValue, at.name(name), message);
     }
 }
 

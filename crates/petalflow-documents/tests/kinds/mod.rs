@@ -13,6 +13,7 @@ mod map;
 mod merge;
 mod rule_router;
 mod settings;
+mod signatures;
 mod tool_node;
 mod transform;
 mod webhook_call;

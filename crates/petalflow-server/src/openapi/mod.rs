@@ -10,7 +10,7 @@ use axum::extract::State;
 use serde_json::{Map, Value, json};
 
 use crate::server::Inner;
-use operations::{OPERATIONS, Operation};
+use operations::{OF_SCHEDULES, OPERATIONS, Operation};
 
 /// The document, with the schemas of the flows of this server.
 pub(crate) async fn document(State(server): State<Arc<Inner>>) -> Json<Value> {
@@ -30,7 +30,7 @@ fn build(server: &Inner) -> Value {
         schemas.insert(format!("input.{name}"), schema);
     }
     let mut paths = Map::new();
-    for operation in &OPERATIONS {
+    for operation in OPERATIONS.iter().chain(OF_SCHEDULES) {
         let path = paths.entry(operation.path).or_insert_with(|| json!({}));
         path[operation.method] = described(operation);
     }
@@ -47,7 +47,7 @@ fn build(server: &Inner) -> Value {
 }
 
 /// What any request can be refused with.
-const ALWAYS: [&str; 3] = ["401", "431", "503"];
+const ALWAYS: [&str; 4] = ["401", "403", "431", "503"];
 
 fn described(operation: &Operation) -> Value {
     let names = operation.path.split(['{', '}']).skip(1).step_by(2);
@@ -102,6 +102,7 @@ fn parameter(name: &str, place: &str) -> Value {
         "flow" => "The name of a flow.",
         "thread" => "The id of a thread.",
         "question" => "The id of a question.",
+        "schedule" => "The name of a schedule.",
         "checkpoint" => "The number of a checkpoint.",
         "status" => "Only threads with this status.",
         "label" => "Only threads with this label, as `name:value`.",
@@ -124,7 +125,8 @@ fn meaning(status: &str) -> &'static str {
         "204" => "No event will follow.",
         "400" => "The request cannot be read.",
         "401" => "The token is missing or wrong.",
-        "404" => "There is no such flow, thread or checkpoint.",
+        "403" => "The server does not answer to this host, or the caller may not see threads.",
+        "404" => "There is no such flow, thread, checkpoint or schedule.",
         "409" => "Another caller was faster, or the thread is busy.",
         "413" => "The body is too large.",
         "422" => "The body does not fit.",

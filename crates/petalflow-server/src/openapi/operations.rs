@@ -44,7 +44,7 @@ const fn post(
 /// Refusals of a request with a body.
 const OF_BODIES: &[&str] = &["400", "404", "409", "413", "422"];
 
-pub(super) const OPERATIONS: [Operation; 18] = [
+pub(super) const OPERATIONS: &[Operation] = &[
     get("/flows", "Flows", "The flows that are served."),
     get(
         "/flows/{flow}",
@@ -177,4 +177,36 @@ pub(super) const OPERATIONS: [Operation; 18] = [
             "Replaces the labels of a thread.",
         )
     },
+];
+
+#[cfg(not(feature = "schedules"))]
+pub(super) const OF_SCHEDULES: &[Operation] = &[];
+
+#[cfg(feature = "schedules")]
+pub(super) const OF_SCHEDULES: &[Operation] = &[
+    get(
+        "/schedules",
+        "Schedules",
+        "The schedules, with their next times.",
+    ),
+    get(
+        "/schedules/{schedule}",
+        "Schedule",
+        "A schedule, with its next times.",
+    ),
+    post(
+        "/schedules/{schedule}/pause",
+        ("200", "Schedule"),
+        "Pauses a schedule, in all processes with the store.",
+    ),
+    post(
+        "/schedules/{schedule}/unpause",
+        ("200", "Schedule"),
+        "Continues a schedule with the next planned time.",
+    ),
+    post(
+        "/schedules/{schedule}/run",
+        ("202", "Thread"),
+        "Begins a thread of a schedule now.",
+    ),
 ];

@@ -117,6 +117,11 @@ pub(super) fn all() -> Map<String, Value> {
             request(&json!({ "checkpoint": number() }), json!({ "id": id() })),
         ),
         ("Copy", request(&json!({ "id": id() }), json!({}))),
+        ("Schedule", schedule()),
+        (
+            "Schedules",
+            object(&json!({ "schedules": list_of("Schedule") }), json!({})),
+        ),
         ("Labels", labels()),
         (
             "Labelled",
@@ -185,6 +190,22 @@ fn view() -> Value {
         "state": any(),
     });
     object(&required, json!({ "trigger": text() }))
+}
+
+fn schedule() -> Value {
+    let times = json!({ "type": "array", "items": { "type": "string", "format": "date-time" } });
+    let missed = json!({ "enum": ["skip", "latest", "all"] });
+    let required = json!({
+        "name": text(),
+        "flow": text(),
+        "cron": text(),
+        "text": text(),
+        "zone": text(),
+        "missed": missed,
+        "paused": { "type": "boolean" },
+        "next": times,
+    });
+    object(&required, json!({ "input": any() }))
 }
 
 /// An answer to a question, a decision about an approval, or an answer to the question of a human node.

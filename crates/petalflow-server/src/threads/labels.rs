@@ -8,6 +8,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
+use crate::access;
 use crate::refusal::Refusal;
 use crate::request;
 use crate::served::{Labels, no_thread};
@@ -15,6 +16,10 @@ use crate::server::Inner;
 
 /// The label with a checksum of the request that has started a thread.
 pub(super) const REQUEST: &str = "petalflow.request";
+
+/// The label with the name of the schedule that has begun a thread.
+#[cfg(feature = "schedules")]
+pub(crate) const SCHEDULE: &str = "petalflow.schedule";
 
 const RESERVED: &str = "petalflow.";
 
@@ -25,10 +30,11 @@ pub(crate) async fn replace(
     request: Request,
 ) -> Result<(StatusCode, Json<Value>), Refusal> {
     let flow = server.owner(&thread).await?;
+    let access = access::of(&request);
     let limit = server.settings.limits.max_answer_bytes;
     let labels: Labels = request::json(request, limit, &server).await?;
     let before = server.info(&thread).await?.ok_or_else(no_thread)?.labels;
-    let labels = with_reserved(labels, &before)?;
+    let labels = access.with_required(with_reserved(labels, &before)?)?;
     let shown = json!({ "labels": labels });
     flow.set_labels(&thread, labels).await?;
     Ok((StatusCode::OK, Json(shown)))

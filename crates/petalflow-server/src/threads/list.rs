@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
-use axum::http::{StatusCode, Uri};
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
 use petalflow::checkpoint::{Store as _, ThreadInfo, ThreadQuery, ThreadStatus};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::access;
 use crate::refusal::Refusal;
 use crate::request;
 use crate::server::{Inner, prefix};
@@ -28,25 +29,28 @@ struct Query {
     limit: Option<usize>,
 }
 
-/// A page of the threads, in the order of their ids.
+/// A page of the threads, in the order of their ids. It has fewer than `limit` threads if some are not served, or if their
+/// labels do not fit.
 pub(crate) async fn list(
     State(server): State<Arc<Inner>>,
-    uri: Uri,
+    request: Request,
 ) -> Result<Json<Value>, Refusal> {
-    let query: Query = request::query(&uri)?;
+    let access = access::of(&request);
+    let query: Query = request::query(request.uri())?;
     let status = query.status.as_deref().map(status).transpose()?;
     let label = query.label.as_deref().map(label).transpose()?;
     let limit = request::page_size(query.limit);
     // The ids of a flow begin with its name, also while its first run is in progress.
-    let begins = match &*query.flow {
-        "" => query.prefix,
+    let (begins, stored_name) = match &*query.flow {
+        "" => (query.prefix, None),
+        flow if server.is_stored(flow) => (query.prefix, Some(flow)),
         flow => {
             let prefix = prefix(server.flow(flow)?.facts());
             let is_of_flow = query.prefix.starts_with(&prefix);
             if is_of_flow {
-                query.prefix
+                (query.prefix, None)
             } else {
-                prefix + &query.prefix
+                (prefix + &query.prefix, None)
             }
         }
     };
@@ -55,12 +59,17 @@ pub(crate) async fn list(
         after: query.after.as_deref(),
         limit: Some(limit),
         status,
-        label,
+        flow: stored_name,
+        // The store compares one label. The required one leaves fewer threads.
+        label: access.required().or(label),
         ..ThreadQuery::default()
     };
     let found = server.settings.store.threads(page).await?;
     let next = found.get(limit - 1).map(|last| last.id.clone());
-    let threads = found.iter().filter_map(|info| {
+    let has_label = |info: &&ThreadInfo| {
+        label.is_none_or(|(name, value)| info.labels.get(name).is_some_and(|it| it == value))
+    };
+    let threads = found.iter().filter(has_label).filter_map(|info| {
         let flow = server.flow_of(info)?;
         Some(listed(info, &flow))
     });

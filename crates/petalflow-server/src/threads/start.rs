@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, Request, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::labels;
 use crate::Notice;
+use crate::access::{self, Access};
 use crate::refusal::Refusal;
 use crate::request;
-use crate::served::{Input, Labels, ServedThreads};
+use crate::served::{Input, InputValue, Labels, ServedThreads};
 use crate::server::{Inner, prefix};
 use crate::start_lock::{StartLock, digest};
 
@@ -21,13 +22,67 @@ const MAX_ID: usize = 128;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Start {
-    /// The id of the thread, after the name of the flow. `None`: the server chooses one.
+struct StartBody {
     id: Option<String>,
     #[serde(default)]
     input: Value,
     #[serde(default)]
     labels: Labels,
+}
+
+/// What starts a thread.
+pub(crate) struct Start {
+    /// The id of the thread, after the name of the flow. `None`: the server chooses one.
+    pub(crate) id: Option<String>,
+    pub(crate) input: InputValue,
+    pub(crate) labels: Labels,
+    /// Labels of the server, whose names are reserved.
+    pub(crate) own_labels: Labels,
+}
+
+/// Who starts a thread, and with which request.
+pub(crate) struct Starter {
+    pub(crate) access: Access,
+    /// The identifier of the request.
+    pub(crate) key: Option<String>,
+    /// The checksum of its body.
+    pub(crate) checksum: String,
+}
+
+impl Starter {
+    /// A caller that may see all threads, with a request that is not identified.
+    #[cfg(all(test, feature = "protocol"))]
+    pub(crate) fn anyone() -> Self {
+        Starter {
+            access: Access::All,
+            key: None,
+            checksum: String::new(),
+        }
+    }
+
+    /// The caller of a request, which has these bytes.
+    pub(crate) fn of(
+        server: &Inner,
+        access: Access,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Result<Self, Refusal> {
+        Ok(Starter {
+            access,
+            key: request::identifier(headers, &server.settings.key_header)?,
+            checksum: digest(body),
+        })
+    }
+
+    /// The id of the thread, if the request does not choose one. Requests of two users with the same identifier start two
+    /// threads.
+    fn id(&self) -> String {
+        match (&self.key, self.access.required()) {
+            (None, _) => format!("{:032x}", fastrand::u128(..)),
+            (Some(key), None) => digest(key),
+            (Some(key), Some((name, value))) => digest(format!("{name}\0{value}\0{key}")),
+        }
+    }
 }
 
 /// Starts a thread of a flow, and answers when its input is stored.
@@ -37,66 +92,75 @@ pub(crate) async fn start(
     request: Request,
 ) -> Result<(StatusCode, Json<Value>), Refusal> {
     let flow = Arc::clone(server.flow(&flow)?);
-    let key = request::identifier(request.headers(), &server.settings.key_header)?;
+    let (access, headers) = (access::of(&request), request.headers().clone());
     let body = request::whole(request, server.settings.limits.max_input_bytes, &server).await?;
-    let start: Start = request::parse(&body)?;
+    let starter = Starter::of(&server, access, &headers, &body)?;
+    let start: StartBody = request::parse(&body)?;
     if let Some(id) = &start.id {
         check_id(id)?;
-        if key.is_some() {
+        if starter.key.is_some() {
             let text =
                 "a request with an identifier has no `id`: the identifier chooses the thread";
             return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
         }
     }
-    let checksum = digest(&body);
-    let begun = begin(Arc::clone(&server), flow, start, key, checksum);
+    let start = Start {
+        id: start.id,
+        input: start.input.into(),
+        labels: start.labels,
+        own_labels: Labels::new(),
+    };
+    let begun = begin(Arc::clone(&server), flow, start, starter);
     let thread = server.run_detached(begun).await?;
     Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))))
 }
 
 /// Begins a thread, and returns its id. A repeated request with an identifier gets the thread of the first one.
-async fn begin(
+pub(crate) async fn begin(
     server: Arc<Inner>,
     flow: Arc<dyn ServedThreads>,
     start: Start,
-    key: Option<String>,
-    checksum: String,
+    starter: Starter,
 ) -> Result<String, Refusal> {
-    let own = start.id.unwrap_or_else(|| match &key {
-        Some(key) => digest(key),
-        None => format!("{:032x}", fastrand::u128(..)),
-    });
+    let own = start.id.unwrap_or_else(|| starter.id());
     let thread = format!("{}{own}", prefix(flow.facts()));
     let _lock = StartLock::take(&server, &thread).await?;
     if flow.view(&thread, None).await?.is_some() {
-        return repeated(&server, thread, key.is_some(), &checksum).await;
+        return repeated(&server, thread, &starter).await;
     }
-    let mut labels = labels::with_reserved(start.labels, &Labels::new())?;
-    if key.is_some() {
-        labels.insert(labels::REQUEST.to_string(), checksum);
+    let labels = labels::with_reserved(start.labels, &Labels::new())?;
+    let mut labels = starter.access.with_required(labels)?;
+    labels.extend(start.own_labels);
+    if starter.key.is_some() {
+        labels.insert(labels::REQUEST.to_string(), starter.checksum);
     }
     let input = Input {
         value: start.input,
         labels,
         discards: false,
     };
-    let store = async |token| {
-        let run = flow.begin(&thread, input, &token).await?;
-        server.notify(Notice::Accepted { thread: &thread });
-        Ok(run)
-    };
-    server.begin(thread.clone(), store).await?;
+    store(&server, &*flow, &thread, input).await?;
     Ok(thread)
 }
 
+/// Stores the input of a new thread, and runs it.
+pub(crate) async fn store(
+    server: &Arc<Inner>,
+    flow: &dyn ServedThreads,
+    thread: &str,
+    input: Input,
+) -> Result<(), Refusal> {
+    let store = async |token| {
+        let run = flow.begin(thread, input, &token).await?;
+        server.notify(Notice::Accepted { thread });
+        Ok(run)
+    };
+    server.begin(thread.to_string(), store).await
+}
+
 /// The thread of the first request with an identifier. A thread whose id a client has chosen is not started twice.
-async fn repeated(
-    server: &Inner,
-    thread: String,
-    has_key: bool,
-    checksum: &str,
-) -> Result<String, Refusal> {
-    if !has_key {
+async fn repeated(server: &Inner, thread: String, starter: &Starter) -> Result<String, Refusal> {
+    if starter.key.is_none() {
         return Err(Refusal::new(
             StatusCode::CONFLICT,
             format!("there is a thread `{thread}` already: a further input is another turn of it"),
@@ -106,7 +170,7 @@ async fn repeated(
     let first = info
         .as_ref()
         .and_then(|info| info.labels.get(labels::REQUEST));
-    if first.is_some_and(|first| first != checksum) {
+    if first.is_some_and(|first| *first != starter.checksum) {
         return Err(Refusal::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             format!("a request with this identifier had another body: it started `{thread}`"),
@@ -135,7 +199,7 @@ pub(crate) async fn turn(
     let limit = server.settings.limits.max_input_bytes;
     let turn: Turn = request::json(request, limit, &server).await?;
     let input = Input {
-        value: turn.input,
+        value: turn.input.into(),
         labels: Labels::new(),
         discards: turn.discard_pending,
     };

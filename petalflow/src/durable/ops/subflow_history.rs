@@ -79,6 +79,19 @@ pub(in crate::durable) async fn restore_subflows(
     Ok(copies)
 }
 
+/// Gives a thread that does not exist yet the labels of another one, such as the version of its document. They are written
+/// before its checkpoints, so that the thread has them as soon as it exists.
+pub(crate) async fn copy_labels(
+    from: &ThreadStorage,
+    to: &ThreadStorage,
+) -> Result<(), ThreadError> {
+    let labels = from.info().await?.map(|info| info.labels);
+    match labels.filter(|labels| !labels.is_empty()) {
+        Some(labels) => Ok(to.set_labels(&labels).await?),
+        None => Ok(()),
+    }
+}
+
 /// Copies all checkpoints of a thread to a thread that does not exist yet, in one step. A person holds the copy.
 pub(crate) async fn copy(from: &ThreadStorage, to: &ThreadStorage) -> Result<(), ThreadError> {
     let mut namespaces = from.flows().await?;

@@ -106,10 +106,12 @@ impl EventLog {
         self.position.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stores how the run has ended, with its error, and what has happened before.
+    /// Stores how the run has ended, with its error, and what has happened before. `is_held`: a person has cancelled the run. A
+    /// program that stops drains its runs, and drops those that take too long: the next process continues both.
     pub(in crate::durable) fn end(
         &self,
         error: Option<&RunError>,
+        is_held: bool,
     ) -> BoxFuture<'_, Result<(), StoreError>> {
         let end = match error {
             None => RunEnd {
@@ -117,6 +119,7 @@ impl EventLog {
                 superstep: self.buffer.newest_superstep.get(),
                 interrupts: &[],
                 error: None,
+                reason: None,
             },
             Some(error) => match error.kind() {
                 // The thread belongs to another run.
@@ -126,12 +129,18 @@ impl EventLog {
                     superstep: error.superstep(),
                     interrupts,
                     error: None,
+                    reason: None,
                 },
                 _ => RunEnd {
                     kind: "failed",
                     superstep: error.superstep(),
                     interrupts: &[],
                     error: Some(error.to_string()),
+                    reason: match error.kind() {
+                        RunErrorKind::Cancelled if is_held => Some("cancelled"),
+                        RunErrorKind::Cancelled | RunErrorKind::Drained { .. } => Some("drained"),
+                        _ => None,
+                    },
                 },
             },
         };

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
-use subtle::ConstantTimeEq;
 
+use super::header::{is_token, value};
+use super::{Refusal, TriggerAuth};
 use crate::clock::now_ms;
 use crate::kinds::{Call, EnvelopeNode};
 use crate::wire::rfc3339;
@@ -71,104 +71,6 @@ impl Default for WebhookTriggerConfig {
     }
 }
 
-/// How a request proves that it is allowed.
-///
-/// ```
-/// use petalflow_documents::kinds::TriggerAuth;
-/// use serde_json::json;
-///
-/// let auth: TriggerAuth = serde_json::from_value(json!({ "type": "header_token", "token": "env:HOOK_TOKEN" }))?;
-/// assert!(matches!(auth, TriggerAuth::HeaderToken { header, .. } if header == "X-PetalFlow-Webhook-Token"));
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-#[non_exhaustive]
-pub enum TriggerAuth {
-    /// Every request is allowed.
-    #[default]
-    None,
-    /// A header contains a token.
-    HeaderToken {
-        /// The header. The default is `X-PetalFlow-Webhook-Token`.
-        #[serde(default = "token_header")]
-        header: String,
-        /// The token, or `env:NAME` for the environment variable `NAME`.
-        token: String,
-    },
-}
-
-fn token_header() -> String {
-    "X-PetalFlow-Webhook-Token".into()
-}
-
-impl TriggerAuth {
-    /// Checks the headers of a request. The time that this takes does not depend on the token.
-    ///
-    /// ```
-    /// use petalflow_documents::kinds::TriggerAuth;
-    /// use std::collections::BTreeMap;
-    ///
-    /// let auth = TriggerAuth::HeaderToken { header: "X-Token".into(), token: "secret".into() };
-    /// assert!(auth.check(&BTreeMap::from([("x-token".into(), "secret".into())])).is_ok());
-    /// assert!(auth.check(&BTreeMap::new()).is_err());
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Refusal::Unauthorized`], [`Refusal::NoToken`] if the environment variable with the token is not set, or
-    /// [`Refusal::EmptyToken`] if the settings have an empty token. Nobody passes an empty token.
-    pub fn check(&self, headers: &BTreeMap<String, String>) -> Result<(), Refusal> {
-        let TriggerAuth::HeaderToken { token, .. } = self else {
-            return Ok(());
-        };
-        let token = expected(token)?;
-        let mut headers = headers.iter();
-        let given = headers.find(|(name, _)| self.is_secret(name));
-        let given = given.map_or("", |(_, value)| value.as_str());
-        // Hashes have one length, so that the time does not depend on that of the token.
-        let same = Sha256::digest(given).ct_eq(&Sha256::digest(token));
-        bool::from(same).then_some(()).ok_or(Refusal::Unauthorized)
-    }
-
-    /// Whether the header with this name has the token.
-    fn is_secret(&self, name: &str) -> bool {
-        match self {
-            TriggerAuth::None => false,
-            TriggerAuth::HeaderToken { header, .. } => name.eq_ignore_ascii_case(header.trim()),
-        }
-    }
-}
-
-/// The token, or the value of the environment variable that it names.
-fn expected(token: &str) -> Result<String, Refusal> {
-    let token = token.trim();
-    if token.is_empty() {
-        return Err(Refusal::EmptyToken);
-    }
-    let Some(variable) = token.strip_prefix("env:") else {
-        return Ok(token.to_owned());
-    };
-    let variable = variable.trim().to_owned();
-    match std::env::var(&variable) {
-        Ok(value) if !value.trim().is_empty() => Ok(value.trim().to_owned()),
-        _ => Err(Refusal::NoToken { variable }),
-    }
-}
-
-/// The token is not shown.
-impl std::fmt::Debug for TriggerAuth {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            TriggerAuth::None => f.write_str("None"),
-            TriggerAuth::HeaderToken { header, .. } => f
-                .debug_struct("HeaderToken")
-                .field("header", header)
-                .finish_non_exhaustive(),
-        }
-    }
-}
-
 /// An HTTP request, as a server received it.
 ///
 /// ```
@@ -195,70 +97,6 @@ pub struct WebhookRequest {
     pub workflow_id: String,
     /// The trigger that is called.
     pub trigger_id: String,
-}
-
-/// Why a request is refused.
-///
-/// ```
-/// use petalflow_documents::kinds::Refusal;
-///
-/// let refusal = Refusal::TooLarge { limit: 1024 };
-/// assert_eq!(refusal.status(), 413);
-/// assert_eq!(refusal.to_string(), "the body is larger than 1024 bytes");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Refusal {
-    /// The method is not allowed.
-    #[error("method {method} is not allowed: use {allowed}")]
-    Method {
-        /// The method.
-        method: String,
-        /// The methods that are.
-        allowed: String,
-    },
-    /// The body is too large.
-    #[error("the body is larger than {limit} bytes")]
-    TooLarge {
-        /// The limit.
-        limit: usize,
-    },
-    /// The token is missing or wrong.
-    #[error("the token is missing or wrong")]
-    Unauthorized,
-    /// The body is not what its content type says.
-    #[error("the body is not JSON: {0}")]
-    Body(String),
-    /// The settings of the trigger are wrong, which is not the fault of the client.
-    #[error("the trigger has no token: set the environment variable `{variable}`")]
-    NoToken {
-        /// The variable.
-        variable: String,
-    },
-    /// The token in the settings is empty, which is not the fault of the client.
-    #[error(
-        "the trigger has an empty token: set a token, or `env:NAME` for the environment variable `NAME`"
-    )]
-    EmptyToken,
-}
-
-impl Refusal {
-    /// The status code of the response.
-    ///
-    /// ```
-    /// use petalflow_documents::kinds::Refusal;
-    ///
-    /// assert_eq!(Refusal::Unauthorized.status(), 401);
-    /// ```
-    pub fn status(&self) -> u16 {
-        match self {
-            Refusal::Method { .. } => 405,
-            Refusal::TooLarge { .. } => 413,
-            Refusal::Unauthorized => 401,
-            Refusal::Body(_) => 400,
-            Refusal::NoToken { .. } | Refusal::EmptyToken => 500,
-        }
-    }
 }
 
 /// A node that begins a flow which an HTTP request starts. [`admit`](Self::admit) checks a request and makes the input of the
@@ -299,18 +137,12 @@ pub struct WebhookTriggerNode {
     config: WebhookTriggerConfig,
 }
 
-/// Whether a text can be the name of an HTTP method or header.
-pub(super) fn is_token(text: &str) -> bool {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-    !text.is_empty() && text.chars().all(allowed)
-}
-
 impl WebhookTriggerNode {
     /// Creates a node. Methods are changed to upper case.
     ///
     /// # Errors
     ///
-    /// If there is no method, a method is not an HTTP token, the token is empty, or a variable has no name.
+    /// If there is no method, a method is not an HTTP token, the token or secret is empty, or a variable has no name.
     pub fn new(mut config: WebhookTriggerConfig) -> Result<Self, ConfigError> {
         if config.methods.is_empty() {
             return Err(ConfigError::new("methods", "at least one is required"));
@@ -322,15 +154,7 @@ impl WebhookTriggerNode {
                 return Err(ConfigError::new(format!("methods[{index}]"), problem));
             }
         }
-        if let TriggerAuth::HeaderToken { header, token } = &config.auth {
-            if token.trim().is_empty() || token == "env:" {
-                return Err(ConfigError::new("auth.token", "it is empty"));
-            }
-            if !is_token(header.trim()) {
-                let problem = format!("`{header}` is not the name of an HTTP header");
-                return Err(ConfigError::new("auth.header", problem));
-            }
-        }
+        config.auth.check_settings()?;
         for (field, name) in [
             ("request_var", &config.request_var),
             ("body_var", &config.body_var),
@@ -350,7 +174,8 @@ impl WebhookTriggerNode {
         &self.config
     }
 
-    /// Checks the method and the token of a request. A server calls it before it reads the body.
+    /// Checks the method and the token of a request, or that it has a signature. A server calls it before it reads the body,
+    /// whose signature [`admit`](Self::admit) checks.
     ///
     /// ```
     /// use petalflow_documents::kinds::{WebhookRequest, WebhookTriggerConfig, WebhookTriggerNode};
@@ -374,7 +199,7 @@ impl WebhookTriggerNode {
     }
 
     /// Checks a request, and returns the input of the run that it starts. The body is JSON if its content type is JSON,
-    /// otherwise a text. Headers with credentials are left out: that of the token, `Authorization`, `Proxy-Authorization`
+    /// otherwise a text. Headers with credentials are left out: that of the token or signature, `Authorization`, `Proxy-Authorization`
     /// and `Cookie`.
     ///
     /// # Errors
@@ -386,10 +211,12 @@ impl WebhookTriggerNode {
         if request.body.len() > limit {
             return Err(Refusal::TooLarge { limit });
         }
+        let auth = &self.config.auth;
+        auth.check_body(&request.headers, &request.body)?;
         let mut headers = Map::new();
         for (name, value) in &request.headers {
             let name = name.to_ascii_lowercase();
-            if !(self.config.auth.is_secret(&name) || CREDENTIALS.contains(&name.as_str())) {
+            if !(auth.is_secret(&name) || CREDENTIALS.contains(&name.as_str())) {
                 headers.insert(name, value.as_str().into());
             }
         }
@@ -409,9 +236,7 @@ impl WebhookTriggerNode {
 }
 
 fn body(request: &WebhookRequest) -> Result<Value, Refusal> {
-    let mut headers = request.headers.iter();
-    let kind = headers.find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-    let kind = kind.map_or("", |(_, value)| value.as_str());
+    let kind = value(&request.headers, "content-type").unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     let is_json = kind.eq_ignore_ascii_case("application/json")
         || kind.to_ascii_lowercase().ends_with("+json");

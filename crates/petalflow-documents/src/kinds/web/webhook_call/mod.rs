@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::webhook_trigger::is_token;
+use super::header::is_token;
 use crate::kinds::{Call, EnvelopeNode};
 use crate::template::{Language, MissingVariable, Template, Variables};
 use crate::wire::{WireTrace, artifact_to_wire, message_to_wire};

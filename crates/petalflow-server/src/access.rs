@@ -1,0 +1,151 @@
+//! Which threads a caller may see.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::{RawPathParams, Request, State};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::refusal::Refusal;
+use crate::served::{Labels, no_thread};
+use crate::server::Inner;
+
+/// Which threads a caller may see and change. The program decides it for each request, with
+/// [`ServerBuilder::access`](crate::ServerBuilder::access).
+///
+/// ```
+/// use petalflow_server::Access;
+///
+/// assert_ne!(Access::label("user", "ann"), Access::All);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Access {
+    /// All threads.
+    All,
+    /// The threads that have this label. The threads that the caller starts get it, and the caller cannot change it.
+    Label {
+        /// The name of the label, such as `user`.
+        name: String,
+        /// Its value, such as the id of the user.
+        value: String,
+    },
+    /// No thread: the request is refused with 403.
+    None,
+}
+
+/// Decides which threads the caller of a request may see.
+pub(crate) type AccessHook = Arc<dyn Fn(&Parts) -> Access + Send + Sync>;
+
+impl Access {
+    /// The threads that have this label.
+    ///
+    /// ```
+    /// use petalflow_server::Access;
+    ///
+    /// let access = Access::label("user", "ann");
+    /// assert!(matches!(access, Access::Label { name, .. } if name == "user"));
+    /// ```
+    pub fn label(name: impl Into<String>, value: impl Into<String>) -> Self {
+        let (name, value) = (name.into(), value.into());
+        Access::Label { name, value }
+    }
+
+    /// Whether the caller may see a thread with these labels.
+    pub(crate) fn allows(&self, labels: &BTreeMap<String, String>) -> bool {
+        match self {
+            Access::All => true,
+            Access::Label { name, value } => labels.get(name) == Some(value),
+            Access::None => false,
+        }
+    }
+
+    /// The label that every thread of the caller has.
+    pub(crate) fn required(&self) -> Option<(&str, &str)> {
+        match self {
+            Access::Label { name, value } => Some((name, value)),
+            _ => None,
+        }
+    }
+
+    /// The labels that a caller sets, with the required one.
+    pub(crate) fn with_required(&self, mut labels: Labels) -> Result<Labels, Refusal> {
+        let Some((name, value)) = self.required() else {
+            return Ok(labels);
+        };
+        if labels.get(name).is_some_and(|given| given != value) {
+            return Err(Refusal::new(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                format!("the label `{name}` cannot be set: it says whose thread it is"),
+            ));
+        }
+        labels.insert(name.to_string(), value.to_string());
+        Ok(labels)
+    }
+}
+
+/// The access of the caller, as [`check`] has found it.
+pub(crate) fn of(request: &Request) -> Access {
+    let access = request.extensions().get::<Access>();
+    access.cloned().unwrap_or(Access::All)
+}
+
+/// Refuses a request for a thread that the caller may not see, as if there were no such thread.
+pub(crate) async fn check(
+    State(server): State<Arc<Inner>>,
+    params: RawPathParams,
+    request: Request,
+    next: Next,
+) -> Response {
+    let request = match decide(&server, request) {
+        Ok(request) => request,
+        Err(refusal) => return refusal.into_response(),
+    };
+    match is_allowed(&server, &of(&request), &params).await {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+/// The request with the access of its caller, for [`of`]. Fails if the caller may see no thread.
+pub(crate) fn decide(server: &Inner, request: Request) -> Result<Request, Refusal> {
+    let Some(hook) = &server.settings.access else {
+        return Ok(request);
+    };
+    let (parts, body) = request.into_parts();
+    let access = hook(&parts);
+    if access == Access::None {
+        let text = "you may not see threads";
+        return Err(Refusal::forbidden(text));
+    }
+    let mut request = Request::from_parts(parts, body);
+    request.extensions_mut().insert(access);
+    Ok(request)
+}
+
+async fn is_allowed(
+    server: &Inner,
+    access: &Access,
+    params: &RawPathParams,
+) -> Result<(), Refusal> {
+    let mut params = params.iter();
+    match params.find(|(name, _)| *name == "thread") {
+        Some((_, thread)) => server.visible(access, thread).await,
+        None => Ok(()),
+    }
+}
+
+impl Inner {
+    /// Fails if the caller may not see the thread, or if there is none.
+    pub(crate) async fn visible(&self, access: &Access, thread: &str) -> Result<(), Refusal> {
+        if *access == Access::All {
+            return Ok(());
+        }
+        let info = self.info(thread).await?;
+        let is_visible = info.is_some_and(|info| access.allows(&info.labels));
+        is_visible.then_some(()).ok_or_else(no_thread)
+    }
+}

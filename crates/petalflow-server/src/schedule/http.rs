@@ -1,0 +1,105 @@
+//! The schedules over HTTP: list, pause, continue, run now.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::schedule::ReadSchedule;
+use crate::access::{self, Access};
+use crate::refusal::Refusal;
+use crate::server::Inner;
+
+/// The addresses of schedules.
+pub(crate) fn routes() -> Router<Arc<Inner>> {
+    Router::new()
+        .route("/schedules", get(list))
+        .route("/schedules/{schedule}", get(show))
+        .route("/schedules/{schedule}/pause", post(pause))
+        .route("/schedules/{schedule}/unpause", post(unpause))
+        .route("/schedules/{schedule}/run", post(run))
+}
+
+async fn list(State(server): State<Arc<Inner>>, request: Request) -> Result<Json<Value>, Refusal> {
+    sees_all(&request)?;
+    let mut views = Vec::new();
+    for schedule in &server.settings.schedules.schedules {
+        views.push(view(&server, schedule).await?);
+    }
+    Ok(Json(json!({ "schedules": views })))
+}
+
+async fn show(
+    State(server): State<Arc<Inner>>,
+    Path(name): Path<String>,
+    request: Request,
+) -> Result<Json<Value>, Refusal> {
+    sees_all(&request)?;
+    let schedule = server.settings.schedules.find(&name)?;
+    Ok(Json(view(&server, schedule).await?))
+}
+
+/// Pauses a schedule, in all processes with the store.
+async fn pause(
+    State(server): State<Arc<Inner>>,
+    Path(name): Path<String>,
+    request: Request,
+) -> Result<Json<Value>, Refusal> {
+    sees_all(&request)?;
+    let schedules = &server.settings.schedules;
+    let schedule = schedules.find(&name)?;
+    schedules.records.load(&name, Timestamp::now()).await?;
+    schedules.records.pause(&name).await?;
+    Ok(Json(view(&server, schedule).await?))
+}
+
+/// Continues a schedule with the next planned time.
+async fn unpause(
+    State(server): State<Arc<Inner>>,
+    Path(name): Path<String>,
+    request: Request,
+) -> Result<Json<Value>, Refusal> {
+    sees_all(&request)?;
+    let schedules = &server.settings.schedules;
+    let schedule = schedules.find(&name)?;
+    let now = Timestamp::now();
+    let record = schedules.records.load(&name, now).await?;
+    if record.paused {
+        schedules.records.unpause(&name, now).await?;
+    }
+    Ok(Json(view(&server, schedule).await?))
+}
+
+/// Begins a thread now, also if the schedule is paused.
+async fn run(
+    State(server): State<Arc<Inner>>,
+    Path(name): Path<String>,
+    request: Request,
+) -> Result<(StatusCode, Json<Value>), Refusal> {
+    sees_all(&request)?;
+    let schedule = server.settings.schedules.find(&name)?;
+    let thread = server
+        .begin_planned(&schedule.schedule, Timestamp::now())
+        .await?;
+    Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))))
+}
+
+async fn view(server: &Inner, schedule: &ReadSchedule) -> Result<Value, Refusal> {
+    let now = Timestamp::now();
+    let records = &server.settings.schedules.records;
+    let record = records.load(schedule.schedule.name(), now).await?;
+    Ok(schedule.view(now, record.paused))
+}
+
+/// The threads of schedules belong to no user.
+fn sees_all(request: &Request) -> Result<(), Refusal> {
+    if access::of(request) == Access::All {
+        return Ok(());
+    }
+    let text = "you may not see schedules: they are for callers who may see all threads";
+    Err(Refusal::forbidden(text))
+}
