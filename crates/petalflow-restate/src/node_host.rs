@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use petalflow::Flow;
-use petalflow::engine::{Batch, ThreadRecords};
+use petalflow::engine::Batch;
 use petalflow::event::TaskId;
 use petalflow::state::Storable;
 use restate_sdk::context::{Context, ContextSideEffects as _, RunFuture as _};
@@ -31,7 +31,7 @@ pub(crate) async fn run<F: Flow<State: Storable>>(
         let step = ctx.run(pass.step(limit.clone(), begin));
         let bytes = step.retry_policy(step_retries()).name("pass").await?;
         let Recorded { batch, .. } = Recorded::from_bytes(&bytes)?;
-        let batch = ThreadRecords::of_task(batch);
+        let batch = batch.of_task();
         records.apply(&batch.changes);
         whole.changes.0.extend(batch.changes.0);
         whole.end = batch.end;

@@ -75,16 +75,19 @@
 //! # }
 //! ```
 
+mod batch;
 mod pass;
 mod pass_store;
 mod placement;
 mod record_form;
 mod records;
+mod records_error;
 mod supersteps;
 mod thread_engine;
 
-pub use pass::{Batch, Pass, PassEnd};
-pub use placement::TaskRequest;
-pub use records::{RecordChanges, RecordsError, ThreadRecords};
+pub use batch::{Batch, PassEnd, TaskRequest};
+pub use pass::Pass;
+pub use records::{RecordChanges, ThreadRecords};
+pub use records_error::RecordsError;
 pub use supersteps::Supersteps;
 pub use thread_engine::ThreadEngine;

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use super::pass::{Batch, PassEnd};
-use super::placement::TaskRequest;
+use super::batch::{Batch, PassEnd, TaskRequest};
 use super::records::{RecordChanges, ThreadRecords, info};
+use super::records_error::RecordsError;
 use crate::cancel_token::CancelToken;
 use crate::checkpoint::{
     Address, Claim, InMemoryStore, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
@@ -41,7 +41,7 @@ impl PassStore {
         thread: &str,
         records: ThreadRecords,
         batches: Option<mpsc::UnboundedSender<Sent>>,
-    ) -> Result<Self, super::RecordsError> {
+    ) -> Result<Self, RecordsError> {
         let store = InMemoryStore::new();
         records.write_to(&store, thread).await?;
         Ok(PassStore(Arc::new(Shared {

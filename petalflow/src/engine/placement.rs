@@ -6,31 +6,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use super::batch::TaskRequest;
 use super::pass_store::PassStore;
 use crate::error::BoxError;
 use crate::ids::TaskId;
 use crate::middleware::{Middleware, Next, NodeCall};
 use crate::node::Scope;
 use crate::state::State;
-
-/// A task of a placed node: another process has to run it.
-///
-/// ```
-/// use petalflow::engine::TaskRequest;
-/// use petalflow::event::TaskId;
-///
-/// let request = TaskRequest { task: TaskId::from_bytes([1; 16]), node: "fetch".into(), pool: "crawlers".into() };
-/// assert_eq!(request.pool, "crawlers");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TaskRequest {
-    /// The task.
-    pub task: TaskId,
-    /// The name of its node.
-    pub node: String,
-    /// The pool of processes that the node is placed on.
-    pub pool: String,
-}
 
 /// Leaves the tasks of placed nodes to other processes, and requests them.
 pub(super) struct LeavePlaced {

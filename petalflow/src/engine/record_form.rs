@@ -1,6 +1,6 @@
 //! The keys and the bytes of single records.
 
-use super::records::RecordsError;
+use super::records_error::RecordsError;
 use crate::checkpoint::{CodecError, StoredCheckpoint, ThreadStatus};
 use petalflow_codec::{Unpack, pack, unpack};
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::pass::Batch;
 use super::record_form::{
     SEPARATOR, STATUS, key, number, pack_checkpoint, pack_status, unknown, unpack_checkpoint,
     unpack_status,
 };
+use super::records_error::RecordsError;
 use crate::checkpoint::{
     CodecError, Store, StoreChange, StoreError, StoredCheckpoint, StoredWrite, ThreadChange,
     ThreadInfo, ThreadQuery, ThreadStatus, ThreadStorage, WriteName,
@@ -59,34 +59,6 @@ pub struct ThreadRecords(BTreeMap<String, Vec<u8>>);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordChanges(pub Vec<(String, Option<Vec<u8>>)>);
-
-/// Why the records of a thread cannot be read or written.
-///
-/// ```
-/// use petalflow::engine::{RecordsError, ThreadRecords};
-///
-/// let error = ThreadRecords::from_bytes(&[7]).unwrap_err();
-/// assert!(matches!(error, RecordsError::Damaged(_)));
-/// ```
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RecordsError {
-    /// The records cannot be understood.
-    #[error("the records of the thread are damaged: {0}")]
-    Damaged(String),
-    /// The store has a thread with this id.
-    #[error("the store has a thread `{0}` already: delete it first, or use another id")]
-    Exists(String),
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl From<CodecError> for RecordsError {
-    fn from(error: CodecError) -> Self {
-        RecordsError::Damaged(error.to_string())
-    }
-}
 
 impl ThreadRecords {
     /// The records of a thread in a store, without its checksums. Empty if there is no such thread.
@@ -262,14 +234,6 @@ impl ThreadRecords {
                 .map(|(key, bytes)| (key.clone(), bytes.clone()))
                 .collect(),
         )
-    }
-
-    /// The batch of a pass of [`run_task`](super::ThreadEngine::run_task) as a change of the records of the whole thread, which has a
-    /// status of its own.
-    #[must_use]
-    pub fn of_task(mut batch: Batch) -> Batch {
-        batch.changes.0.retain(|(key, _)| key != STATUS);
-        batch
     }
 
     /// What a superstep comes to of which two parts have these statuses, and are due then: it has failed if one has, and waits if

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use super::pass::{Pass, PassEnd};
+use super::batch::PassEnd;
+use super::pass::Pass;
 use super::pass_store::PassStore;
 use super::placement::{LeavePlaced, RunOnly};
-use super::records::{RecordChanges, RecordsError, ThreadRecords};
+use super::records::{RecordChanges, ThreadRecords};
+use super::records_error::RecordsError;
 use crate::checkpoint::ThreadStatus;
 use crate::flow::Flow;
 use crate::ids::TaskId;
@@ -287,7 +289,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     /// // In another process:
     /// let mut pass = engine.run_task("ann", records.for_task(task), 0, task);
     /// while let Some(batch) = pass.next().await {
-    ///     records.apply(&ThreadRecords::of_task(batch).changes);
+    ///     records.apply(&batch.of_task().changes);
     /// }
     /// let batch = engine.advance("ann", records.clone(), 0, []).next().await.expect("it ends");
     /// assert!(batch.end.is_some_and(|end| end.committed));

@@ -4,16 +4,26 @@
 
 use petalflow::interrupt::{Decision, Resume};
 use petalflow::middleware::BoxFuture;
+use petalflow::run::RunErrorKind;
 use petalflow::state::Storable;
-use petalflow::{BoxError, Flow, Launch};
+use petalflow::{BoxError, Flow, Launch, RunError};
 
+use super::case::{CaseStep, Driver, DriverCase};
+use super::check::check as compare;
 use super::flows::{
     Approving, Asking, AskingParts, AskingTwice, Caught, Chain, Choose, Fork, Job, JobTitle,
     KeptParts, Loop, Managing, MayGoOn, Parts, Paying, Repair, Retrying, Spread, SpreadOdd,
     WhichTitle,
 };
-use super::{CaseStep, Driver, DriverCase, ran};
 use petalflow::thread::Thread;
+
+/// The result of a step whose run may end with an error that is stored with the thread.
+fn ran<T>(outcome: Result<T, RunError>) -> Result<(), BoxError> {
+    match outcome {
+        Err(error) if matches!(error.kind(), RunErrorKind::Thread { .. }) => Err(error.into()),
+        _ => Ok(()),
+    }
+}
 
 /// A step that begins a thread or a turn with these pages.
 fn begin<F: Flow<State = Job>, const PAGES: u32>(
@@ -79,7 +89,7 @@ async fn check<F: Flow<State = Job>>(
         placed,
         has_times: false,
     };
-    case.check(driver).await
+    compare(&case, driver).await
 }
 
 /// Defines cases. The doc comment of each says what it is about.
@@ -151,7 +161,7 @@ async fn check_decisions(
         placed: &["read"],
         has_times: true,
     };
-    case.check(driver).await
+    compare(&case, driver).await
 }
 
 /// An approval before a node, and one after a node.

@@ -5,7 +5,7 @@ use petalflow::engine::ThreadRecords;
 use petalflow::state::Storable;
 use petalflow::{BoxError, Flow};
 
-use super::DriverCase;
+use super::case::DriverCase;
 
 pub(super) async fn drive<F: Flow<State: Storable>>(
     case: &DriverCase<F>,

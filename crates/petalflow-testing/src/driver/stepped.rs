@@ -9,7 +9,7 @@ use petalflow::event::TaskId;
 use petalflow::state::Storable;
 use petalflow::{BoxError, Flow, async_trait};
 
-use super::{Driver, DriverCase};
+use super::case::{Driver, DriverCase};
 
 /// A driver in this process that makes one [pass](petalflow::engine) for each superstep: the shortest driver that fulfils the
 /// contract, as a model for others.
@@ -147,7 +147,7 @@ impl SteppedDriver {
             let run = |records: ThreadRecords, _: &[TaskRequest]| {
                 engine.run_task(thread, records.for_task(task), used, task)
             };
-            let (_, end) = self.take(records, run, ThreadRecords::of_task).await?;
+            let (_, end) = self.take(records, run, Batch::of_task).await?;
             rest = ThreadRecords::worse(rest, (end.status, end.due_ms));
         }
         if rest.0 == ThreadStatus::Running {
