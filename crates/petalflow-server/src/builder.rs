@@ -577,6 +577,7 @@ impl ServerBuilder {
             hosts: self.hosts,
             routes: self.routes,
             listener: self.listener,
+            #[cfg(feature = "protocol")]
             protocols: self.protocols,
         }))
     }

@@ -91,6 +91,8 @@ mod access;
 mod agent;
 mod answers;
 mod builder;
+#[cfg(feature = "agent")]
+mod call_decision;
 #[cfg(feature = "conversation")]
 mod conversation;
 mod delivery;
@@ -105,10 +107,15 @@ mod name;
 mod notice;
 mod openapi;
 #[cfg(feature = "protocol")]
+#[cfg_attr(
+    not(feature = "openai"),
+    allow(dead_code, unused_imports, reason = "protocols use it")
+)]
 mod protocol;
 mod refusal;
 mod request;
 mod router;
+mod running;
 #[cfg(feature = "schedules")]
 mod schedule;
 mod serve;
@@ -117,6 +124,12 @@ mod server;
 mod settings;
 mod start_lock;
 mod threads;
+#[cfg(feature = "protocol")]
+#[cfg_attr(
+    not(feature = "openai"),
+    allow(dead_code, unused_imports, reason = "protocols use it")
+)]
+mod turn_parts;
 
 pub use access::Access;
 pub use builder::ServerBuilder;

@@ -39,6 +39,7 @@ pub(crate) struct Settings {
     /// Routes of the program.
     pub(crate) routes: Router,
     pub(crate) listener: Option<Listener>,
+    #[cfg(feature = "protocol")]
     pub(crate) protocols: Protocols,
 }
 

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::end::{self, Waiting};
-use super::input::TurnInput;
 use crate::refusal::Refusal;
 use crate::served::{AnswerBody, Input, InputValue, Labels, ServedThreads, no_thread};
 use crate::server::Inner;
 use crate::threads::start::{self, Start, Starter};
+use crate::turn_parts::TurnInput;
 
 /// A turn that was begun: it is stored, and its run goes on if nobody reads it.
 #[derive(Clone)]

@@ -12,13 +12,13 @@ use tokio::sync::watch;
 
 use super::begin::Turn;
 use super::end::{self, TurnOutcome};
-use super::item::{ItemKind, TurnItem, Voice};
-use super::live::Live;
-use super::logged::{Logged, Streamed};
+use super::item::{ItemKind, TurnItem};
+use super::logged::Logged;
 use super::reader::Reader;
 use crate::refusal::Refusal;
 use crate::served::ServedThreads;
 use crate::server::Inner;
+use crate::turn_parts::{Live, Streamed, Voice};
 
 /// The items of a turn. The last one is its end, or an error of the store.
 pub(crate) type TurnItems = BoxStream<'static, Result<TurnItem, Refusal>>;
