@@ -120,6 +120,8 @@ mod router;
 mod running;
 #[cfg(feature = "schedules")]
 mod schedule;
+#[cfg(feature = "schedules")]
+mod scheduler;
 mod serve;
 mod served;
 mod server;
