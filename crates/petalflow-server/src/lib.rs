@@ -86,6 +86,8 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "a2a")]
+mod a2a;
 mod access;
 #[cfg(feature = "agent")]
 mod agent;
@@ -118,6 +120,8 @@ mod router;
 mod running;
 #[cfg(feature = "schedules")]
 mod schedule;
+#[cfg(feature = "schedules")]
+mod scheduler;
 mod serve;
 mod served;
 mod server;
@@ -131,13 +135,13 @@ mod threads;
 )]
 mod turn_parts;
 
+#[cfg(feature = "a2a")]
+pub use a2a::{A2a, AgentProfile, AgentSkill};
 pub use access::Access;
 pub use builder::ServerBuilder;
 pub use error::{SetupError, SetupErrors};
 pub use limits::Limits;
 pub use notice::Notice;
-#[cfg(feature = "a2a")]
-pub use protocol::a2a::{A2a, AgentProfile, AgentSkill};
 #[cfg(feature = "schedules")]
 pub use schedule::{Missed, Schedule};
 pub use served::{FlowKind, ServedFlow};

@@ -67,7 +67,7 @@ impl Server {
                 .merge(guarded(streams));
             #[cfg(feature = "schedules")]
             {
-                router = router.merge(limited(guarded(crate::schedule::http::routes())));
+                router = router.merge(limited(guarded(crate::scheduler::http::routes())));
             }
         }
         #[cfg(feature = "openai")]

@@ -47,7 +47,7 @@ pub(crate) struct Settings {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Protocols {
     #[cfg(feature = "a2a")]
-    pub(crate) a2a: Option<crate::protocol::a2a::A2a>,
+    pub(crate) a2a: Option<crate::a2a::A2a>,
     #[cfg(feature = "ag-ui")]
     pub(crate) ag_ui: bool,
     #[cfg(feature = "openai")]

@@ -4,7 +4,7 @@ use petalflow::tool::ToolCall;
 use serde_json::{Map, Value, json};
 
 use super::turn::{PersonAnswer, TurnPending};
-use crate::agent::CallDecision;
+use crate::call_decision::CallDecision;
 use crate::refusal::Refusal;
 use crate::served::{AnswerBody, ServedThreads};
 

@@ -94,7 +94,7 @@ pub(crate) async fn with_client(
     let server = server.expect("the settings are right");
     let serving = tokio::spawn(server.serve(listener, std::future::pending()));
     let output = program.args([&url, "secret"]).kill_on_drop(true).output();
-    let output = tokio::time::timeout(std::time::Duration::from_secs(60), output).await;
+    let output = tokio::time::timeout(std::time::Duration::from_mins(1), output).await;
     serving.abort();
     output.expect("in time").expect("it starts")
 }

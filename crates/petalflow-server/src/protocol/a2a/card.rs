@@ -4,15 +4,10 @@ use axum::http::header::AUTHORIZATION;
 use petalflow_documents::kinds::TriggerAuth;
 use serde_json::{Value, json};
 
-use super::VERSION;
-use super::settings::{A2a, AgentProfile, AgentSkill};
-use crate::served::{FlowKind, ServedThreads};
+use super::agent::VERSION;
+use crate::a2a::{A2a, AgentProfile, AgentSkill};
+use crate::served::ServedThreads;
 use crate::server::Inner;
-
-/// Whether a flow is served by the protocol.
-pub(super) fn is_served(flow: &dyn ServedThreads) -> bool {
-    matches!(flow.facts().kind, FlowKind::Agent | FlowKind::Conversation)
-}
 
 /// The card of an agent.
 pub(super) fn of(server: &Inner, a2a: &A2a, flow: &dyn ServedThreads) -> Value {

@@ -19,7 +19,7 @@ pub(super) fn to_chat(message: &Message) -> Result<ChatMessage, A2aError> {
         json!({ "filename": part.filename, "metadata": part.metadata, "isData": part.data.is_some() })
     });
     let about = json!({
-        "messageId": message.message_id,
+        "messageId": message.id,
         "metadata": message.metadata,
         "extensions": message.extensions,
         "referenceTaskIds": message.reference_task_ids,

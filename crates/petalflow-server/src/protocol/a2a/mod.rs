@@ -1,5 +1,6 @@
 //! Agents and conversations by the protocol A2A: the cards, the JSON-RPC binding, and the binding to HTTP and JSON.
 
+mod agent;
 mod card;
 mod content;
 mod error;
@@ -7,7 +8,6 @@ mod methods;
 mod rest;
 mod rpc;
 mod send;
-mod settings;
 mod stream;
 mod task;
 mod task_id;
@@ -16,27 +16,15 @@ mod wire;
 
 use std::sync::Arc;
 
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path, State};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::Value;
 
-use crate::access;
+use crate::a2a::A2a;
 use crate::builder::ServerBuilder;
 use crate::refusal::Refusal;
-use crate::request;
-use crate::served::ServedThreads;
 use crate::server::Inner;
-use error::{A2aError, ErrorKind};
-use methods::Agent;
-
-pub use settings::{A2a, AgentProfile, AgentSkill};
-
-/// The version of the protocol.
-const VERSION: &str = "1.0";
-
-/// The header, and the parameter of the query, with the version that a client speaks.
-const VERSION_HEADER: &str = "A2A-Version";
 
 impl ServerBuilder {
     /// Serves all agents and conversations by the protocol A2A 1.0, at `/a2a/{agent}`, with their cards at
@@ -100,11 +88,11 @@ pub(crate) fn cards() -> Router<Arc<Inner>> {
 
 /// The card of the agent at the root of the host.
 async fn root_card(State(server): State<Arc<Inner>>) -> Result<Json<Value>, Refusal> {
-    let a2a = settings(&server)?;
+    let a2a = agent::settings(&server)?;
     let mut flows = server.settings.flows.iter();
     let flow = flows.find(|flow| {
         let is_root = |root: &String| flow.facts().name == *root;
-        card::is_served(&***flow) && a2a.root.as_ref().is_none_or(is_root)
+        agent::is_served(&***flow) && a2a.root.as_ref().is_none_or(is_root)
     });
     let flow = flow.ok_or_else(|| Refusal::not_found("no agent is served"))?;
     Ok(Json(card::of(&server, a2a, &**flow)))
@@ -112,47 +100,8 @@ async fn root_card(State(server): State<Arc<Inner>>) -> Result<Json<Value>, Refu
 
 async fn card_of(
     State(server): State<Arc<Inner>>,
-    Path(agent): Path<String>,
+    Path(name): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
-    let flow = flow(&server, &agent)?;
-    Ok(Json(card::of(&server, settings(&server)?, &*flow)))
-}
-
-fn settings(server: &Inner) -> Result<&A2a, Refusal> {
-    let a2a = server.settings.protocols.a2a.as_ref();
-    a2a.ok_or_else(|| Refusal::not_found("there is no such address"))
-}
-
-/// The served agent with this name.
-fn flow(server: &Inner, name: &str) -> Result<Arc<dyn ServedThreads>, Refusal> {
-    let flow = server.flow(name).ok().filter(|it| card::is_served(&***it));
-    let flow = flow.ok_or_else(|| Refusal::not_found(format!("there is no agent `{name}`")))?;
-    Ok(Arc::clone(flow))
-}
-
-/// The agent of a request. The client must speak a version of the protocol that the server speaks; one that names none speaks
-/// 0.3 (section 3.6.2 of the specification).
-fn agent(server: Arc<Inner>, name: &str, request: &Request) -> Result<Agent, A2aError> {
-    let header = request.headers().get(VERSION_HEADER);
-    let header = header.and_then(|it| it.to_str().ok()).map(String::from);
-    let query: Vec<(String, String)> = request::query(request.uri())?;
-    let mut query = query.into_iter();
-    let query = query.find(|(name, _)| name.eq_ignore_ascii_case(VERSION_HEADER));
-    let version = header.or(query.map(|(_, version)| version));
-    let version = version.filter(|it| !it.is_empty());
-    let version = version.as_deref().unwrap_or("0.3");
-    // Patches do not change the protocol.
-    let mut numbers = version.split('.');
-    if (numbers.next(), numbers.next()) != (Some("1"), Some("0")) {
-        return Err(ErrorKind::VersionNotSupported.with(format!(
-            "version {version} of A2A is not supported: send the header `{VERSION_HEADER}: {VERSION}`"
-        )));
-    }
-    let flow =
-        flow(&server, name).map_err(|refusal| ErrorKind::MethodNotFound.with(refusal.text()))?;
-    Ok(Agent {
-        server,
-        flow,
-        access: access::of(request),
-    })
+    let flow = agent::flow(&server, &name)?;
+    Ok(Json(card::of(&server, agent::settings(&server)?, &*flow)))
 }

@@ -12,10 +12,11 @@ use futures_util::StreamExt;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::agent::agent;
 use super::error::{A2aError, ErrorKind};
+use super::methods::Agent;
 use super::stream::TaskStream;
 use super::wire::OfTask;
-use super::{agent, methods::Agent};
 use crate::request;
 use crate::server::Inner;
 

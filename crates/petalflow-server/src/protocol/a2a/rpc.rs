@@ -12,10 +12,11 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::agent::agent;
 use super::error::{A2aError, ErrorKind};
 use super::methods::Agent;
+use super::rest;
 use super::stream::TaskStream;
-use super::{agent, rest};
 use crate::request;
 use crate::server::Inner;
 

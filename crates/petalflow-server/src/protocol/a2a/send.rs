@@ -33,7 +33,7 @@ pub(super) async fn begin(
         id => Some(TaskId::parse(id).ok_or_else(|| A2aError::task_not_found(id))?),
     };
     let request = Request {
-        id: format!("a2a {}", message.message_id),
+        id: format!("a2a {}", message.id),
         checksum: digest(checked_text(message)),
         own: context(message, task.as_ref(), access)?,
         access: access.clone(),
@@ -46,19 +46,16 @@ pub(super) async fn begin(
     if let Some(turn) = request.earlier(server, flow).await? {
         return Ok((task.unwrap_or_else(|| of_turn(&own, &turn)), turn));
     }
-    let begins = match &task {
-        Some(id) => {
-            let now = Task::read(flow, id.clone()).await?;
-            let answers = answers(&now, message)?;
-            Begins::with_answers(answers, TurnInput::default())
-        }
-        None => {
-            refuse_waiting(&**flow, &request.thread(&**flow)).await?;
-            Begins::Input(TurnInput {
-                messages: vec![content::to_chat(message)?],
-                ..TurnInput::default()
-            })
-        }
+    let begins = if let Some(id) = &task {
+        let now = Task::read(flow, id.clone()).await?;
+        let answers = answers(&now, message)?;
+        Begins::with_answers(answers, TurnInput::default())
+    } else {
+        refuse_waiting(&**flow, &request.thread(&**flow)).await?;
+        Begins::Input(TurnInput {
+            messages: vec![content::to_chat(message)?],
+            ..TurnInput::default()
+        })
     };
     let turn = request.begin(server, flow, begins).await?;
     Ok((task.unwrap_or_else(|| of_turn(&own, &turn)), turn))
@@ -66,7 +63,7 @@ pub(super) async fn begin(
 
 fn check(message: &Message, configuration: &Configuration) -> Result<(), A2aError> {
     let invalid = |text: &str| Err(ErrorKind::InvalidParams.with(text));
-    if message.message_id.is_empty() {
+    if message.id.is_empty() {
         return invalid("`message.messageId` is missing");
     }
     if message.role != "ROLE_USER" {
@@ -102,7 +99,7 @@ fn context(message: &Message, task: Option<&TaskId>, access: &Access) -> Result<
         (_, "") => Ok(digest(format!(
             "a2a\n{:?}\n{}",
             access.required(),
-            message.message_id
+            message.id
         ))),
         (_, context) => Ok(context.to_string()),
     }

@@ -143,7 +143,6 @@ impl Updates {
     fn end(&mut self, end: Box<TurnEnd>) -> Update {
         let is_credential = |it: &TurnPending| matches!(it, TurnPending::Credential { .. });
         let (state, text) = match &end.outcome {
-            TurnOutcome::Interrupted => (TaskState::InputRequired, None),
             TurnOutcome::Finished if end.pending.is_empty() => {
                 match (self.refusal.take(), self.error.take()) {
                     (Some(refusal), _) => (TaskState::Rejected, Some(refusal)),
@@ -154,7 +153,7 @@ impl Updates {
             TurnOutcome::Finished if end.pending.iter().all(is_credential) => {
                 (TaskState::AuthRequired, None)
             }
-            TurnOutcome::Finished => (TaskState::InputRequired, None),
+            TurnOutcome::Finished | TurnOutcome::Interrupted => (TaskState::InputRequired, None),
             TurnOutcome::Failed(error) => (TaskState::Failed, Some(error.clone())),
             TurnOutcome::Cancelled => (TaskState::Canceled, None),
             // The next process continues it.
@@ -173,14 +172,11 @@ pub(super) fn artifact_id(number: usize) -> String {
 pub(super) fn collect(artifacts: &mut Vec<Value>, number: usize, part: Value, append: bool) {
     let id = artifact_id(number);
     let known = artifacts.iter().position(|it| it["artifactId"] == *id);
-    let artifact = match known {
-        Some(known) => &mut artifacts[known],
-        None => {
-            artifacts.push(json!({ "artifactId": id, "name": "answer", "parts": [] }));
-            let last = artifacts.len() - 1;
-            &mut artifacts[last]
-        }
-    };
+    let index = known.unwrap_or(artifacts.len());
+    if known.is_none() {
+        artifacts.push(json!({ "artifactId": id, "name": "answer", "parts": [] }));
+    }
+    let artifact = &mut artifacts[index];
     if !append {
         artifact["parts"] = json!([]);
     }

@@ -26,7 +26,8 @@ pub(super) struct Configuration {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Message {
-    pub(super) message_id: String,
+    #[serde(rename = "messageId")]
+    pub(super) id: String,
     pub(super) context_id: String,
     pub(super) task_id: String,
     pub(super) role: String,

@@ -8,7 +8,7 @@ use petalflow_llm::{ChatMessage, Role};
 use serde_json::{Value, json};
 
 use super::input::{ResumeEntry, ResumeStatus, RunInput};
-use super::thread::{Known, text};
+use super::thread::{IDS, Known, text};
 use crate::access::Access;
 use crate::protocol::requests::{Begins, Request};
 use crate::protocol::turn::{PersonAnswer, Turn, TurnInput};
@@ -17,9 +17,6 @@ use crate::refusal::Refusal;
 use crate::served::{FlowKind, ServedThreads};
 use crate::server::Inner;
 use crate::start_lock::digest;
-
-/// The name of the data of a message with the ids that the client has given it.
-pub(super) const IDS: &str = "ag_ui_ids";
 
 /// The name of the data of a message with what the client passes on.
 const FORWARDED: &str = "ag_ui_forwarded_props";

@@ -127,7 +127,7 @@ impl Events {
             ItemKind::Text(delta) => self.text(&delta, &mut events),
             ItemKind::Thought(delta) => self.thought(&delta, &mut events),
             ItemKind::Call(call) => self.call(&call, &mut events),
-            ItemKind::Result(result) => self.result(&result, &mut events),
+            ItemKind::Result(result) => Self::result(&result, &mut events),
             ItemKind::Media(media) => {
                 events.push(json!({ "type": "CUSTOM", "name": "media", "value": media }));
             }
@@ -182,16 +182,15 @@ impl Events {
             return;
         }
         self.close_reasoning(events);
-        let id = match &self.text {
-            Some(id) => id.clone(),
-            None => {
-                let id = self.next_id();
-                (self.text, self.parent) = (Some(id.clone()), Some(id.clone()));
-                events.push(
-                    json!({ "type": "TEXT_MESSAGE_START", "messageId": id, "role": "assistant" }),
-                );
-                id
-            }
+        let id = if let Some(id) = &self.text {
+            id.clone()
+        } else {
+            let id = self.next_id();
+            (self.text, self.parent) = (Some(id.clone()), Some(id.clone()));
+            events.push(
+                json!({ "type": "TEXT_MESSAGE_START", "messageId": id, "role": "assistant" }),
+            );
+            id
         };
         events.push(json!({ "type": "TEXT_MESSAGE_CONTENT", "messageId": id, "delta": delta }));
     }
@@ -200,17 +199,16 @@ impl Events {
         if delta.is_empty() {
             return;
         }
-        let id = match &self.reasoning {
-            Some(id) => id.clone(),
-            None => {
-                let id = self.next_id();
-                self.reasoning = Some(id.clone());
-                events.push(json!({ "type": "REASONING_START", "messageId": id }));
-                events.push(
-                    json!({ "type": "REASONING_MESSAGE_START", "messageId": id, "role": "reasoning" }),
-                );
-                id
-            }
+        let id = if let Some(id) = &self.reasoning {
+            id.clone()
+        } else {
+            let id = self.next_id();
+            self.reasoning = Some(id.clone());
+            events.push(json!({ "type": "REASONING_START", "messageId": id }));
+            events.push(
+                json!({ "type": "REASONING_MESSAGE_START", "messageId": id, "role": "reasoning" }),
+            );
+            id
         };
         events
             .push(json!({ "type": "REASONING_MESSAGE_CONTENT", "messageId": id, "delta": delta }));
@@ -235,7 +233,7 @@ impl Events {
         events.push(json!({ "type": "TOOL_CALL_END", "toolCallId": id }));
     }
 
-    fn result(&mut self, result: &ToolResult, events: &mut Vec<Value>) {
+    fn result(result: &ToolResult, events: &mut Vec<Value>) {
         if is_request(&result.name) {
             return;
         }

@@ -8,11 +8,13 @@ use petalflow_llm::{ChatMessage, Part, Role};
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
-use super::begin::IDS;
 use crate::protocol::turn::TurnPending;
 use crate::protocol::waits::{self, Wait};
 use crate::refusal::Refusal;
 use crate::served::ServedThreads;
+
+/// The name of the data of a message with the ids that the client has given it.
+pub(super) const IDS: &str = "ag_ui_ids";
 
 /// A thread as it is now.
 #[derive(Clone, Debug, Default)]

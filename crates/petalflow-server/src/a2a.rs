@@ -17,19 +17,19 @@ use serde::Serialize;
 /// ```
 #[derive(Clone, Debug)]
 pub struct A2a {
-    pub(super) url: String,
-    pub(super) root: Option<String>,
-    pub(super) provider: Option<(String, String)>,
-    pub(super) profiles: BTreeMap<String, AgentProfile>,
+    pub(crate) url: String,
+    pub(crate) root: Option<String>,
+    pub(crate) provider: Option<(String, String)>,
+    pub(crate) profiles: BTreeMap<String, AgentProfile>,
 }
 
 /// What the card of an agent says.
 #[derive(Clone, Debug)]
 pub struct AgentProfile {
-    pub(super) description: String,
-    pub(super) version: String,
-    pub(super) documentation_url: Option<String>,
-    pub(super) skills: Vec<AgentSkill>,
+    pub(crate) description: String,
+    pub(crate) version: String,
+    pub(crate) documentation_url: Option<String>,
+    pub(crate) skills: Vec<AgentSkill>,
 }
 
 /// A skill of an agent.
