@@ -8,8 +8,9 @@ use axum::Router;
 use petalflow_documents::Services;
 use petalflow_documents::document::{Catalog, Source};
 use petalflow_documents::kinds::{ThreadHandler, TriggerAuth};
-use petalflow_server::Server;
+use petalflow_server::{Schedule, Server};
 use petalflow_sqlite::SqliteStore;
+use serde_json::json;
 use tokio::net::TcpListener;
 
 const LETTERS: &str = include_str!("../documents/letters.graph.yaml");
@@ -35,6 +36,7 @@ async fn main() -> petalflow::Result<()> {
             &Services::new().human(ThreadHandler),
         )
         .agent("librarian", &librarian::agent())
+        .schedule(morning_research())
         .threads(header)
         .routes(Router::new().nest_service("/studio", petalflow_studio::router()))
         .on_notice(|notice| println!("{notice}"))
@@ -47,4 +49,11 @@ async fn main() -> petalflow::Result<()> {
         })
         .await?;
     Ok(())
+}
+
+/// A research each morning of a working day.
+fn morning_research() -> Schedule {
+    Schedule::new("morning", "research", "0 7 * * MON-FRI")
+        .zone("Europe/Berlin")
+        .input(json!({ "topic": "the news", "rounds": 2 }))
 }
