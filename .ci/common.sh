@@ -26,10 +26,10 @@ step() {
     printf '\n=== %4ds  %s\n' "$SECONDS" "$*"
 }
 
-# Installs what the tests need: servers for the tests of the database stores, a C compiler, because SQLite is built from
+# Installs what the tests need: servers for the tests of the database stores, a browser for those of the studio, a C compiler, because SQLite is built from
 # source, and rust-analyzer.
 install_packages() {
-    local packages=(openssl postgresql redis-server)
+    local packages=(chromium chromium-driver openssl postgresql redis-server)
     command -v cc >/dev/null || packages+=(gcc libc6-dev)
     step "install ${packages[*]}"
     apt-get update -qq
@@ -47,6 +47,19 @@ install_packages() {
         export PETALFLOW_TEST_MCP_SERVERS="$TEMPORARY/mcp/node_modules/.bin"
     else
         echo "no reference servers of MCP: npm cannot install them" >&2
+    fi
+    # The rules of accessibility for the pages of the studio.
+    if command -v npm >/dev/null && npm install --silent --prefix "$TEMPORARY/axe" axe-core@4; then
+        export PETALFLOW_TEST_AXE="$TEMPORARY/axe/node_modules/axe-core/axe.min.js"
+    else
+        echo "no axe-core: npm cannot install it" >&2
+    fi
+    # Requests that are made from the OpenAPI document.
+    if python3 -m venv "$TEMPORARY/schemathesis" &&
+        "$TEMPORARY/schemathesis/bin/pip" install --quiet 'schemathesis>=4,<5'; then
+        export PETALFLOW_TEST_SCHEMATHESIS="$TEMPORARY/schemathesis/bin/schemathesis"
+    else
+        echo "no schemathesis: python3 cannot install it" >&2
     fi
     if python3 -m venv "$TEMPORARY/mcp-python" && "$TEMPORARY/mcp-python/bin/pip" install --quiet 'mcp>=2,<3'; then
         export PETALFLOW_TEST_MCP_PYTHON="$TEMPORARY/mcp-python/bin/python"

@@ -189,13 +189,18 @@ impl Page {
             .await;
     }
 
+    /// Waits until the page shows this thread.
+    pub(crate) async fn wait_for_thread(&self, thread: &str) {
+        let address = json!(format!("#/thread/{thread}"));
+        self.wait_for(&format!("location.hash === {address}")).await;
+    }
+
     /// The thread that the address names.
     pub(crate) async fn thread(&self) -> String {
         let thread = self
-            .wait_for("(location.hash.match(/^#\\/thread\\/([^/?]+)/) ?? [])[1]")
+            .wait_for("decodeURIComponent((location.hash.match(/^#\\/thread\\/([^/?]+)/) ?? ['', ''])[1])")
             .await;
-        let thread = thread.as_str().expect("a text");
-        thread.replace("%3A", ":")
+        thread.as_str().expect("a text").to_owned()
     }
 
     /// Sets the size of the window, also to that of a telephone.

@@ -29,7 +29,11 @@ async fn a_question_is_answered_and_the_next_node_approved() {
         assert_eq!(done["state"]["verdict"], json!({ "decision": "pay" }));
         assert_eq!(
             done["state"]["log"],
-            json!(["to be paid", "paid 1250 cents", "wrote: the money is on its way"])
+            json!([
+                "to be paid",
+                "paid 1250 cents",
+                "wrote: the money is on its way"
+            ])
         );
         assert_eq!(done["state"]["card"], json!(null), "it is secret");
         let history = page.served.get(&format!("/threads/{thread}/history")).await;
@@ -47,7 +51,10 @@ async fn an_answer_with_fields_is_sent_as_the_form_has_it() {
         page.go(&format!("#/thread/{thread}")).await;
         page.wait_for_text("1 open question").await;
         let choice = page.element("seen('.question select')[0]").await;
-        choice.select_by_label("refuse").await.expect("it is a choice");
+        choice
+            .select_by_label("refuse")
+            .await
+            .expect("it is a choice");
         page.fill("reason", "it was in time").await;
         page.press("Send the answer").await;
         page.wait_for_status("finished").await;
@@ -61,10 +68,19 @@ async fn an_answer_with_fields_is_sent_as_the_form_has_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_approval_of_a_document_is_rejected() {
     with_page(builder(&InMemoryStore::new()), async |page| {
-        let thread = page.served.thread("letters", json!({ "input": { "name": "Ann" } })).await;
+        let thread = page
+            .served
+            .thread("letters", json!({ "input": { "vars": { "name": "Ann" } } }))
+            .await;
         page.go(&format!("#/thread/{thread}")).await;
         page.wait_for_mark("review", "waiting").await;
         page.wait_for_text("Send this letter?").await;
+        page.press("Answer").await;
+        page.fill("Answer", "{\"approved\": false, \"reason\": \"too short\"}")
+            .await;
+        page.press("Send the answer").await;
+        page.wait_for("!document.querySelector('.facts .badge[data-status=waiting]')")
+            .await;
     })
     .await;
 }

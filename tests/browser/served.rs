@@ -29,7 +29,9 @@ pub(crate) fn builder(store: &(impl Store + Clone)) -> ServerBuilder {
 /// The same, with another authentication.
 pub(crate) fn builder_with(store: &(impl Store + Clone), auth: TriggerAuth) -> ServerBuilder {
     let example = petalflow_studio_example::server(store, auth).expect("the document is right");
-    example.serve_flow(crate::flows::served())
+    example
+        .serve_flow(crate::flows::served())
+        .event_log(100_000)
 }
 
 /// A server that accepts connections.
@@ -64,11 +66,6 @@ impl Served {
         let _ = self.stop.send(());
         let served = self.serving.await.expect("it does not panic");
         served.expect("it serves until it is stopped");
-    }
-
-    /// Ends it at once: the connections break, and runs are left to the next process.
-    pub(crate) fn abort(&self) {
-        self.serving.abort();
     }
 
     /// Sends a request without a connection.

@@ -14,7 +14,11 @@ async fn the_link_signs_in_and_its_token_leaves_the_address() {
         let expected = format!("http://{}/studio/#/flows", page.served.address);
         assert_eq!(address, json!(expected));
         // Nor is it in an entry of the history before this one.
-        assert_eq!(page.eval("navigation.entries().filter(({ url }) => url.includes('token')).length").await, 0);
+        assert_eq!(
+            page.eval("navigation.entries().filter(({ url }) => url.includes('token')).length")
+                .await,
+            0
+        );
         page.client.refresh().await.expect("it loads again");
         page.wait_for_text("refunds").await;
         let stored = page.eval("Object.values({ ...localStorage })").await;
@@ -35,7 +39,10 @@ async fn a_person_without_the_link_types_the_token() {
         let errors = page.console_errors().await;
         // The refused requests are all that the console has.
         assert!(!errors.is_empty());
-        assert!(errors.iter().all(|error| error.contains("401")), "{errors:#?}");
+        assert!(
+            errors.iter().all(|error| error.contains("401")),
+            "{errors:#?}"
+        );
     })
     .await;
 }

@@ -53,13 +53,15 @@ export async function showSchedules({ main, signal, setTitle }) {
   };
   /** @type {Act} */
   const act = async (button, request) => {
-    button.disabled = true;
+    // A disabled button would lose the focus.
+    if (button.getAttribute("aria-busy")) return;
+    button.setAttribute("aria-busy", "true");
     try {
       await request();
     } catch (error) {
       toast(messageOf(error), "error");
     } finally {
-      button.disabled = false;
+      button.removeAttribute("aria-busy");
     }
     if (!signal.aborted) await refresh();
   };
