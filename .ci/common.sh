@@ -41,7 +41,7 @@ install_packages() {
     else
         echo "no PostgreSQL with pgvector: python3 cannot install the package pgserver" >&2
     fi
-    # Servers and clients of MCP that others have written.
+    # Servers of MCP that others have written.
     if command -v npm >/dev/null &&
         npm install --silent --prefix "$TEMPORARY/mcp" @modelcontextprotocol/server-everything @modelcontextprotocol/server-filesystem; then
         export PETALFLOW_TEST_MCP_SERVERS="$TEMPORARY/mcp/node_modules/.bin"
@@ -54,17 +54,13 @@ install_packages() {
     else
         echo "no axe-core: npm cannot install it" >&2
     fi
-    # Requests that are made from the OpenAPI document.
-    if python3 -m venv "$TEMPORARY/schemathesis" &&
-        "$TEMPORARY/schemathesis/bin/pip" install --quiet 'schemathesis>=4,<5'; then
-        export PETALFLOW_TEST_SCHEMATHESIS="$TEMPORARY/schemathesis/bin/schemathesis"
+    # Servers and clients in Python that others have written.
+    if python3 -m venv "$TEMPORARY/python" &&
+        "$TEMPORARY/python/bin/pip" install --quiet 'mcp>=2,<3' 'openai>=3,<4' 'schemathesis>=4,<5'; then
+        export PETALFLOW_TEST_PYTHON="$TEMPORARY/python/bin/python"
+        export PETALFLOW_TEST_SCHEMATHESIS="$TEMPORARY/python/bin/schemathesis"
     else
-        echo "no schemathesis: python3 cannot install it" >&2
-    fi
-    if python3 -m venv "$TEMPORARY/mcp-python" && "$TEMPORARY/mcp-python/bin/pip" install --quiet 'mcp>=2,<3'; then
-        export PETALFLOW_TEST_MCP_PYTHON="$TEMPORARY/mcp-python/bin/python"
-    else
-        echo "no SDK of MCP for Python: python3 cannot install the package mcp" >&2
+        echo "no peers in Python: python3 cannot install the packages mcp, openai and schemathesis" >&2
     fi
 }
 

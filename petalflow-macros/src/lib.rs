@@ -88,6 +88,7 @@ for_compilers_and_editors! {
 /// | `untracked` | the key is never stored, so its type needs no serde; a thread that is loaded has its default. A node or a guard that reads it in a resumed run before it is written again is an error, unless the key has a default. The same holds for a node or a guard that takes the whole state, if the key had a value. A task that wrote it and whose superstep was stopped runs again |
 /// | `ephemeral` | the key has its value for one superstep only |
 /// | `recover` | a turn after one that did not end begins with the writes to the key by the tasks that had finished in the last superstep |
+/// | `secret` | a server does not show the value to clients. It is stored as any other value: to protect it there, encrypt the store |
 /// | `id = "…"` | the name of the key in storage |
 /// | `name = Ident` | the name of the newtype, if the default name is taken or too long |
 ///
@@ -140,6 +141,7 @@ for_compilers_and_editors! {
 /// | --- | --- |
 /// | `volatile` | the types of keys need not implement the traits of serde, and runs cannot be stored |
 /// | `version = 1, migrate = path` | the version of stored values, and the function that migrates threads of lower versions: `fn(u32, &mut petalflow::state::Migration) -> petalflow::Result<()>` |
+/// | `schema` | the state has JSON Schemas, which a server shows to its clients: `petalflow::state::StateSchema`. The types of the keys implement `JsonSchema`; needs the feature `tool` |
 /// | `crate = path` | the path of the crate petalflow, if it is not `::petalflow` |
 state = state::expand, state_in_editor = state::in_editor
 }

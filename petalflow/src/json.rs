@@ -141,6 +141,9 @@ impl Serialize for RunEnd<'_> {
         if let Some(error) = &self.error {
             map.serialize_entry("error", error)?;
         }
+        if let Some(reason) = self.reason {
+            map.serialize_entry("reason", reason)?;
+        }
         map.end()
     }
 }

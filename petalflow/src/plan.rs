@@ -197,6 +197,25 @@ pub struct ExecutionPlan {
     needs_managed: OnceLock<bool>,
 }
 
+/// The names of nodes for readers of a thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NodeNames<'a> {
+    /// The names that a program gives to them.
+    Current(&'a ExecutionPlan),
+    /// The names in storage, because the program is not known.
+    Stored,
+}
+
+impl<'a> NodeNames<'a> {
+    /// The name of the node with a stored name.
+    pub(crate) fn of(self, stored: &'a str) -> &'a str {
+        match self {
+            NodeNames::Current(plan) => plan.current_name(stored),
+            NodeNames::Stored => stored,
+        }
+    }
+}
+
 impl ExecutionPlan {
     /// Makes the plan of a graph. `specs` describes its nodes, by index; `policies` has the policies of the graph and of the
     /// nodes together.

@@ -75,8 +75,8 @@ async fn an_approval_of_a_document_is_rejected() {
         page.go(&format!("#/thread/{thread}")).await;
         page.wait_for_mark("review", "waiting").await;
         page.wait_for_text("Send this letter?").await;
-        page.press("Answer").await;
-        page.fill("Answer", "{\"approved\": false, \"reason\": \"too short\"}")
+        page.press("Edit as JSON").await;
+        page.fill("Answer", "{\"approved\": false, \"notes\": \"too short\"}")
             .await;
         page.press("Send the answer").await;
         page.wait_for("!document.querySelector('.facts .badge[data-status=waiting]')")

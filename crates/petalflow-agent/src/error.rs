@@ -154,6 +154,19 @@ pub enum AgentError {
     /// There is no message to answer.
     #[error("there is nothing to answer: the input has no message, and the conversation is empty")]
     NoMessage,
+    /// A tool of the client has the name of a tool of an agent.
+    #[error(
+        "agent `{agent}` has a tool `{tool}` of its own: give the tool of the client another name"
+    )]
+    ClientTool {
+        /// The agent.
+        agent: String,
+        /// The tool.
+        tool: String,
+    },
+    /// What the client has sent with its turn cannot be used.
+    #[error("{0}")]
+    ClientSettings(String),
     /// A confirmation that was not requested.
     #[error("{0}")]
     Confirmation(String),

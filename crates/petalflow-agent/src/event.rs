@@ -271,6 +271,13 @@ impl AgentEvent {
         cx.emit_with(|| CustomEvent::named("agent_event", make()));
     }
 
+    /// Emits these events to the listener of the run, if there is one. The log of a thread has them, which has no states.
+    pub(crate) fn emit_all(cx: &Context, events: &[AgentEvent]) {
+        for event in events {
+            Self::emit(cx, || event.clone());
+        }
+    }
+
     /// Whether it has content that a model can read.
     pub(crate) fn has_content(&self) -> bool {
         self.parts().iter().any(|part| match part {

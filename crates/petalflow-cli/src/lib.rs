@@ -18,6 +18,8 @@
 //! | `compile` | makes a graph of an agent workflow |
 //! | `graph` | draws a document as Mermaid, DOT or SVG |
 //! | `serve` | serves webhooks over HTTP: each request starts a run |
+//! | `dev` | serves documents with the studio, and loads them again when they change |
+//! | `studio` | opens a store on the page of the studio, also that of a program in Rust |
 //! | `threads` | lists, shows, resumes and forks stored runs |
 //! | `tools` | lists the types of nodes and their settings |
 //! | `chat` | talks with a conversation flow in the terminal |
@@ -53,12 +55,14 @@
 //!
 //! # Features
 //!
-//! `sqlite` (default), `postgres` and `redis` are stores. `serve` (default) is the command of that name. `providers` has
+//! `sqlite` (default), `postgres` and `redis` are stores. `serve` (default) has the commands `serve`, `dev` and `studio`. `providers` has
 //! models of providers, over HTTP. `http` has nodes that call webhooks. `full` is all of them.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod answers;
+#[cfg(feature = "serve")]
+mod changes;
 mod command;
 mod diagnostics;
 mod document;

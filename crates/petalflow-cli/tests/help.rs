@@ -5,13 +5,15 @@ use std::process::{Command, Stdio};
 
 use crate::program::{Ran, document, petalflow, run_program};
 
-const COMMANDS: [&[&str]; 16] = [
+const COMMANDS: [&[&str]; 18] = [
     &[],
     &["run"],
     &["validate"],
     &["compile"],
     &["graph"],
     &["serve"],
+    &["dev"],
+    &["studio"],
     &["threads"],
     &["threads", "list"],
     &["threads", "show"],
@@ -89,7 +91,9 @@ fn p209_the_examples_of_the_help_run() {
         for example in examples(&help) {
             // A model of a provider, Graphviz, and a server that does not end.
             let needs_more = example.contains("--model")
-                || example.contains("petalflow serve")
+                || ["serve", "dev", "studio"]
+                    .iter()
+                    .any(|it| example.contains(&format!("petalflow {it}")))
                 || (example.contains("| dot") && !has("dot"));
             if needs_more {
                 continue;

@@ -16,7 +16,7 @@ pub struct Json<'a>(pub &'a [u8]);
 
 impl Json<'_> {
     /// The value.
-    fn value(self) -> Result<Value, CodecError> {
+    pub fn value(self) -> Result<Value, CodecError> {
         let mut from = Unpack { rest: self.0 };
         let mut value = value(&mut from, MAX_DEPTH + 1)?;
         // Another crate may let maps keep the order in which entries were added.

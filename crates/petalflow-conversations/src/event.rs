@@ -1,7 +1,7 @@
 //! The events of a conversation.
 
 use petalflow::event::{Event, EventKind};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::ConversationState;
@@ -32,7 +32,7 @@ use crate::ConversationState;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ConversationEvent {

@@ -2,7 +2,7 @@
 //!
 //! `PETALFLOW_TEST_MCP_SERVERS` is the folder with the programs of the npm packages
 //! `@modelcontextprotocol/server-everything` and `@modelcontextprotocol/server-filesystem`, and
-//! `PETALFLOW_TEST_MCP_PYTHON` a Python with the package `mcp`.
+//! `PETALFLOW_TEST_PYTHON` a Python with the package `mcp`.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -42,11 +42,11 @@ fn everything() -> Option<McpClient> {
 
 /// A Python with the SDK.
 pub(super) fn python() -> Option<String> {
-    let python = std::env::var("PETALFLOW_TEST_MCP_PYTHON").ok();
+    let python = std::env::var("PETALFLOW_TEST_PYTHON").ok();
     if python.is_none() {
         skip(
             Need::Optional,
-            "no SDK of MCP for Python: set PETALFLOW_TEST_MCP_PYTHON to a Python with the package `mcp`",
+            "no SDK of MCP for Python: set PETALFLOW_TEST_PYTHON to a Python with the package `mcp`",
         );
     }
     python

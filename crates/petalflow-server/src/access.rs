@@ -100,19 +100,30 @@ pub(crate) async fn check(
     request: Request,
     next: Next,
 ) -> Response {
+    let request = match decide(&server, request) {
+        Ok(request) => request,
+        Err(refusal) => return refusal.into_response(),
+    };
+    match is_allowed(&server, &of(&request), &params).await {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+/// The request with the access of its caller, for [`of`]. Fails if the caller may see no thread.
+pub(crate) fn decide(server: &Inner, request: Request) -> Result<Request, Refusal> {
     let Some(hook) = &server.settings.access else {
-        return next.run(request).await;
+        return Ok(request);
     };
     let (parts, body) = request.into_parts();
     let access = hook(&parts);
-    let mut request = Request::from_parts(parts, body);
-    match is_allowed(&server, &access, &params).await {
-        Ok(()) => {
-            request.extensions_mut().insert(access);
-            next.run(request).await
-        }
-        Err(refusal) => refusal.into_response(),
+    if access == Access::None {
+        let text = "you may not see threads";
+        return Err(Refusal::forbidden(text));
     }
+    let mut request = Request::from_parts(parts, body);
+    request.extensions_mut().insert(access);
+    Ok(request)
 }
 
 async fn is_allowed(
@@ -120,10 +131,6 @@ async fn is_allowed(
     access: &Access,
     params: &RawPathParams,
 ) -> Result<(), Refusal> {
-    if *access == Access::None {
-        let text = "you may not see threads";
-        return Err(Refusal::new(StatusCode::FORBIDDEN, text));
-    }
     let mut params = params.iter();
     match params.find(|(name, _)| *name == "thread") {
         Some((_, thread)) => server.visible(access, thread).await,

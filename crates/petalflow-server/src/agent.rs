@@ -45,7 +45,15 @@ impl ServerBuilder {
     /// ```
     #[must_use]
     pub fn agent(self, name: impl Into<String>, agent: &Agent) -> Self {
-        self.serve_flow(served(agent.launch()).named(name))
+        let served = served(agent.launch());
+        #[cfg(feature = "protocol")]
+        let served = {
+            let (mut served, agent) = (served, agent.clone());
+            served.facts.holds_pieces = agent.has_output();
+            served.forms.turn = Some(Box::new(move |input| input.for_agent(&agent)));
+            served
+        };
+        self.serve_flow(served.named(name))
     }
 }
 
@@ -82,19 +90,30 @@ struct AgentInput {
 }
 
 /// A person's decision about a call.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct CallDecision {
+pub(crate) struct CallDecision {
     /// The id of the request.
-    id: String,
+    pub(crate) id: String,
     /// Whether the call is made.
-    approve: bool,
+    pub(crate) approve: bool,
     /// Why not. The model reads it.
     #[serde(default)]
-    reason: Option<String>,
+    pub(crate) reason: Option<String>,
     /// Other arguments for the call.
     #[serde(default)]
-    arguments: Option<Map<String, Value>>,
+    pub(crate) arguments: Option<Map<String, Value>>,
+}
+
+impl CallDecision {
+    /// Adds the decision to an input.
+    pub(crate) fn add_to(self, input: ConversationInput) -> ConversationInput {
+        match (self.approve, self.arguments, self.reason) {
+            (true, Some(arguments), _) => input.confirm_with(self.id, arguments),
+            (false, _, Some(reason)) => input.refuse(self.id, reason),
+            (approve, ..) => input.confirm(self.id, approve),
+        }
+    }
 }
 
 impl From<AgentInput> for ConversationInput {
@@ -105,12 +124,7 @@ impl From<AgentInput> for ConversationInput {
             ..ConversationInput::default()
         };
         for decision in sent.decisions {
-            let CallDecision { id, .. } = decision;
-            input = match (decision.approve, decision.arguments, decision.reason) {
-                (true, Some(arguments), _) => input.confirm_with(id, arguments),
-                (false, _, Some(reason)) => input.refuse(id, reason),
-                (approve, ..) => input.confirm(id, approve),
-            };
+            input = decision.add_to(input);
         }
         let results = sent.results.into_iter();
         input = results.fold(input, |input, (id, result)| input.result(id, result));

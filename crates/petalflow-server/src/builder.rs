@@ -1,6 +1,6 @@
 //! The settings of a server.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use axum::http::request::Parts;
 use petalflow::checkpoint::Store;
 use petalflow::run::CancelToken;
 use petalflow::state::{State, Storable};
+use petalflow::thread::StoredThreads;
 use petalflow::{Flow, Launch};
 use petalflow_documents::Envelope;
 use petalflow_documents::builder::EnvelopeFlow;
@@ -23,7 +24,7 @@ use crate::name::check_name;
 #[cfg(feature = "schedules")]
 use crate::schedule::{Schedule, Schedules};
 use crate::served::{EventLog, HookThreads, ServedFlow, ServedThreads};
-use crate::settings::{Listener, Settings};
+use crate::settings::{Listener, Protocols, Settings};
 use crate::{Limits, Notice, Server, SetupError, SetupErrors};
 
 /// The settings of a [`Server`]. The [crate](crate) has an example.
@@ -55,14 +56,18 @@ pub struct ServerBuilder {
     flows: Vec<(String, WithLog<dyn ServedThreads>)>,
     threads: Option<TriggerAuth>,
     access: Option<AccessHook>,
+    shows_stored: bool,
     limits: Limits,
     key_header: String,
     event_log: u64,
     hosts: Vec<String>,
     routes: Router,
     listener: Option<Listener>,
+    pub(crate) protocols: Protocols,
     #[cfg(feature = "schedules")]
     schedules: Vec<Schedule>,
+    /// The flows that schedules begin.
+    scheduled: BTreeSet<String>,
     errors: Vec<SetupError>,
 }
 
@@ -105,14 +110,17 @@ impl ServerBuilder {
             flows: Vec::new(),
             threads: None,
             access: None,
+            shows_stored: false,
             limits: Limits::default(),
             key_header: "idempotency-key".into(),
             event_log: 1_000,
             hosts: Vec::new(),
             routes: Router::new(),
             listener: None,
+            protocols: Protocols::default(),
             #[cfg(feature = "schedules")]
             schedules: Vec::new(),
+            scheduled: BTreeSet::new(),
             errors: Vec::new(),
         }
     }
@@ -339,6 +347,7 @@ impl ServerBuilder {
     #[cfg(feature = "schedules")]
     #[must_use]
     pub fn schedule(mut self, schedule: Schedule) -> Self {
+        self.scheduled.insert(schedule.flow().to_string());
         self.schedules.push(schedule);
         self
     }
@@ -351,6 +360,28 @@ impl ServerBuilder {
     #[must_use]
     pub fn threads(mut self, auth: TriggerAuth) -> Self {
         self.threads = Some(auth);
+        self
+    }
+
+    /// Shows the threads of all other programs in the store too, without their types: the names of keys and nodes are those in the
+    /// store. Such threads can only be read, so a request that changes one gets 403. Their flows have the kind
+    /// [`Stored`](crate::FlowKind::Stored).
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow_documents::kinds::TriggerAuth;
+    /// use petalflow_server::Server;
+    ///
+    /// # fn main() -> petalflow::Result<()> {
+    /// let auth = TriggerAuth::HeaderToken { header: "X-Token".into(), token: "secret".into() };
+    /// let server = Server::builder(&InMemoryStore::new()).stored_threads().threads(auth).build()?;
+    /// # let _ = server;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn stored_threads(mut self) -> Self {
+        self.shows_stored = true;
         self
     }
 
@@ -473,10 +504,15 @@ impl ServerBuilder {
     /// All mistakes at once.
     pub fn build(mut self) -> Result<Server, SetupErrors> {
         let mut errors = std::mem::take(&mut self.errors);
-        if self.hooks.is_empty() && self.flows.is_empty() && errors.is_empty() {
+        let serves_nothing = self.hooks.is_empty() && self.flows.is_empty() && !self.shows_stored;
+        if serves_nothing && errors.is_empty() {
             errors.push(SetupError::Empty);
         }
-        if let (None, Some((name, _))) = (&self.threads, self.flows.first()) {
+        let mut unstarted = self
+            .flows
+            .iter()
+            .filter(|(name, _)| !self.scheduled.contains(name));
+        if let (None, Some((name, _))) = (&self.threads, unstarted.next()) {
             let name = name.clone();
             errors.push(SetupError::NoThreads { name });
         }
@@ -501,6 +537,11 @@ impl ServerBuilder {
                 errors.push(SetupError::SignedThreads);
             }
         }
+        if self.event_log == 0
+            && let Some(protocol) = self.protocols.names().next()
+        {
+            errors.push(SetupError::NoEvents { protocol });
+        }
         let log = EventLog(self.event_log);
         let flows = self.flows.into_iter().map(|(_, threads)| threads(log));
         let flows: Vec<_> = flows.collect();
@@ -520,6 +561,7 @@ impl ServerBuilder {
             flows,
             #[cfg(feature = "schedules")]
             schedules,
+            stored: self.shows_stored.then(|| StoredThreads::new(&self.store)),
             store: self.store,
             stop: self.stop,
             threads: self.threads,
@@ -529,6 +571,7 @@ impl ServerBuilder {
             hosts: self.hosts,
             routes: self.routes,
             listener: self.listener,
+            protocols: self.protocols,
         }))
     }
 }

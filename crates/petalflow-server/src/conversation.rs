@@ -37,6 +37,10 @@ impl ServerBuilder {
             _ => Err("a text, or `null` to let the conversation begin".into()),
         });
         served.facts.input = Some(json!({ "type": ["string", "null"] }));
+        #[cfg(feature = "protocol")]
+        {
+            served.forms.turn = Some(Box::new(crate::protocol::turn::TurnInput::for_conversation));
+        }
         self.serve_flow(served.kind(FlowKind::Conversation).named(name))
     }
 }

@@ -83,13 +83,19 @@ pub enum SetupError {
         /// The name.
         name: String,
     },
-    /// Flows can be started only at the addresses of threads, which are not served.
+    /// A flow can be started only at the addresses of threads, which are not served, or by a schedule.
     #[error(
         "flow `{name}` cannot be started: serve the addresses of threads with `.threads(..)`, which sets their token"
     )]
     NoThreads {
         /// The name of the flow.
         name: String,
+    },
+    /// A protocol reads the events of threads, and none are stored.
+    #[error("{protocol} needs the events of threads: store some with `.event_log(..)`")]
+    NoEvents {
+        /// The protocol.
+        protocol: &'static str,
     },
     /// A key that is to be secret does not exist.
     #[error("the state of flow `{flow}` has no key `{key}`, which is to be secret")]

@@ -25,7 +25,7 @@ pub(crate) async fn events(
     Path(thread): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let flow = server.owner(&thread).await?;
+    let flow = server.reader(&thread).await?;
     let info = server.info(&thread).await?.ok_or_else(no_thread)?;
     let permit = Arc::clone(&server.streams).try_acquire_owned();
     let permit = permit.map_err(|_| Refusal::busy("too many clients receive events"))?;

@@ -9,13 +9,17 @@ use axum::response::IntoResponse;
 use serde_json::{Value, json};
 
 use crate::refusal::Refusal;
+use crate::served::ReadThreads;
 use crate::server::Inner;
 
 /// All flows.
-pub(crate) async fn list(State(server): State<Arc<Inner>>) -> Json<Value> {
-    let flows = server.settings.flows.iter();
-    let flows: Value = flows.map(|flow| flow.description()).collect();
-    Json(json!({ "flows": flows }))
+pub(crate) async fn list(State(server): State<Arc<Inner>>) -> Result<Json<Value>, Refusal> {
+    let served = server.settings.flows.iter();
+    let served = served.map(|flow| flow.description());
+    let stored = server.stored_flows().await?;
+    let stored = stored.iter().map(ReadThreads::description);
+    let flows: Value = served.chain(stored).collect();
+    Ok(Json(json!({ "flows": flows })))
 }
 
 /// One flow.
@@ -23,6 +27,12 @@ pub(crate) async fn show(
     State(server): State<Arc<Inner>>,
     Path(flow): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
+    if let (Err(unknown), Some(_)) = (server.flow(&flow), &server.settings.stored) {
+        let stored = server.stored_flows().await?;
+        let mut stored = stored.iter();
+        let found = stored.find(|stored| stored.facts().name == flow);
+        return found.map(|flow| Json(flow.description())).ok_or(unknown);
+    }
     Ok(Json(server.flow(&flow)?.description()))
 }
 
@@ -31,6 +41,10 @@ pub(crate) async fn drawing(
     State(server): State<Arc<Inner>>,
     Path(flow): Path<String>,
 ) -> Result<impl IntoResponse, Refusal> {
+    if server.is_stored(&flow) {
+        let text = format!("the graph of `{flow}` is not known: its program is not here");
+        return Err(Refusal::not_found(text));
+    }
     let drawing = server.flow(&flow)?.facts().drawing.clone();
     Ok(([(CONTENT_TYPE, "image/svg+xml")], drawing))
 }

@@ -104,6 +104,8 @@ mod limits;
 mod name;
 mod notice;
 mod openapi;
+#[cfg(feature = "protocol")]
+mod protocol;
 mod refusal;
 mod request;
 mod router;

@@ -28,13 +28,22 @@ impl Refusal {
         }
     }
 
-    #[cfg(feature = "schedules")]
+    #[cfg(feature = "protocol")]
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    #[cfg(any(feature = "protocol", feature = "schedules"))]
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
     pub(crate) fn not_found(text: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, text)
+    }
+
+    pub(crate) fn forbidden(text: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, text)
     }
 
     /// The address has no such method.

@@ -11,6 +11,8 @@ use axum::routing::{any, get, post, put};
 use crate::Server;
 use crate::access;
 use crate::host;
+#[cfg(feature = "openai")]
+use crate::protocol::openai;
 use crate::refusal::Refusal;
 use crate::request;
 use crate::server::Inner;
@@ -61,6 +63,11 @@ impl Server {
             {
                 router = router.merge(limited(guarded(crate::schedule::http::routes())));
             }
+        }
+        #[cfg(feature = "openai")]
+        if state.settings.protocols.openai {
+            let admitted = from_fn_with_state(Arc::clone(&state), openai::admit);
+            router = router.merge(openai::routes().route_layer(admitted));
         }
         let router = router
             .fallback(async || Refusal::not_found("there is no such address"))

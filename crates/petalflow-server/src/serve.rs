@@ -103,7 +103,7 @@ impl Server {
     async fn scheduled(&self) {
         #[cfg(feature = "schedules")]
         self.run_schedules().await;
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     /// Continues unfinished threads now, and again at each interval.

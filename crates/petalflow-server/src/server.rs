@@ -1,6 +1,6 @@
 //! The server: threads that requests start, their runs, recovery and shutdown.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -18,12 +18,28 @@ use tokio_util::task::TaskTracker;
 
 use crate::Notice;
 use crate::hook::Hook;
+#[cfg(feature = "protocol")]
+use crate::protocol::turn::Live;
 use crate::refusal::Refusal;
-use crate::served::{Facts, RunEvents, ServedThreads, no_thread};
+use crate::served::{Facts, ReadThreads, RunEvents, ServedThreads, StoredFlow, no_thread};
 use crate::settings::Settings;
 
 /// The number of threads in one query of the store.
 const PAGE: usize = 256;
+
+/// How many threads are searched for the names of flows: pages of this size.
+const LARGE_PAGE: usize = 1_000;
+const MAX_PAGES: usize = 20;
+
+/// What the ids of the server's own threads begin with, such as those of schedules.
+const OWN_THREADS: &str = "petalflow.";
+
+/// The flow of a thread.
+enum Owner {
+    Served(Arc<dyn ServedThreads>),
+    /// It can only be read.
+    Stored(StoredFlow),
+}
 
 /// A server for webhooks. Clones are handles. The [crate](crate) has an example.
 ///
@@ -62,6 +78,17 @@ struct Running {
     /// Nothing is sent: the channel closes when the run ends.
     ended: broadcast::Sender<()>,
     token: CancelToken,
+    /// The pieces of answers that the log does not have yet. A run that was recovered has none: the log may have pieces of it from
+    /// before the crash.
+    #[cfg(feature = "protocol")]
+    live: Option<Arc<Live>>,
+}
+
+/// Whether readers receive pieces of answers before the log has them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pieces {
+    Live,
+    FromLog,
 }
 
 impl fmt::Debug for Server {
@@ -226,7 +253,7 @@ impl Server {
         match flow.recover(&info.id, &token).await {
             Ok(run) => {
                 inner.notify(Notice::Recovered { thread: &info.id });
-                inner.drive(info.id, run, token, permit);
+                inner.drive(info.id, run, token, permit, Pieces::FromLog);
                 true
             }
             Err(error) => {
@@ -297,21 +324,44 @@ impl Inner {
         flow.ok_or_else(|| Refusal::not_found(format!("there is no flow `{name}`")))
     }
 
-    /// The flow of a thread: the trigger or the flow that gave it its id, or the flow with which the program itself has
-    /// started it.
+    /// The flow of a thread, to read it: also that of a program that is not here.
+    pub(crate) async fn reader(&self, thread: &str) -> Result<Arc<dyn ReadThreads>, Refusal> {
+        match self.find_owner(thread).await? {
+            Owner::Served(flow) => Ok(flow),
+            Owner::Stored(flow) => Ok(Arc::new(flow)),
+        }
+    }
+
+    /// The flow of a thread, to change it.
     pub(crate) async fn owner(&self, thread: &str) -> Result<Arc<dyn ServedThreads>, Refusal> {
+        match self.find_owner(thread).await? {
+            Owner::Served(flow) => Ok(flow),
+            Owner::Stored(flow) => Err(Refusal::forbidden(format!(
+                "the threads of `{}` can only be read: the program with the types of the flow is not here",
+                flow.stored_name()
+            ))),
+        }
+    }
+
+    /// The flow of a thread: the trigger or the flow that gave it its id, or the flow with which a program itself has
+    /// started it.
+    async fn find_owner(&self, thread: &str) -> Result<Owner, Refusal> {
         if let Some(hook) = self.settings.hooks.iter().find(|hook| hook.owns(thread)) {
             let threads = Arc::clone(&hook.threads);
-            return Ok(threads);
+            return Ok(Owner::Served(threads));
         }
         let flows = &self.settings.flows;
         let named = |flow: &&Arc<dyn ServedThreads>| thread.starts_with(&prefix(flow.facts()));
         if let Some(flow) = flows.iter().find(named) {
-            return Ok(Arc::clone(flow));
+            return Ok(Owner::Served(Arc::clone(flow)));
         }
         let info = self.info(thread).await?.ok_or_else(no_thread)?;
-        let stored = flows.iter().find(|flow| flow.stored_name() == info.flow);
-        stored.cloned().ok_or_else(no_thread)
+        let named = flows.iter().find(|flow| flow.stored_name() == info.flow);
+        match (named, &self.settings.stored) {
+            (Some(flow), _) => Ok(Owner::Served(Arc::clone(flow))),
+            (None, Some(stored)) => Ok(Owner::Stored(StoredFlow::new(&info.flow, stored))),
+            (None, None) => Err(no_thread()),
+        }
     }
 
     /// The name of the flow of a listed thread. `None` if the server does not serve it.
@@ -327,7 +377,37 @@ impl Inner {
         let of_id = |flow: &(&Facts, &str)| info.id.starts_with(&prefix(flow.0));
         let of_name = |flow: &(&Facts, &str)| flow.1 == info.flow;
         let flow = flows.clone().find(of_id).or_else(|| flows.find(of_name));
-        flow.map(|(facts, _)| facts.name.clone())
+        let flow = flow.map(|(facts, _)| facts.name.clone());
+        let is_shown = self.settings.stored.is_some() && !info.id.starts_with(OWN_THREADS);
+        flow.or_else(|| is_shown.then(|| info.flow.clone()))
+    }
+
+    /// Whether the name can only be that of a flow of another program.
+    pub(crate) fn is_stored(&self, flow: &str) -> bool {
+        self.settings.stored.is_some() && self.flow(flow).is_err()
+    }
+
+    /// The flows of other programs that have threads in the store, as far as the first threads show.
+    pub(crate) async fn stored_flows(&self) -> Result<Vec<StoredFlow>, StoreError> {
+        let Some(stored) = &self.settings.stored else {
+            return Ok(Vec::new());
+        };
+        let mut names = BTreeSet::new();
+        let mut after: Option<String> = None;
+        for _ in 0..MAX_PAGES {
+            let page = ThreadQuery {
+                after: after.as_deref(),
+                limit: Some(LARGE_PAGE),
+                ..ThreadQuery::default()
+            };
+            let page = self.settings.store.threads(page).await?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.id.clone());
+            names.extend(page.iter().filter_map(|info| self.flow_of(info)));
+        }
+        let served = |name: &String| self.flow(name).is_ok();
+        let names = names.iter().filter(|name| !served(name));
+        Ok(names.map(|name| StoredFlow::new(name, stored)).collect())
     }
 
     /// What the store lists of a thread.
@@ -371,6 +451,12 @@ impl Inner {
         permit.map_err(|_| Refusal::busy("too many runs are in progress"))
     }
 
+    /// Runs a future in a task of its own.
+    #[cfg(feature = "protocol")]
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.spawn(work);
+    }
+
     /// Runs a future to its end in a task of its own, also if its caller is dropped.
     pub(crate) async fn run_detached<T: Send + 'static>(
         &self,
@@ -397,7 +483,7 @@ impl Inner {
         let permit = self.acquire_run()?;
         let token = self.settings.stop.child();
         let run = begin(token.clone()).await?;
-        self.drive(thread, run, token, permit);
+        self.drive(thread, run, token, permit, Pieces::Live);
         Ok(())
     }
 
@@ -423,11 +509,20 @@ impl Inner {
         mut run: RunEvents,
         token: CancelToken,
         permit: OwnedSemaphorePermit,
+        pieces: Pieces,
     ) {
         let (sender, _) = broadcast::channel(1);
-        let ended = sender.clone();
-        self.running()
-            .insert(thread.clone(), Running { ended, token });
+        #[cfg(feature = "protocol")]
+        let live = (pieces == Pieces::Live).then(Arc::<Live>::default);
+        #[cfg(not(feature = "protocol"))]
+        let _ = pieces;
+        let running = Running {
+            ended: sender.clone(),
+            token,
+            #[cfg(feature = "protocol")]
+            live: live.clone(),
+        };
+        self.running().insert(thread.clone(), running);
         let server = Arc::clone(self);
         self.tasks.spawn(async move {
             let guard = RunGuard {
@@ -437,8 +532,12 @@ impl Inner {
                 _permit: permit,
             };
             let (server, thread) = (&guard.server, &*guard.thread);
-            while let Some(failure) = run.next().await {
-                if let Some(error) = &failure {
+            while let Some(event) = run.next().await {
+                #[cfg(feature = "protocol")]
+                if let (Some(live), Some(event)) = (&live, event.live) {
+                    live.add(event);
+                }
+                if let Some(error) = &event.failure {
                     server.notify(Notice::Failed { thread, error });
                 }
             }
@@ -456,6 +555,12 @@ impl Inner {
     /// A channel that closes when the run of a thread in this process ends.
     pub(crate) fn subscribe(&self, thread: &str) -> Option<broadcast::Receiver<()>> {
         self.running().get(thread).map(|run| run.ended.subscribe())
+    }
+
+    /// The pieces of answers of the run of a thread in this process, before the log has them.
+    #[cfg(feature = "protocol")]
+    pub(crate) fn live(&self, thread: &str) -> Option<Arc<Live>> {
+        self.running().get(thread)?.live.clone()
     }
 
     /// Cancels the run of a thread. Returns whether a run of this process has it.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Router;
 use petalflow::checkpoint::Store;
 use petalflow::run::CancelToken;
+use petalflow::thread::StoredThreads;
 use petalflow_documents::kinds::TriggerAuth;
 
 use crate::access::AccessHook;
@@ -23,6 +24,8 @@ pub(crate) struct Settings {
     pub(crate) flows: Vec<Arc<dyn ServedThreads>>,
     #[cfg(feature = "schedules")]
     pub(crate) schedules: Schedules,
+    /// The threads of other programs, if they are shown.
+    pub(crate) stored: Option<StoredThreads>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) stop: CancelToken,
     /// The authentication of requests for threads. With `None` the server has no such addresses.
@@ -36,4 +39,25 @@ pub(crate) struct Settings {
     /// Routes of the program.
     pub(crate) routes: Router,
     pub(crate) listener: Option<Listener>,
+    pub(crate) protocols: Protocols,
+}
+
+/// The protocols by which agents are served, in addition to the server's own addresses.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Protocols {
+    #[cfg(feature = "openai")]
+    pub(crate) openai: bool,
+}
+
+impl Protocols {
+    /// The names of the protocols that are served.
+    pub(crate) fn names(self) -> impl Iterator<Item = &'static str> {
+        let served = [
+            #[cfg(feature = "openai")]
+            (self.openai, "OpenAI's interface"),
+        ];
+        let served: Vec<(bool, &'static str)> = served.into();
+        let served = served.into_iter().filter(|(is_served, _)| *is_served);
+        served.map(|(_, name)| name)
+    }
 }

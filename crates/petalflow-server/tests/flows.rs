@@ -33,20 +33,15 @@ struct MayPay {
 #[ask(answer = bool)]
 struct Unserved;
 
-#[state]
+#[state(schema)]
 struct Refund {
     #[key(input)]
     cents: u64,
     #[key(input)]
     card: String,
+    #[key(secret, default)]
+    ledger: String,
     verdict: Option<Verdict>,
-}
-
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is used")]
-struct RefundForm {
-    cents: u64,
-    card: String,
 }
 
 #[node(Refund)]
@@ -61,11 +56,11 @@ async fn review(cents: &u64, cx: Context) -> petalflow::Result<RefundVerdict> {
 }
 
 #[node(Refund)]
-async fn pay(card: &str) -> petalflow::Result<()> {
+async fn pay(card: &str) -> petalflow::Result<RefundLedger> {
     if card.is_empty() {
         Err("there is no card".into())
     } else {
-        Ok(())
+        Ok(RefundLedger(format!("account of {card}")))
     }
 }
 
@@ -80,7 +75,7 @@ flow!(Other(Refund) { pay });
 
 fn refunds() -> ServedFlow<PayRefund> {
     let served = ServedFlow::new(PayRefund::new()).named("refunds");
-    let served = served.question::<MayPay>().input_schema::<RefundForm>();
+    let served = served.question::<MayPay>().schemas();
     served.secret("card")
 }
 
@@ -113,6 +108,17 @@ async fn a_flow_is_described_with_its_graph_its_schemas_and_its_questions() {
     let edge = json!({"from": "review", "to": "pay", "kind": "edge", "label": null});
     assert!(edges.contains(&edge), "{edges:?}");
     assert_eq!(flow["input"]["required"], json!(["cents", "card"]));
+    assert_eq!(flow["input"]["additionalProperties"], false);
+    let cents = &flow["input"]["properties"]["cents"];
+    assert_eq!(
+        (&cents["type"], &cents["minimum"]),
+        (&json!("integer"), &json!(0))
+    );
+    let state = flow["state"]["properties"].as_object().expect("keys");
+    assert!(
+        state.keys().eq(["card", "cents", "ledger", "verdict"]),
+        "{state:?}"
+    );
     let answer = &flow["questions"]["may-pay"];
     assert!(
         answer["oneOf"].is_array() || answer["anyOf"].is_array(),
@@ -188,7 +194,8 @@ async fn a_thread_asks_waits_for_an_approval_and_ends() {
 
     let done = wait_until_settled(&router, &thread).await;
     assert_eq!(done["status"], "finished", "{done}");
-    let expected = json!({"cents": 1299, "card": null, "verdict": {"Refuse": "too late"}});
+    let expected =
+        json!({"cents": 1299, "card": null, "ledger": null, "verdict": {"Refuse": "too late"}});
     assert_eq!(done["state"], expected, "the card is secret");
     let history = get(&router, &format!("/threads/{thread}/history"))
         .await

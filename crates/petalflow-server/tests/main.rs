@@ -8,8 +8,11 @@ mod flows;
 mod hostile;
 mod killed;
 mod kit;
+#[cfg(feature = "openai")]
+mod openai;
 mod schedules;
 mod setup;
 mod sockets;
 mod steering;
+mod stored;
 mod versions;

@@ -19,6 +19,7 @@ use crate::types;
 pub(crate) struct StateArgs {
     pub(crate) krate: Option<Path>,
     pub(crate) volatile: bool,
+    pub(crate) schema: Option<Ident>,
     pub(crate) version: Given<LitInt>,
     pub(crate) migrate: Given<Path>,
 }
@@ -29,7 +30,7 @@ type Given<T> = Option<(Ident, Option<T>)>;
 impl StateArgs {
     pub(crate) fn parse(args: TokenStream, errors: &mut Errors) -> Self {
         let mut parsed = StateArgs::default();
-        let mut seen = Seen::new(&["volatile", "version", "migrate", "crate"]);
+        let mut seen = Seen::new(&["volatile", "version", "migrate", "schema", "crate"]);
         for option in options::parse_tokens(args, errors) {
             match seen.accept(&option, errors) {
                 Some("volatile") => parsed.volatile = option.flag(errors),
@@ -41,6 +42,7 @@ impl StateArgs {
                     let migrate = option.path(errors);
                     parsed.migrate = Some((option.name, migrate));
                 }
+                Some("schema") if option.flag(errors) => parsed.schema = Some(option.name),
                 Some("crate") => parsed.krate = option.path(errors),
                 _ => {}
             }

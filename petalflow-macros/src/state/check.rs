@@ -18,6 +18,7 @@ pub(crate) struct Cx<'a> {
 /// The rules, in the order in which violations are reported.
 const RULES: &[fn(&Cx<'_>, &mut Errors)] = &[
     version_and_migration_are_together,
+    schemas_need_the_feature,
     item_is_a_struct_with_named_fields,
     item_is_not_generic,
     keys_have_one_reducer,
@@ -35,6 +36,14 @@ const RULES: &[fn(&Cx<'_>, &mut Errors)] = &[
 pub(crate) fn all(cx: &Cx<'_>, errors: &mut Errors) {
     for rule in RULES {
         rule(cx, errors);
+    }
+}
+
+/// PF024: schemas are there with the feature `tool`.
+fn schemas_need_the_feature(cx: &Cx<'_>, errors: &mut Errors) {
+    if let Some(schema) = cx.args.schema.as_ref().filter(|_| !cfg!(feature = "tool")) {
+        let message = "`schema` needs the feature `tool` of petalflow: add it in Cargo.toml";
+        errors.rule(Rule::Option, schema, message);
     }
 }
 

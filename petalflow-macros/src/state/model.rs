@@ -33,6 +33,7 @@ const OPTIONS: &[&str] = &[
     "untracked",
     "ephemeral",
     "recover",
+    "secret",
     "id",
     "name",
 ];
@@ -44,6 +45,8 @@ pub(crate) struct State {
     pub(crate) input: Ident,
     pub(crate) update: Ident,
     pub(crate) volatile: bool,
+    /// Whether the state has JSON Schemas.
+    pub(crate) schema: bool,
     /// The version of stored values, and the function that migrates lower versions to it.
     pub(crate) migration: Option<(LitInt, Path)>,
     /// At most `MAX_KEYS` keys.
@@ -147,6 +150,7 @@ pub(crate) struct Flags {
     pub(crate) untracked: Option<Ident>,
     pub(crate) ephemeral: Option<Ident>,
     pub(crate) recover: Option<Ident>,
+    pub(crate) secret: Option<Ident>,
 }
 
 impl Flags {
@@ -160,6 +164,7 @@ impl Flags {
             "untracked" => &mut self.untracked,
             "ephemeral" => &mut self.ephemeral,
             "recover" => &mut self.recover,
+            "secret" => &mut self.secret,
             _ => return None,
         })
     }
@@ -179,6 +184,7 @@ impl State {
             input: derived("Input"),
             update: derived("Update"),
             volatile: args.volatile,
+            schema: args.schema.is_some() && cfg!(feature = "tool"),
             migration: args.migration(),
             keys: Vec::new(),
             field_count: 0,

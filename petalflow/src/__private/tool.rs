@@ -16,6 +16,26 @@ pub use crate::tool::{Entry, ToolConfirm, ToolFails, ToolHandle, question, schem
 pub use serde;
 pub use serde_json::Value;
 
+/// The schema of a state: a key may have no value yet.
+pub fn state_schema<T: JsonSchema>() -> Value {
+    let mut schema = schema::of::<T>();
+    if let Some(schema) = schema.as_object_mut() {
+        schema.remove("required");
+    }
+    schema
+}
+
+/// The schema of an input: some keys of a state.
+pub fn input_schema(state: &Value, keys: &[&str], required: &[&str]) -> Value {
+    let of_state = |key: &&str| Some(((*key).to_string(), state["properties"].get(*key)?.clone()));
+    let properties: serde_json::Map<String, Value> = keys.iter().filter_map(of_state).collect();
+    let mut schema = state.clone();
+    schema["properties"] = properties.into();
+    schema["required"] = required.into();
+    schema["additionalProperties"] = false.into();
+    schema
+}
+
 /// The schema and the decoder of the arguments. Generated code creates it once, so that a type that cannot be an argument is
 /// one error.
 #[derive(Debug)]

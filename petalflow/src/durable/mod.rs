@@ -25,8 +25,10 @@ mod write;
 pub(crate) use claim::answered::check_unanswered;
 pub(crate) use claim::live_runs::live_run;
 pub(crate) use claim::thread_claim::{ThreadClaim, new_owner};
+pub(crate) use ops::history::history;
+pub(crate) use ops::stored_snapshot::stored_snapshot;
 pub(crate) use ops::subflow_history::{copy, copy_labels};
-pub(crate) use ops::thread_ops::{edit, fork, results_beside, snapshot};
+pub(crate) use ops::thread_ops::{edit, fork, snapshot};
 pub(crate) use record::fingerprint::Fingerprint;
 pub(crate) use results::cached::find_cached;
 #[cfg(feature = "engine")]

@@ -8,4 +8,6 @@ pub(crate) struct RunEnd<'a> {
     pub(crate) superstep: u64,
     pub(crate) interrupts: &'a [Interrupt],
     pub(crate) error: Option<String>,
+    /// Why a run that has not failed by itself has ended: `cancelled` or `drained`.
+    pub(crate) reason: Option<&'static str>,
 }

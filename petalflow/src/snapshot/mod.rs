@@ -1,12 +1,14 @@
 //! The state of a thread at a checkpoint, and edits of it.
 
 mod edit;
+mod stored;
 
 pub use edit::Edit;
+pub use stored::StoredSnapshot;
 
 use crate::checkpoint::{Cause, DecisionRecord, Record, StoredCheckpoint};
 use crate::error::NodeError;
-use crate::plan::ExecutionPlan;
+use crate::plan::NodeNames;
 use crate::question::Interrupt;
 use crate::state::State;
 
@@ -175,7 +177,7 @@ impl<S: State> Snapshot<S> {
 
 impl CheckpointInfo {
     /// With the node names of the program that reads it, as if none of its tasks had finished.
-    pub(crate) fn of(stored: &StoredCheckpoint, record: &Record, plan: &ExecutionPlan) -> Self {
+    pub(crate) fn of(stored: &StoredCheckpoint, record: &Record, names: NodeNames<'_>) -> Self {
         let header = &record.header;
         CheckpointInfo {
             checkpoint: stored.seq,
@@ -186,7 +188,7 @@ impl CheckpointInfo {
             next: header
                 .frontier
                 .iter()
-                .map(|task| plan.current_name(&task.node).into())
+                .map(|task| names.of(&task.node).into())
                 .collect(),
             notes: header.notes.clone(),
             created_ms: stored.created_ms,

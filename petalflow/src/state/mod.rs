@@ -4,6 +4,8 @@ mod codec;
 mod copies;
 mod encoded_key;
 mod messages;
+#[cfg(feature = "tool")]
+mod schema;
 mod storage;
 mod sums;
 mod update;
@@ -18,6 +20,9 @@ pub use encoded_key::{EncodedKey, encode_keys};
 pub use messages::{Message, Remove};
 pub use petalflow_codec::{RawValue, Reducer};
 pub use petalflow_graph::KeySet;
+#[cfg(feature = "tool")]
+#[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
+pub use schema::StateSchema;
 pub use storage::{CanStore, Durable, Recordable, Storable, Stores, ThreadSafe, Volatile};
 pub use sums::{CheckedSum, SumProbe, UncheckedSum};
 pub use update::{Update, WriteError};
@@ -219,6 +224,8 @@ pub enum KeyFlag {
     Required = 256,
     /// A turn after one that did not end begins with the writes of the tasks that had finished in the last superstep.
     Recover = 512,
+    /// Is not shown to clients of a server.
+    Secret = 1024,
 }
 
 impl KeyMeta {

@@ -64,23 +64,28 @@ impl<F: Flow> Thread<F> {
     /// # }
     /// ```
     pub fn follow(&self, number: u64) -> FollowedEvents {
-        let begun = self.checked().map(|storage| Follower {
-            storage,
-            number,
-            page: Vec::new().into_iter(),
-        });
-        // `None` after an error.
-        let events = unfold(Some(begun), async |begun| {
-            let mut follower = match begun? {
-                Ok(follower) => follower,
-                Err(error) => return Some((Err(error), None)),
-            };
-            let next = follower.next().await.transpose()?;
-            let follower = next.is_ok().then_some(Ok(follower));
-            Some((next, follower))
-        });
-        FollowedEvents(Some(Box::pin(events)))
+        followed(self.checked(), number)
     }
+}
+
+/// The events of a thread with numbers above `number`, and those that follow.
+pub(super) fn followed(storage: Result<ThreadStorage, ThreadError>, number: u64) -> FollowedEvents {
+    let begun = storage.map(|storage| Follower {
+        storage,
+        number,
+        page: Vec::new().into_iter(),
+    });
+    // `None` after an error.
+    let events = unfold(Some(begun), async |begun| {
+        let mut follower = match begun? {
+            Ok(follower) => follower,
+            Err(error) => return Some((Err(error), None)),
+        };
+        let next = follower.next().await.transpose()?;
+        let follower = next.is_ok().then_some(Ok(follower));
+        Some((next, follower))
+    });
+    FollowedEvents(Some(Box::pin(events)))
 }
 
 /// The events of a thread as they are stored, made by [`Thread::follow`].

@@ -43,17 +43,21 @@ mod follow;
 mod handle;
 mod reading;
 mod run;
+mod stored;
 mod threads;
 
 pub use crate::checkpoint::document_version::DocumentVersion;
 pub use crate::checkpoint::retention::Retention;
 pub use crate::checkpoint::settings::{Durability, OnBusy};
 pub use crate::outcome::{Outcome, Paused, ThreadError};
-pub use crate::snapshot::{CheckpointInfo, Edit, HistoryQuery, Snapshot, TaskState};
+pub use crate::snapshot::{
+    CheckpointInfo, Edit, HistoryQuery, Snapshot, StoredSnapshot, TaskState,
+};
 pub use flow_lock::{FlowLock, FlowLockError};
 pub use follow::FollowedEvents;
 #[doc(hidden)]
 pub use handle::IsThread;
 pub use handle::Thread;
 pub use run::ThreadRun;
+pub use stored::StoredThreads;
 pub use threads::Threads;

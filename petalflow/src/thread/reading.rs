@@ -6,6 +6,7 @@ use super::{CheckpointInfo, HistoryQuery, Snapshot, Thread, ThreadError};
 use crate::checkpoint::{StoreError, ThreadChange, ThreadInfo};
 use crate::durable;
 use crate::flow::Flow;
+use crate::plan::NodeNames;
 
 impl<F: Flow> Thread<F> {
     /// The thread at its newest checkpoint. `None` if it does not exist.
@@ -57,43 +58,9 @@ impl<F: Flow> Thread<F> {
     ///
     /// Dropping the future changes nothing.
     pub async fn history(&self, query: HistoryQuery) -> Result<Vec<CheckpointInfo>, ThreadError> {
-        /// The number of checkpoints that are read at once.
-        const PAGE: usize = 100;
         let storage = self.checked()?;
         let plan = self.threads.flow.plan();
-        let limit = query.limit.unwrap_or(usize::MAX);
-        let mut infos = Vec::new();
-        let mut before = query.before;
-        // The frontier of the newest checkpoint that is read, and which of its tasks have finished.
-        let mut newest_results: Option<(u64, Vec<bool>)> = None;
-        while infos.len() < limit {
-            let page = storage.history("", before, PAGE).await?;
-            let Some(oldest) = page.last() else { break };
-            before = Some(oldest.seq);
-            let records = storage.records("", &page).await?;
-            if newest_results.is_none()
-                && let Some(newest) = records.first()
-            {
-                let results = durable::results_beside(&storage, &newest.header).await?;
-                newest_results = Some((newest.header.origin, results));
-            }
-            for (checkpoint, record) in page.iter().zip(records) {
-                let mut info = CheckpointInfo::of(checkpoint, &record, &plan);
-                // The results of earlier supersteps are removed when they are committed.
-                if let Some((_, finished)) = newest_results
-                    .as_ref()
-                    .filter(|(origin, _)| *origin == record.header.origin)
-                {
-                    let mut finished = finished.iter();
-                    info.next
-                        .retain(|_| !finished.next().copied().unwrap_or_default());
-                }
-                if query.covers(&info) && infos.len() < limit {
-                    infos.push(info);
-                }
-            }
-        }
-        Ok(infos)
+        durable::history(&storage, NodeNames::Current(&plan), query).await
     }
 
     /// The thread at each of these checkpoints, newest first: [`history`](Self::history) with the states. For one superstep, see

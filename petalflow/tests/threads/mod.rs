@@ -9,6 +9,7 @@ mod json;
 mod recovered;
 mod retention;
 mod status;
+mod stored;
 
 use petalflow::checkpoint::{InMemoryStore, ThreadInfo, ThreadQuery};
 use petalflow::interrupt::Ask;

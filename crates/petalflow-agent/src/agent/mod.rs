@@ -2,6 +2,7 @@
 
 mod builder;
 mod callbacks;
+mod client;
 mod node;
 mod run;
 mod turn_middleware;

@@ -1,6 +1,7 @@
 //! The conversation of an agent and its user: the state of the agent's flow, its input, and what models read of it.
 
 mod calls;
+mod client;
 pub(crate) mod cut;
 pub(crate) mod decisions;
 pub(crate) mod history;
@@ -13,6 +14,7 @@ mod state;
 mod view;
 
 pub(crate) use calls::{Outcome, PendingCall};
+pub use client::ClientSettings;
 pub use pending::Pending;
 pub(crate) use speakers::{Speaker, Waiting};
 pub use state::{Conversation, ConversationInput};
@@ -41,7 +43,7 @@ mod tests {
         assert_eq!(
             keys.join(" "),
             "message events state temp branch invocation speakers waiting calls thoughts spent turn_spent unfinished cuts \
-             removed outcomes decided"
+             removed outcomes decided client"
         );
         let outcome = json!({ "place": 2, "call": "c", "event": AgentEvent::default() });
         let read = Outcome::of(2, "c", AgentEvent::default());

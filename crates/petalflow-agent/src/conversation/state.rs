@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::calls::Outcome;
+use super::client::ClientSettings;
 use super::cut::Cut;
 use super::run_resources::RunResources;
 use super::speakers::{Speaker, Waiting};
@@ -91,6 +92,9 @@ pub struct Conversation {
     /// The ids of the calls that decisions of a person have started, until their outcomes are gathered.
     #[key(default)]
     pub(crate) decided: Vec<String>,
+    /// What the client adds to the turn.
+    #[key(input, turn, default)]
+    pub client: ClientSettings,
     /// The messages built from `events`.
     #[key(input, untracked, default)]
     pub(crate) view: View,
@@ -211,6 +215,7 @@ impl Conversation {
             turn_spent: Usage::default(),
             cuts: self.cuts,
             removed: self.removed,
+            client: input.client,
             view: self.view,
         }
     }

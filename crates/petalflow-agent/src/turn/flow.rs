@@ -27,7 +27,7 @@ use crate::turn::calls::tool_call;
 use crate::turn::model::ask::{self, Next};
 use crate::turn::model::code;
 use crate::turn::model::compact;
-use crate::{AgentError, ConversationInput};
+use crate::{AgentError, AgentEvent, ConversationInput};
 use petalflow::flow::WithPlan;
 use petalflow::middleware::BoxFuture;
 use petalflow::node::ManagedProvider;
@@ -108,6 +108,8 @@ impl Begin {
         requirements::check(&tree, &cx)?;
         let mut start = input::begin(&tree, conversation, &cx, run_agent)?;
         let blocked = guard::begin(&tree, conversation, &cx, &mut start).await?;
+        let of_agents = start.events.iter().filter(|event| !event.is_from_user());
+        of_agents.for_each(|event| AgentEvent::emit(&cx, || event.clone()));
         let message = start
             .message
             .map(|message| ConversationMessage(Some(message)));
@@ -234,6 +236,7 @@ impl Execute {
         let ctx = ctx(&tree, conversation, &cx, None)?;
         cx.events_received().await;
         let event = spans::step(ctx, code::execute(ctx)).await?;
+        AgentEvent::emit_all(&cx, std::slice::from_ref(&event));
         Ok(ConversationEvents(vec![event]))
     }
 }
@@ -261,6 +264,11 @@ impl Gather {
         let tree = self.0.agent_tree()?;
         let ctx = ctx(&tree, conversation, &cx, None)?;
         let gathered = spans::step(ctx, async { gather::gather(ctx) }).await?;
+        // The called agents have emitted theirs, which come first.
+        let outcomes = conversation.outcomes.iter();
+        let of_called: usize = outcomes.map(|outcome| outcome.inner.len()).sum();
+        let own = gathered.events.iter().skip(of_called);
+        own.for_each(|event| AgentEvent::emit(&cx, || event.clone()));
         let (state, temp) = split(gathered.state);
         let after = if gathered.continues {
             After::Ask

@@ -77,10 +77,12 @@ async fn the_events_of_an_agent_are_among_those_of_the_flow() {
         heard,
         [
             "petals",
+            "plan/agent: <petals>",
             "<petals>",
             "<petals>",
             "write/agent: the ",
             "write/agent: text",
+            "write/agent: the text",
             "the text"
         ]
     );

@@ -4,12 +4,20 @@ mod chat;
 mod compile;
 mod completions;
 mod convert;
+#[cfg(feature = "serve")]
+mod dev;
 mod graph;
 mod man;
 mod options;
 mod run;
 #[cfg(feature = "serve")]
+mod schedules;
+#[cfg(feature = "serve")]
 mod serve;
+#[cfg(feature = "serve")]
+mod site;
+#[cfg(feature = "serve")]
+mod studio;
 mod threads;
 mod tools;
 mod validate;
@@ -51,6 +59,12 @@ enum Command {
     /// Serve the webhooks of documents over HTTP
     #[cfg(feature = "serve")]
     Serve(serve::Args),
+    /// Serve documents with the studio, and load them again when they change
+    #[cfg(feature = "serve")]
+    Dev(dev::Args),
+    /// Open a store on the page of the studio, also that of a program in Rust
+    #[cfg(feature = "serve")]
+    Studio(studio::Args),
     /// List, show, resume and fork stored runs
     Threads(threads::Args),
     /// List the types of nodes, or show the settings of one
@@ -83,7 +97,7 @@ impl Cli {
             Command::Tools(args) => args.json,
             Command::Chat(args) => args.json,
             #[cfg(feature = "serve")]
-            Command::Serve(_) => false,
+            Command::Serve(_) | Command::Dev(_) | Command::Studio(_) => false,
             Command::Compile(_)
             | Command::Graph(_)
             | Command::Convert(_)
@@ -102,6 +116,10 @@ pub(crate) async fn run(cli: Cli, options: String) -> Result {
         Command::Graph(args) => graph::run(args),
         #[cfg(feature = "serve")]
         Command::Serve(args) => Box::pin(serve::run(args)).await,
+        #[cfg(feature = "serve")]
+        Command::Dev(args) => Box::pin(dev::run(args)).await,
+        #[cfg(feature = "serve")]
+        Command::Studio(args) => Box::pin(studio::run(args)).await,
         Command::Threads(args) => Box::pin(threads::run(args, &options)).await,
         Command::Tools(args) => tools::run(args),
         Command::Chat(args) => Box::pin(chat::run(args, &options)).await,

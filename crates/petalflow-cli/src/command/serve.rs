@@ -1,15 +1,14 @@
 //! Serves documents over HTTP.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use axum::Router;
-use petalflow_documents::kinds::TriggerAuth;
-use petalflow_server::{Limits, Notice, Server};
-use tokio::net::TcpListener;
+use petalflow_documents::document::ReadGraph;
+use petalflow_server::{Limits, Server};
 
+use super::schedules::ScheduleArgs;
+use super::site::{self, ListenArgs, Site, TOKEN_VARIABLE};
 use crate::exit::{Exit, Failure, Result};
-use crate::load;
 use crate::services::ServiceArgs;
 use crate::stop::StopRequests;
 use crate::store::StoreArgs;
@@ -19,13 +18,12 @@ use crate::terminal::{self, WARNING};
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
     /// The documents: graphs in JSON or YAML. One with nodes of type `webhook_trigger` is started by requests to them; any other
-    /// by clients of `--threads`, or on the page of `--studio`
+    /// by clients of `--threads`, on the page of `--studio`, or by `--schedule`
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// The address to listen on. Port 0 is any free port
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
-    listen: String,
+    #[command(flatten)]
+    listen: ListenArgs,
 
     #[command(flatten)]
     store: StoreArgs,
@@ -43,10 +41,8 @@ pub(crate) struct Args {
     #[arg(long)]
     studio: bool,
 
-    /// Refuse requests to other hosts than this one, which may be given several times. With `--studio` on an address of this
-    /// machine, `localhost`, `127.0.0.1` and `[::1]` are accepted too, and others are refused
-    #[arg(long = "host", value_name = "NAME")]
-    hosts: Vec<String>,
+    #[command(flatten)]
+    schedules: ScheduleArgs,
 
     #[command(flatten)]
     limits: LimitArgs,
@@ -90,131 +86,70 @@ impl LimitArgs {
     }
 }
 
-/// The environment variable with the token of the threads. It is not an option, because the list of processes shows options
-/// to everyone.
-const TOKEN_VARIABLE: &str = "PETALFLOW_TOKEN";
-
-/// Where the studio is.
-const STUDIO_PATH: &str = "/studio";
-
-/// The header with the token of the threads.
-const TOKEN_HEADER: &str = "X-PetalFlow-Token";
-
 const AFTER: &str = "\
 Examples:
   petalflow serve orders.graph.yaml --store runs.db
   petalflow serve orders.graph.yaml refunds.graph.yaml --listen 0.0.0.0:8080 --store runs.db
   PETALFLOW_TOKEN=secret petalflow serve orders.graph.yaml --store runs.db --threads
   petalflow serve letters.graph.yaml --store runs.db --studio
+  petalflow serve letters.graph.yaml --store runs.db --schedule 'letters=0 9 * * MON-FRI'
 
 A request to a trigger starts a run: `POST /workflows/GRAPH/webhooks/TRIGGER`. With a store, no
 request is lost: the next process continues. Ctrl-C ends the server after the current nodes.
 `GET /health` answers 200 while the store can be reached.";
 
 pub(crate) async fn run(args: Args) -> Result {
-    let catalog = args.services.catalog();
     let store = args.store.open_or_memory().await?;
-    let mut builder = Server::builder(&store)
-        .limits(args.limits.limits())
-        .on_notice(print_failure);
-    let token = args.token()?;
-    for path in &args.files {
-        let read = load::read_graph(path, &catalog)?;
-        let mut nodes = read.definition.nodes.iter();
-        if token.is_none() && !nodes.any(|node| node.kind == "webhook_trigger") {
-            return Err(Failure::new(
-                Exit::Missing,
-                format_args!(
-                    "`{}` has no webhook trigger, so no request can start it",
-                    path.display()
-                ),
-            )
-            .hint("add `--threads` or `--studio`, or a node of type `webhook_trigger`"));
-        }
-        let services = args.services.services(&read.definition)?;
-        builder = builder.document(read, &services);
+    let site = args.site()?;
+    let documents = site::read_documents(&args.files, &args.services)?;
+    for (path, (read, _)) in args.files.iter().zip(&documents) {
+        args.check_start(&site, path, read)?;
     }
-    if let Some(token) = &token {
-        // A token from the environment may begin with `env:` itself.
-        let is_set = std::env::var(TOKEN_VARIABLE).is_ok_and(|set| set == *token);
-        builder = builder.threads(TriggerAuth::HeaderToken {
-            header: TOKEN_HEADER.into(),
-            token: if is_set {
-                format!("env:{TOKEN_VARIABLE}")
-            } else {
-                token.clone()
-            },
-        });
-    }
-    if args.studio {
-        builder =
-            builder.routes(Router::new().nest_service(STUDIO_PATH, petalflow_studio::router()));
-    }
-    let server = builder
-        .hosts(args.accepted_hosts())
-        .build()
-        .map_err(|errors| Failure::new(Exit::Missing, errors))?;
-    let cannot_listen = |error: std::io::Error| {
-        let exit = match error.kind() {
-            // The text is not an address.
-            std::io::ErrorKind::InvalidInput => Exit::Usage,
-            _ => Exit::Failed,
-        };
-        Failure::new(
-            exit,
-            format_args!("`{}` cannot be listened on: {error}", args.listen),
-        )
-    };
+    let builder = Server::builder(&store).limits(args.limits.limits());
+    let builder = site::with_documents(builder, documents);
+    let server = site.build(args.schedules.add_to(builder)?, &args.listen)?;
     let mut requests = StopRequests::new();
-    let listener = TcpListener::bind(&args.listen)
-        .await
-        .map_err(cannot_listen)?;
-    let address = listener.local_addr().map_err(cannot_listen)?;
+    let listener = args.listen.bind().await?;
     if args.store.store.is_none() {
         terminal::note(format_args!(
             "{WARNING}warning:{WARNING:#} without `--store` all runs are lost when the server ends"
         ));
     }
-    for path in server.paths() {
-        terminal::line(format_args!("http://{address}{path}"))?;
-    }
-    if let Some(token) = token.filter(|_| args.studio) {
-        terminal::line(format_args!("http://{address}{STUDIO_PATH}/#token={token}"))?;
-    }
-    let served = server.serve(listener, requests.next()).await;
-    served
-        .map_err(|error| Failure::new(Exit::Failed, format_args!("the server failed: {error}")))?;
+    site.print_addresses(&server, &listener)?;
+    site::serve(server, listener, requests.next()).await?;
     Ok(Exit::Done)
 }
 
-/// The hosts of an address that only this machine can reach.
-const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
-
 impl Args {
-    /// The hosts to which requests are answered. None means all.
-    fn accepted_hosts(&self) -> Vec<String> {
-        let is_local = LOOPBACK.iter().any(|host| self.listen.starts_with(host));
-        let local = LOOPBACK.iter().filter(|_| self.studio && is_local);
-        let local = local.map(|host| (*host).to_string());
-        local.chain(self.hosts.iter().cloned()).collect()
-    }
-
     /// The token of the threads, if they are served. A studio without one gets a new one.
-    fn token(&self) -> std::result::Result<Option<String>, Failure> {
-        let set = std::env::var(TOKEN_VARIABLE).ok();
-        match set.filter(|token| !token.is_empty()) {
-            _ if !self.threads && !self.studio => Ok(None),
-            Some(token) => Ok(Some(token)),
-            None if self.studio => Ok(Some(format!("{:032x}", fastrand::u128(..)))),
-            None => Err(Failure::new(Exit::Usage, "`--threads` needs a token")
-                .hint(format_args!("set the variable `{TOKEN_VARIABLE}`"))),
+    fn site(&self) -> Result<Site> {
+        if self.studio {
+            return Ok(Site::with_studio());
         }
+        let token = site::token_of_environment().filter(|_| self.threads);
+        if self.threads && token.is_none() {
+            return Err(Failure::new(Exit::Usage, "`--threads` needs a token")
+                .hint(format_args!("set the variable `{TOKEN_VARIABLE}`")));
+        }
+        Ok(Site {
+            token,
+            has_studio: false,
+        })
     }
-}
 
-/// Prints notices of failures. Other notices are not printed.
-fn print_failure(notice: Notice<'_>) {
-    if matches!(notice, Notice::Failed { .. } | Notice::NotRecovered { .. }) {
-        terminal::note(notice);
+    /// Fails if nothing starts the runs of a graph.
+    fn check_start(&self, site: &Site, path: &Path, read: &ReadGraph) -> Result<()> {
+        let mut nodes = read.definition.nodes.iter();
+        let has_trigger = nodes.any(|node| node.kind == "webhook_trigger");
+        if has_trigger || site.token.is_some() || self.schedules.names(&read.definition.id) {
+            return Ok(());
+        }
+        let text = format_args!(
+            "`{}` has no webhook trigger, so no request can start it",
+            path.display()
+        );
+        let hint =
+            "add `--threads`, `--studio` or `--schedule`, or a node of type `webhook_trigger`";
+        Err(Failure::new(Exit::Missing, text).hint(hint))
     }
 }

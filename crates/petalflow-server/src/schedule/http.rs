@@ -101,5 +101,5 @@ fn sees_all(request: &Request) -> Result<(), Refusal> {
         return Ok(());
     }
     let text = "you may not see schedules: they are for callers who may see all threads";
-    Err(Refusal::new(StatusCode::FORBIDDEN, text))
+    Err(Refusal::forbidden(text))
 }

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use super::Missed;
 
 /// After this time, a planned time is missed.
-const MISSED_AFTER: Duration = Duration::from_secs(60);
+const MISSED_AFTER: Duration = Duration::from_mins(1);
 /// How many planned times are begun at most before the next look at the schedule.
 const MAX_DUE: usize = 100;
 

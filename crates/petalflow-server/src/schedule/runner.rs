@@ -149,7 +149,7 @@ impl Inner {
         let thread = format!("{}{id}", crate::server::prefix(flow.facts()));
         let name = schedule.name().to_string();
         let input = Input {
-            value: schedule.input_value(),
+            value: schedule.input_value().into(),
             labels: Labels::from([(labels::SCHEDULE.to_string(), name)]),
             discards: false,
         };

@@ -15,6 +15,9 @@ pub(crate) struct Facts {
     pub(super) state: Option<Value>,
     pub(super) graph: Value,
     pub(crate) drawing: String,
+    /// Whether the pieces of its answers are kept back, because an answer may go back to the model.
+    #[cfg(feature = "protocol")]
+    pub(crate) holds_pieces: bool,
     /// The webhook trigger that starts its threads, if it is one.
     pub(super) trigger: Option<String>,
 }
@@ -38,6 +41,8 @@ pub enum FlowKind {
     Conversation,
     /// The graph of a document.
     Document,
+    /// A flow of another program, whose threads are in the store and can only be read.
+    Stored,
 }
 
 impl FlowKind {
@@ -48,6 +53,7 @@ impl FlowKind {
             FlowKind::Agent => "agent",
             FlowKind::Conversation => "conversation",
             FlowKind::Document => "document",
+            FlowKind::Stored => "stored",
         }
     }
 }

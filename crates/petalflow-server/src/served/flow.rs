@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use petalflow::checkpoint::Store;
 use petalflow::interrupt::Ask;
-use petalflow::state::{State, Storable, encode_keys};
+use petalflow::state::{KeyFlag, State, StateSchema, Storable, encode_keys};
 use petalflow::tool::schema;
 use petalflow::{Flow, Launch};
 use schemars::JsonSchema;
@@ -110,14 +110,22 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
                 graph: drawing::value(&graph),
                 drawing: petalflow_graph::picture_without_style(&graph),
                 trigger: None,
+                #[cfg(feature = "protocol")]
+                holds_pieces: false,
             },
             launch,
             forms: Forms {
                 input,
                 state: |state| keys(&encode_keys(state)?),
                 questions: Questions::default(),
+                #[cfg(feature = "protocol")]
+                turn: None,
             },
-            secrets: Vec::new(),
+            secrets: <F::State as State>::KEYS
+                .iter()
+                .filter(|key| key.has(KeyFlag::Secret))
+                .map(|key| key.name.to_string())
+                .collect(),
         }
     }
 
@@ -154,6 +162,35 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
         self
     }
 
+    /// Sets the JSON Schemas of the input and of the state to those of the state, which is marked `#[state(schema)]`.
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    /// use petalflow_server::ServedFlow;
+    ///
+    /// #[state(schema)]
+    /// struct Essay {
+    ///     #[key(input)]
+    ///     topic: String,
+    ///     draft: String,
+    /// }
+    /// # #[node(Essay)]
+    /// # async fn write(topic: &str) -> EssayDraft { EssayDraft(topic.into()) }
+    /// # flow!(Write(Essay) { write });
+    ///
+    /// let served = ServedFlow::new(Write::new()).schemas();
+    /// # let _ = served;
+    /// ```
+    #[must_use]
+    pub fn schemas(mut self) -> Self
+    where
+        F::State: StateSchema,
+    {
+        self.facts.input = Some(F::State::input_schema());
+        self.facts.state = Some(F::State::state_schema());
+        self
+    }
+
     /// Lets clients answer questions of this type. An answer is checked against the JSON Schema of its type.
     #[must_use]
     pub fn question<A: Ask<Answer: JsonSchema>>(mut self) -> Self {
@@ -161,7 +198,8 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
         self
     }
 
-    /// Never shows the value of this key of the state: clients see `null`.
+    /// Never shows the value of this key of the state: clients see `null`. A key that is marked `#[key(secret)]` is never shown
+    /// either. This is for keys of flows that are not your own.
     ///
     /// ```
     /// # use petalflow::prelude::*;

@@ -5,15 +5,42 @@ use petalflow::{BoxError, Flow};
 use serde_json::{Map, Value};
 
 use super::question::Questions;
+use super::threads::InputValue;
 
 /// How the values of a flow are read and shown.
 pub(crate) struct Forms<F: Flow> {
     pub(super) input: ReadInput<F>,
     pub(crate) state: fn(&F::State) -> Result<Value, BoxError>,
     pub(super) questions: Questions,
+    /// How the input of a protocol is read, if the flow is an agent or a conversation.
+    #[cfg(feature = "protocol")]
+    pub(crate) turn: Option<ReadTurn<F>>,
 }
 
 pub(super) type ReadInput<F> = fn(Value) -> Result<<<F as Flow>::State as State>::Input, BoxError>;
+
+#[cfg(feature = "protocol")]
+pub(crate) type ReadTurn<F> = Box<
+    dyn Fn(
+            crate::protocol::turn::TurnInput,
+        ) -> Result<<<F as Flow>::State as State>::Input, BoxError>
+        + Send
+        + Sync,
+>;
+
+impl<F: Flow> Forms<F> {
+    /// The input of the flow in the value of a client.
+    pub(super) fn read(&self, value: InputValue) -> Result<<F::State as State>::Input, BoxError> {
+        match value {
+            InputValue::Json(value) => (self.input)(value),
+            #[cfg(feature = "protocol")]
+            InputValue::Turn(input) => match &self.turn {
+                Some(read) => read(*input),
+                None => Err("it is neither an agent nor a conversation".into()),
+            },
+        }
+    }
+}
 
 /// The keys of a state by name.
 pub(crate) fn keys(keys: &[EncodedKey]) -> Result<Value, BoxError> {

@@ -6,6 +6,7 @@ mod facts;
 mod flow;
 mod forms;
 mod question;
+mod stored;
 mod threads;
 mod typed;
 mod view;
@@ -16,5 +17,8 @@ pub use flow::ServedFlow;
 #[cfg(feature = "agent")]
 pub(crate) use forms::keys;
 pub(crate) use question::AnswerBody;
-pub(crate) use threads::{HookThreads, Input, Labels, RunEvents, ServedThreads, no_thread};
+pub(crate) use stored::StoredFlow;
+pub(crate) use threads::{
+    HookThreads, Input, InputValue, Labels, ReadThreads, RunEvents, ServedThreads, no_thread,
+};
 pub(crate) use typed::EventLog;

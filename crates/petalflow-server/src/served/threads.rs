@@ -13,15 +13,39 @@ use super::facts::Facts;
 use super::question::AnswerBody;
 use crate::refusal::Refusal;
 
-/// The run of a thread. The stream drives the run; an item is the error of a run that fails.
-pub(crate) type RunEvents = BoxStream<'static, Option<RunError>>;
+/// The run of a thread. The stream drives the run.
+pub(crate) type RunEvents = BoxStream<'static, RunEvent>;
+
+/// An event of a run, as far as the server needs it.
+pub(crate) struct RunEvent {
+    /// The error of a run that fails.
+    pub(crate) failure: Option<RunError>,
+    /// What readers of a turn need before the log has it.
+    #[cfg(feature = "protocol")]
+    pub(crate) live: Option<crate::protocol::turn::LiveEvent>,
+}
 
 /// The labels of a thread, by name.
 pub(crate) type Labels = BTreeMap<String, String>;
 
+/// The value of an input.
+pub(crate) enum InputValue {
+    /// As the flow describes it to clients.
+    Json(Value),
+    /// That of a protocol, for an agent or a conversation.
+    #[cfg(feature = "protocol")]
+    Turn(Box<crate::protocol::turn::TurnInput>),
+}
+
+impl From<Value> for InputValue {
+    fn from(value: Value) -> Self {
+        InputValue::Json(value)
+    }
+}
+
 /// What begins a turn of a thread.
 pub(crate) struct Input {
-    pub(crate) value: Value,
+    pub(crate) value: InputValue,
     /// The labels of a new thread. Empty: those of the thread stay.
     pub(crate) labels: Labels,
     /// Whether open questions are discarded.
@@ -32,15 +56,28 @@ pub(crate) fn no_thread() -> Refusal {
     Refusal::not_found("there is no such thread")
 }
 
-/// The threads of a flow, as an object-safe trait over flows of any type.
+/// The threads of a flow, to be read, as an object-safe trait over flows of any type.
 #[async_trait]
-pub(crate) trait ServedThreads: Send + Sync {
+pub(crate) trait ReadThreads: Send + Sync {
     fn facts(&self) -> &Facts;
     /// The name of the flow in the store.
     fn stored_name(&self) -> &str;
     /// The facts for clients.
     fn description(&self) -> Value;
 
+    /// The thread, or one of its checkpoints. `None` if there is no such thread.
+    async fn view(&self, thread: &str, checkpoint: Option<u64>) -> Result<Option<Value>, Refusal>;
+    async fn history(
+        &self,
+        thread: &str,
+        query: HistoryQuery,
+    ) -> Result<Vec<CheckpointInfo>, ThreadError>;
+    fn follow(&self, thread: &str, number: u64) -> FollowedEvents;
+}
+
+/// The threads of a flow that is run here.
+#[async_trait]
+pub(crate) trait ServedThreads: ReadThreads {
     /// Fails if the value is no input of the flow.
     #[cfg(feature = "schedules")]
     fn check_input(&self, value: Value) -> Result<(), Refusal>;
@@ -62,14 +99,19 @@ pub(crate) trait ServedThreads: Send + Sync {
     async fn resume(&self, thread: &str, token: &CancelToken) -> Result<RunEvents, Refusal>;
     async fn recover(&self, thread: &str, token: &CancelToken) -> Result<RunEvents, RunError>;
 
-    /// The thread, or one of its checkpoints. `None` if there is no such thread.
-    async fn view(&self, thread: &str, checkpoint: Option<u64>) -> Result<Option<Value>, Refusal>;
-    async fn history(
+    /// The stored events with numbers above this one.
+    #[cfg(feature = "protocol")]
+    async fn events_since(
         &self,
         thread: &str,
-        query: HistoryQuery,
-    ) -> Result<Vec<CheckpointInfo>, ThreadError>;
-    fn follow(&self, thread: &str, number: u64) -> FollowedEvents;
+        number: u64,
+    ) -> Result<Vec<petalflow::event::LoggedEvent>, ThreadError>;
+    /// The number of the last stored event; 0 if there is none.
+    #[cfg(feature = "protocol")]
+    async fn last_event(&self, thread: &str) -> Result<u64, ThreadError> {
+        let events = self.events_since(thread, 0).await?;
+        Ok(events.last().map_or(0, |last| last.number))
+    }
 
     async fn edit(
         &self,

@@ -17,8 +17,11 @@ use serde_json::{Map, Value};
 use super::facts::Facts;
 use super::forms::Forms;
 use super::question::{AnswerBody, unfit};
-use super::threads::{HookThreads, Input, Labels, RunEvents, ServedThreads, no_thread};
-use super::view;
+use super::threads::{
+    HookThreads, Input, InputValue, Labels, ReadThreads, RunEvent, RunEvents, ServedThreads,
+    no_thread,
+};
+use super::view::{self, Shown};
 use crate::refusal::Refusal;
 
 /// How many events of a thread are stored.
@@ -86,9 +89,9 @@ impl<F: Flow<State: Storable>> TypedThreads<F> {
         Ok(shown)
     }
 
-    fn read_input(&self, value: Value) -> Result<<F::State as State>::Input, Refusal> {
+    fn read_input(&self, value: InputValue) -> Result<<F::State as State>::Input, Refusal> {
         let unfit = |error| unfit(format!("no input of `{}`: {error}", self.facts.name));
-        (self.forms.input)(value).map_err(unfit)
+        self.forms.read(value).map_err(unfit)
     }
 
     /// What resumes a thread with an answer to this open question.
@@ -120,18 +123,22 @@ impl<F: Flow<State: Storable>> TypedThreads<F> {
 /// Stores the start of a run, and returns its events.
 async fn begun<F: Flow>(run: ThreadRun<F>) -> Result<RunEvents, RunError> {
     let run = run.begin().await?;
-    Ok(run.events().map(failure).boxed())
+    Ok(run.events().map(run_event).boxed())
 }
 
-fn failure<S: State>(event: Event<S>) -> Option<RunError> {
-    match event.kind {
-        EventKind::Failed { error } => Some(error),
-        _ => None,
+fn run_event<S: State>(event: Event<S>) -> RunEvent {
+    RunEvent {
+        #[cfg(feature = "protocol")]
+        live: crate::protocol::turn::LiveEvent::of(&event),
+        failure: match event.kind {
+            EventKind::Failed { error } => Some(error),
+            _ => None,
+        },
     }
 }
 
 #[async_trait]
-impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
+impl<F: Flow<State: Storable>> ReadThreads for TypedThreads<F> {
     fn facts(&self) -> &Facts {
         &self.facts
     }
@@ -144,9 +151,46 @@ impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
         self.facts.value(self.forms.questions.schemas())
     }
 
+    async fn view(&self, thread: &str, checkpoint: Option<u64>) -> Result<Option<Value>, Refusal> {
+        let thread = self.thread(thread);
+        let Some(info) = thread.info().await? else {
+            return Ok(None);
+        };
+        let snapshot = match checkpoint {
+            Some(checkpoint) => Some(thread.snapshot_at(checkpoint).await?),
+            None => thread.snapshot().await?,
+        };
+        let Some(snapshot) = snapshot else {
+            return Ok(None);
+        };
+        let state = self.shown(&snapshot.state)?;
+        let shown = Shown {
+            checkpoint: &snapshot.info,
+            tasks: &snapshot.tasks,
+            questions: &snapshot.interrupts,
+            state,
+        };
+        Ok(Some(view::value(&self.facts, &info, shown)))
+    }
+
+    async fn history(
+        &self,
+        thread: &str,
+        query: HistoryQuery,
+    ) -> Result<Vec<CheckpointInfo>, ThreadError> {
+        self.thread(thread).history(query).await
+    }
+
+    fn follow(&self, thread: &str, number: u64) -> FollowedEvents {
+        self.thread(thread).follow(number)
+    }
+}
+
+#[async_trait]
+impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
     #[cfg(feature = "schedules")]
     fn check_input(&self, value: Value) -> Result<(), Refusal> {
-        self.read_input(value).map(drop)
+        self.read_input(value.into()).map(drop)
     }
 
     async fn begin(
@@ -189,32 +233,13 @@ impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
         begun(self.run_of(thread, token).recover()).await
     }
 
-    async fn view(&self, thread: &str, checkpoint: Option<u64>) -> Result<Option<Value>, Refusal> {
-        let thread = self.thread(thread);
-        let Some(info) = thread.info().await? else {
-            return Ok(None);
-        };
-        let snapshot = match checkpoint {
-            Some(checkpoint) => Some(thread.snapshot_at(checkpoint).await?),
-            None => thread.snapshot().await?,
-        };
-        let Some(snapshot) = snapshot else {
-            return Ok(None);
-        };
-        let state = self.shown(&snapshot.state)?;
-        Ok(Some(view::value(&self.facts, &info, &snapshot, state)))
-    }
-
-    async fn history(
+    #[cfg(feature = "protocol")]
+    async fn events_since(
         &self,
         thread: &str,
-        query: HistoryQuery,
-    ) -> Result<Vec<CheckpointInfo>, ThreadError> {
-        self.thread(thread).history(query).await
-    }
-
-    fn follow(&self, thread: &str, number: u64) -> FollowedEvents {
-        self.thread(thread).follow(number)
+        number: u64,
+    ) -> Result<Vec<petalflow::event::LoggedEvent>, ThreadError> {
+        self.thread(thread).events_since(number).await
     }
 
     async fn edit(

@@ -41,15 +41,16 @@ pub(crate) async fn list(
     let label = query.label.as_deref().map(label).transpose()?;
     let limit = request::page_size(query.limit);
     // The ids of a flow begin with its name, also while its first run is in progress.
-    let begins = match &*query.flow {
-        "" => query.prefix,
+    let (begins, stored_name) = match &*query.flow {
+        "" => (query.prefix, None),
+        flow if server.is_stored(flow) => (query.prefix, Some(flow)),
         flow => {
             let prefix = prefix(server.flow(flow)?.facts());
             let is_of_flow = query.prefix.starts_with(&prefix);
             if is_of_flow {
-                query.prefix
+                (query.prefix, None)
             } else {
-                prefix + &query.prefix
+                (prefix + &query.prefix, None)
             }
         }
     };
@@ -58,6 +59,7 @@ pub(crate) async fn list(
         after: query.after.as_deref(),
         limit: Some(limit),
         status,
+        flow: stored_name,
         // The store compares one label. The required one leaves fewer threads.
         label: access.required().or(label),
         ..ThreadQuery::default()

@@ -19,7 +19,7 @@ pub(crate) async fn show(
     State(server): State<Arc<Inner>>,
     Path(thread): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
-    let flow = server.owner(&thread).await?;
+    let flow = server.reader(&thread).await?;
     let view = flow.view(&thread, None).await?;
     view.map(Json).ok_or_else(no_thread)
 }
@@ -29,7 +29,7 @@ pub(crate) async fn checkpoint(
     State(server): State<Arc<Inner>>,
     Path((thread, checkpoint)): Path<(String, String)>,
 ) -> Result<Json<Value>, Refusal> {
-    let flow = server.owner(&thread).await?;
+    let flow = server.reader(&thread).await?;
     let checkpoint = number(&checkpoint)?;
     let view = flow.view(&thread, Some(checkpoint)).await?;
     view.map(Json).ok_or_else(no_thread)
@@ -56,7 +56,7 @@ pub(crate) async fn history(
     uri: Uri,
 ) -> Result<Json<Value>, Refusal> {
     let query: Query = request::query(&uri)?;
-    let flow = server.owner(&thread).await?;
+    let flow = server.reader(&thread).await?;
     if server.info(&thread).await?.is_none() {
         return Err(no_thread());
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, Request, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::Notice;
 use crate::access::{self, Access};
 use crate::refusal::Refusal;
 use crate::request;
-use crate::served::{Input, Labels, ServedThreads};
+use crate::served::{Input, InputValue, Labels, ServedThreads};
 use crate::server::{Inner, prefix};
 use crate::start_lock::{StartLock, digest};
 
@@ -22,8 +22,7 @@ const MAX_ID: usize = 128;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Start {
-    /// The id of the thread, after the name of the flow. `None`: the server chooses one.
+struct StartBody {
     id: Option<String>,
     #[serde(default)]
     input: Value,
@@ -31,16 +30,48 @@ struct Start {
     labels: Labels,
 }
 
+/// What starts a thread.
+pub(crate) struct Start {
+    /// The id of the thread, after the name of the flow. `None`: the server chooses one.
+    pub(crate) id: Option<String>,
+    pub(crate) input: InputValue,
+    pub(crate) labels: Labels,
+}
+
 /// Who starts a thread, and with which request.
-struct Starter {
-    access: Access,
+pub(crate) struct Starter {
+    pub(crate) access: Access,
     /// The identifier of the request.
-    key: Option<String>,
+    pub(crate) key: Option<String>,
     /// The checksum of its body.
-    checksum: String,
+    pub(crate) checksum: String,
 }
 
 impl Starter {
+    /// A caller that may see all threads, with a request that is not identified.
+    #[cfg(all(test, feature = "protocol"))]
+    pub(crate) fn anyone() -> Self {
+        Starter {
+            access: Access::All,
+            key: None,
+            checksum: String::new(),
+        }
+    }
+
+    /// The caller of a request, which has these bytes.
+    pub(crate) fn of(
+        server: &Inner,
+        access: Access,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Result<Self, Refusal> {
+        Ok(Starter {
+            access,
+            key: request::identifier(headers, &server.settings.key_header)?,
+            checksum: digest(body),
+        })
+    }
+
     /// The id of the thread, if the request does not choose one. Requests of two users with the same identifier start two
     /// threads.
     fn id(&self) -> String {
@@ -59,22 +90,22 @@ pub(crate) async fn start(
     request: Request,
 ) -> Result<(StatusCode, Json<Value>), Refusal> {
     let flow = Arc::clone(server.flow(&flow)?);
-    let key = request::identifier(request.headers(), &server.settings.key_header)?;
-    let access = access::of(&request);
+    let (access, headers) = (access::of(&request), request.headers().clone());
     let body = request::whole(request, server.settings.limits.max_input_bytes, &server).await?;
-    let start: Start = request::parse(&body)?;
+    let starter = Starter::of(&server, access, &headers, &body)?;
+    let start: StartBody = request::parse(&body)?;
     if let Some(id) = &start.id {
         check_id(id)?;
-        if key.is_some() {
+        if starter.key.is_some() {
             let text =
                 "a request with an identifier has no `id`: the identifier chooses the thread";
             return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
         }
     }
-    let starter = Starter {
-        access,
-        key,
-        checksum: digest(&body),
+    let start = Start {
+        id: start.id,
+        input: start.input.into(),
+        labels: start.labels,
     };
     let begun = begin(Arc::clone(&server), flow, start, starter);
     let thread = server.run_detached(begun).await?;
@@ -82,7 +113,7 @@ pub(crate) async fn start(
 }
 
 /// Begins a thread, and returns its id. A repeated request with an identifier gets the thread of the first one.
-async fn begin(
+pub(crate) async fn begin(
     server: Arc<Inner>,
     flow: Arc<dyn ServedThreads>,
     start: Start,
@@ -164,7 +195,7 @@ pub(crate) async fn turn(
     let limit = server.settings.limits.max_input_bytes;
     let turn: Turn = request::json(request, limit, &server).await?;
     let input = Input {
-        value: turn.input,
+        value: turn.input.into(),
         labels: Labels::new(),
         discards: turn.discard_pending,
     };

@@ -5,6 +5,7 @@ mod data;
 mod generic;
 mod items;
 mod key;
+mod schema;
 mod state;
 mod update;
 
@@ -33,6 +34,7 @@ pub(crate) fn state(state: &State, runtime: &Runtime) -> TokenStream {
     let checked = cx.all_checked();
     let update_impls = update::impls(&cx);
     let state_impl = state::state_impl(&cx);
+    let schema = schema::schema(&cx);
     let lints = &state.lints;
     quote! {
         #input
@@ -48,6 +50,7 @@ pub(crate) fn state(state: &State, runtime: &Runtime) -> TokenStream {
             #(#keys)*
             #update_impls
             #state_impl
+            #schema
         };
     }
 }

@@ -252,6 +252,7 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
         (flags.untracked.is_some(), "Untracked"),
         (flags.ephemeral.is_some(), "Ephemeral"),
         (flags.recover.is_some(), "Recover"),
+        (flags.secret.is_some(), "Secret"),
         (flags.skip_zero.is_some(), "SkipZero"),
         (!key.has_default(), "Required"),
     ];

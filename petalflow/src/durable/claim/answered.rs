@@ -4,7 +4,7 @@ use crate::checkpoint::{AnswerEntry, ThreadStorage};
 use crate::durable::load::checkpoint::waiting;
 use crate::future::BoxFuture;
 use crate::outcome::ThreadError;
-use crate::plan::ExecutionPlan;
+use crate::plan::{ExecutionPlan, NodeNames};
 use crate::question::{AnswerError, Interrupt, InterruptId, InterruptKind};
 use crate::task_services::question::answer::AnswerTarget;
 
@@ -60,7 +60,7 @@ async fn waits_for_approval(
         writes = storage.writes("", record.header.origin).await?;
     }
     storage.set_incarnation(record.header.incarnation);
-    let waiting = waiting(storage, "", plan, &record, &writes)?;
+    let waiting = waiting(storage, "", NodeNames::Current(plan), &record, &writes)?;
     let is_approval = |interrupt: &Interrupt| !matches!(interrupt.kind, InterruptKind::Ask { .. });
     Ok(waiting.iter().any(|(_, interrupt)| is_approval(interrupt)))
 }

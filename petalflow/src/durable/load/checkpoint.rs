@@ -10,7 +10,7 @@ use crate::durable::record::fingerprint::Fingerprint;
 use crate::durable::record::seq::{ChainSize, CheckpointSeq, Position};
 use crate::ids::TaskId;
 use crate::outcome::ThreadError;
-use crate::plan::ExecutionPlan;
+use crate::plan::NodeNames;
 use crate::question::{Interrupt, InterruptId, InterruptKind};
 use crate::state::{KeySet, State, StateCodec};
 
@@ -126,7 +126,7 @@ fn damaged(storage: &ThreadStorage, problem: String) -> ThreadError {
 pub(crate) fn waiting(
     storage: &ThreadStorage,
     namespace: &str,
-    plan: &ExecutionPlan,
+    names: NodeNames<'_>,
     record: &Record,
     writes: &[StoredWrite],
 ) -> Result<Vec<(TaskId, Interrupt)>, ThreadError> {
@@ -159,7 +159,7 @@ pub(crate) fn waiting(
         // The node of a sub-flow retains its recorded name, which this flow cannot translate.
         let asker = askers.get(&write.task);
         if let Some(node) = asker.filter(|_| interrupt.namespace == namespace) {
-            interrupt.node = plan.current_name(node).into();
+            interrupt.node = names.of(node).into();
         }
         if !answered(interrupt.id) {
             waiting.push((write.task, interrupt));
@@ -174,7 +174,7 @@ pub(crate) fn waiting(
             node,
             InterruptKind::After,
         );
-        interrupt.node = plan.current_name(node).into();
+        interrupt.node = names.of(node).into();
         if !answered(interrupt.id) {
             waiting.push((task, interrupt));
         }

@@ -3,3 +3,4 @@
 pub(super) mod checkpoint;
 pub(super) mod merged;
 pub(super) mod replay;
+pub(super) mod untyped;

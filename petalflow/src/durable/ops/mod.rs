@@ -1,5 +1,7 @@
 //! Reads and changes a thread without a run: snapshots, edits, forks and copies.
 
 mod held;
+pub(super) mod history;
+pub(super) mod stored_snapshot;
 pub(super) mod subflow_history;
 pub(super) mod thread_ops;

@@ -18,7 +18,7 @@ use crate::exec::Committed;
 use crate::flow::Flow;
 use crate::node::{Effects, Following};
 use crate::outcome::ThreadError;
-use crate::plan::ExecutionPlan;
+use crate::plan::{ExecutionPlan, NodeNames};
 use crate::question::{AnswerError, Interrupt};
 use crate::snapshot::{CheckpointInfo, Edit, Snapshot, TaskState};
 use crate::state::{KeySet, State, StateCodec};
@@ -37,7 +37,8 @@ pub(crate) async fn snapshot<F: Flow>(
     let Some(head) = load_checkpoint(storage, "", checkpoint, &codec, &fingerprint).await? else {
         return Ok(None);
     };
-    let waits = waiting(storage, "", &plan, &head.record, &head.writes)?;
+    let names = NodeNames::Current(&plan);
+    let waits = waiting(storage, "", names, &head.record, &head.writes)?;
     let header = &head.record.header;
     let (mut states, mut pending) = (Vec::new(), Vec::new());
     for task in &header.frontier {
@@ -70,7 +71,7 @@ pub(crate) async fn snapshot<F: Flow>(
         created_ms: head.created_ms,
         bytes: Vec::new(),
     };
-    let mut info = CheckpointInfo::of(&stored, &head.record, &plan);
+    let mut info = CheckpointInfo::of(&stored, &head.record, names);
     info.bytes = head.own_bytes;
     let unfinished = states.iter().filter(|task| !task.finished);
     info.next = unfinished.map(|task| task.node.clone()).collect();
@@ -84,7 +85,7 @@ pub(crate) async fn snapshot<F: Flow>(
 }
 
 /// Which tasks of the frontier of a checkpoint have finished.
-pub(crate) async fn results_beside(
+pub(super) async fn results_beside(
     storage: &ThreadStorage,
     header: &Header,
 ) -> Result<Vec<bool>, ThreadError> {
@@ -177,7 +178,8 @@ pub(crate) async fn edit<F: Flow>(
             thread: storage.thread.to_string(),
         });
     };
-    let waits = waiting(storage, "", &plan, &head.record, &head.writes)?;
+    let names = NodeNames::Current(&plan);
+    let waits = waiting(storage, "", names, &head.record, &head.writes)?;
     let LoadedCheckpoint {
         state,
         written,

@@ -9,6 +9,7 @@ use crate::durable::record::dirty_keys::lossy;
 use crate::exec::LostKeys;
 use crate::interrupt::{Decision, DecisionAction, Resume};
 use crate::outcome::ThreadError;
+use crate::plan::NodeNames;
 use crate::question::{AnswerError, Interrupt, InterruptId, InterruptKind};
 use crate::state::{KeySet, State};
 use crate::superstep::{Planner, Task};
@@ -33,7 +34,13 @@ impl<S: State> ThreadOpener<'_, S> {
         } = head;
         let storage = self.writer.storage();
         let namespace = self.namespace.as_str();
-        let mut waiting = waiting(storage, namespace, self.plan, &record, &writes)?;
+        let mut waiting = waiting(
+            storage,
+            namespace,
+            NodeNames::Current(self.plan),
+            &record,
+            &writes,
+        )?;
         let header = record.header;
         let superstep = header.superstep;
         self.writer.resume_from(position, &header);

@@ -13,7 +13,7 @@ use crate::flow::Flow;
 use crate::ids::TaskId;
 use crate::interrupt::Resume;
 use crate::outcome::ThreadError;
-use crate::plan::ExecutionPlan;
+use crate::plan::{ExecutionPlan, NodeNames};
 use crate::question::Interrupt;
 use crate::state::{KeyFlag, KeyMeta, KeySet, State};
 use crate::superstep::Planner;
@@ -146,7 +146,13 @@ impl<S: State> ThreadOpener<'_, S> {
     fn check_nothing_waits(&self, head: &LoadedCheckpoint<S>) -> Result<(), ThreadError> {
         let storage = self.writer.storage();
         let namespace = self.namespace.as_str();
-        let waits = waiting(storage, namespace, self.plan, &head.record, &head.writes)?;
+        let waits = waiting(
+            storage,
+            namespace,
+            NodeNames::Current(self.plan),
+            &head.record,
+            &head.writes,
+        )?;
         let now = now_ms();
         let waiting: Vec<Interrupt> = only_interrupts(&waits)
             .into_iter()

@@ -117,6 +117,7 @@ impl EventLog {
                 superstep: self.buffer.newest_superstep.get(),
                 interrupts: &[],
                 error: None,
+                reason: None,
             },
             Some(error) => match error.kind() {
                 // The thread belongs to another run.
@@ -126,12 +127,18 @@ impl EventLog {
                     superstep: error.superstep(),
                     interrupts,
                     error: None,
+                    reason: None,
                 },
                 _ => RunEnd {
                     kind: "failed",
                     superstep: error.superstep(),
                     interrupts: &[],
                     error: Some(error.to_string()),
+                    reason: match error.kind() {
+                        RunErrorKind::Cancelled => Some("cancelled"),
+                        RunErrorKind::Drained { .. } => Some("drained"),
+                        _ => None,
+                    },
                 },
             },
         };

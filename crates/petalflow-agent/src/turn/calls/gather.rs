@@ -61,7 +61,9 @@ pub(in crate::turn) fn gather(ctx: Ctx<'_>) -> Result<Gathered, AgentError> {
         gathered.state.extend(outcome.state.clone());
         gathered.events.extend(outcome.inner.iter().cloned());
     }
-    let waits = outcomes.iter().any(|outcome| outcome.waiting.is_some());
+    let waits = outcomes
+        .iter()
+        .any(|outcome| outcome.waiting.is_some() || waits_for_client(ctx, outcome));
     let results = merge::responses(outcomes.into_iter().map(|outcome| outcome.event.clone()));
     if let Some(results) = results {
         add_results(ctx, &mut gathered, calls, results)?;
@@ -70,12 +72,22 @@ pub(in crate::turn) fn gather(ctx: Ctx<'_>) -> Result<Gathered, AgentError> {
         gathered.continues = !calls.is_final();
     }
     if waits {
-        // The model is called once the answers of the other agents are known.
+        // The model is called once the answers of the other agents and the results of the client are known.
         gathered.continues = false;
     } else {
         next_task(ctx, &mut gathered);
     }
     Ok(gathered)
+}
+
+/// Whether the result of the call comes from the client.
+fn waits_for_client(ctx: Ctx<'_>, outcome: &Outcome) -> bool {
+    let client = &ctx.conversation.client;
+    outcome.event.is_none()
+        && !client.tools.is_empty()
+        && ctx
+            .call(&outcome.call_id)
+            .is_some_and(|call| client.has_tool(&call.name))
 }
 
 /// Adds the results of `calls`, the requests to a person, and what follows: an answer, the end of a task, or a transfer.

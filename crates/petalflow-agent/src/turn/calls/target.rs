@@ -21,6 +21,8 @@ pub(super) enum Target {
     Task,
     /// Calls the agent with this index.
     Agent(usize),
+    /// Waits for the client, which runs the tool.
+    Client,
 }
 
 /// Finds the tool of this name among all tools of the agent.
@@ -48,6 +50,11 @@ pub(super) async fn find(ctx: Ctx<'_>, name: &str) -> Result<Target, BoxError> {
         }
         known.push(own.into());
     }
+    let client = &ctx.conversation.client;
+    if client.has_tool(name) {
+        return Ok(Target::Client);
+    }
+    known.extend(client.tools.iter().map(|spec| spec.name.clone()));
     // The tool may be one of a source that has failed.
     match unavailable.pop() {
         Some(unavailable) => Err(format!(

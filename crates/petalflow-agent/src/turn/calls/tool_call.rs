@@ -237,7 +237,7 @@ async fn run(
             check_output(ctx, &step.arguments)?;
             Ok(json!({ "result": "Task completed." }))
         }
-        Target::Task => {
+        Target::Task | Target::Client => {
             effects.later = true;
             Ok(Value::Null)
         }

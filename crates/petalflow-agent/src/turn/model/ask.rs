@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::client;
 use super::code;
 use super::compact;
 use super::guarded::{self, Guarded};
@@ -76,7 +77,9 @@ pub(in crate::turn) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
     }
     let mut call = ModelCall::new(ctx.position());
     steps::build_request(ctx, &mut call).await?;
+    client::settings(ctx, &mut call)?;
     let source_tools = add_tools(ctx, &mut call).await?;
+    client::tools(ctx, &mut call)?;
     if call.stage == CallStage::Ended {
         return Ok(ModelStep {
             events: call.events,
@@ -162,7 +165,9 @@ fn read(
             then = Next::Ask;
         }
     }
+    let emitted = events.len();
     events.extend(answer.into_iter().chain(request));
+    AgentEvent::emit_all(ctx.cx, &events[emitted..]);
     Ok(ModelStep {
         events,
         state: delta,
@@ -281,7 +286,9 @@ fn answer_event(
         used.push(call.id.clone());
         let mut known = ctx.agent().specs().iter().chain(source_tools);
         // A call that is not made has its result at once.
-        if call.error.is_none() && known.any(|spec| spec.name == call.name && spec.long_running) {
+        let comes_later = known.any(|spec| spec.name == call.name && spec.long_running)
+            || ctx.conversation.client.has_tool(&call.name);
+        if call.error.is_none() && comes_later {
             long_running.push(call.id.clone());
         }
     }

@@ -1,6 +1,7 @@
 //! One call of the model: the steps that build the request, the guardrails, and what the answer leads to.
 
 pub(super) mod ask;
+mod client;
 pub(super) mod code;
 pub(super) mod compact;
 pub(super) mod guarded;

@@ -83,7 +83,7 @@ fn token_header() -> String {
 }
 
 fn tolerance() -> Period {
-    Period(Duration::from_secs(300))
+    Period(Duration::from_mins(5))
 }
 
 impl TriggerAuth {
@@ -196,7 +196,7 @@ impl TriggerAuth {
             TriggerAuth::HeaderToken { .. } => "auth.token",
             _ => "auth.secret",
         };
-        let secret = self.secret().map(|secret| secret.trim());
+        let secret = self.secret().map(str::trim);
         if secret.is_some_and(|secret| secret.is_empty() || secret == "env:") {
             return Err(ConfigError::new(field, "it is empty"));
         }

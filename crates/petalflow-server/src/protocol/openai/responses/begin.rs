@@ -1,0 +1,111 @@
+//! The start of the turn of a response.
+
+use std::sync::Arc;
+
+use super::id::ResponseId;
+use super::request::ReadRequest;
+use crate::access::Access;
+use crate::protocol::openai::answers::{self, Continues};
+use crate::protocol::openai::error::ApiError;
+use crate::protocol::openai::start::{self, Start};
+use crate::protocol::turn::{Turn, TurnInput};
+use crate::refusal::Refusal;
+use crate::served::ServedThreads;
+use crate::server::{Inner, prefix};
+use crate::threads::start::Starter;
+
+/// Begins the turn of a response: the first one of a new thread, or the next one after an earlier response.
+pub(super) async fn begin(
+    server: &Arc<Inner>,
+    flow: &Arc<dyn ServedThreads>,
+    previous: Option<&str>,
+    request: ReadRequest,
+    starter: Starter,
+) -> Result<Turn, ApiError> {
+    let Some(previous) = previous else {
+        let start = Start {
+            messages: request.input.messages,
+            settings: request.settings,
+            labels: request.labels,
+            results: request.input.results,
+            starter,
+        };
+        return start::begin(server, flow, start).await;
+    };
+    let earlier = find(server, &starter.access, flow, previous).await?;
+    let Some(extent) = earlier.extent().await? else {
+        return Err(unknown(previous));
+    };
+    if extent.end.is_none() {
+        let text =
+            format!("the response `{previous}` is in progress: continue it when it has ended");
+        return Err(ApiError::conflict(text));
+    }
+    if extent.is_last {
+        return next(server, &starter.access, flow, earlier.thread, request).await;
+    }
+    let Some(checkpoint) = extent.checkpoint else {
+        return Err(unknown(previous));
+    };
+    if !request.input.results.is_empty() {
+        let text = format!("the response `{previous}` was continued: its calls have their results");
+        return Err(ApiError::conflict(text).with_code("already_answered"));
+    }
+    let other = format!("{}{:032x}", prefix(flow.facts()), fastrand::u128(..));
+    flow.fork_to(&earlier.thread, checkpoint, &other)
+        .await
+        .map_err(Refusal::from)?;
+    next(server, &starter.access, flow, other, request).await
+}
+
+/// Begins the next turn of a thread.
+async fn next(
+    server: &Arc<Inner>,
+    access: &Access,
+    flow: &Arc<dyn ServedThreads>,
+    thread: String,
+    request: ReadRequest,
+) -> Result<Turn, ApiError> {
+    let mut input = TurnInput {
+        messages: request.input.messages,
+        client: request.settings,
+        ..TurnInput::default()
+    };
+    if !request.input.results.is_empty() {
+        match answers::find(server, access, flow, &request.input.results).await? {
+            Some(Continues::Answers {
+                thread: waits,
+                answers,
+            }) if waits == thread => input.answers = answers,
+            Some(question @ Continues::Question { .. }) if input.messages.is_empty() => {
+                return start::go_on(server, flow, question, input.client).await;
+            }
+            _ => {
+                let text = "nothing waits for these results: the calls were answered before, or are those of another response";
+                return Err(ApiError::conflict(text).with_code("already_answered"));
+            }
+        }
+    }
+    Ok(Turn::begin_on(server, flow, thread, input).await?)
+}
+
+/// The turn of an earlier response of this model.
+async fn find(
+    server: &Inner,
+    access: &Access,
+    flow: &Arc<dyn ServedThreads>,
+    previous: &str,
+) -> Result<Turn, ApiError> {
+    let id = ResponseId::parse(previous).ok_or_else(|| unknown(previous))?;
+    let turn = id.turn(flow);
+    let is_visible = server.visible(access, &turn.thread).await.is_ok();
+    if is_visible && flow.view(&turn.thread, None).await?.is_some() {
+        return Ok(turn);
+    }
+    Err(unknown(previous))
+}
+
+fn unknown(previous: &str) -> ApiError {
+    let text = format!("this model has no response `{previous}`");
+    ApiError::param("previous_response_id", text).with_code("previous_response_not_found")
+}

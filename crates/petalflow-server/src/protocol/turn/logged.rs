@@ -1,0 +1,147 @@
+//! The stored form of the events of a turn.
+
+use petalflow::event::LoggedEvent;
+use petalflow_agent::AgentEvent;
+use petalflow_conversations::ConversationEvent;
+use petalflow_llm::Part;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::item::Voice;
+
+/// A piece of the answer of a model, or what makes earlier pieces void.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Streamed {
+    Pieces {
+        voice: Voice,
+        pieces: Vec<Piece>,
+    },
+    /// The attempt has failed, and another one follows.
+    Retry,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    Text(String),
+    Thought(String),
+}
+
+/// A stored event of a turn, as far as readers need it.
+#[derive(Debug)]
+pub(super) enum Logged {
+    /// A run has begun. In a turn, a second one continues it after a crash.
+    RunStarted,
+    NodeFinished,
+    Checkpoint(u64),
+    Streamed(Streamed),
+    /// A message or an action of an agent.
+    Agent(Box<AgentEvent>),
+    Conversation(ConversationEvent),
+    Finished,
+    Interrupted(Vec<Value>),
+    Failed {
+        error: String,
+        reason: Option<String>,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+struct Stored {
+    namespace: String,
+    value: Value,
+    checkpoint: u64,
+    interrupts: Vec<Value>,
+    error: Value,
+    reason: Option<String>,
+}
+
+impl Streamed {
+    pub(super) fn text(voice: Voice, text: String) -> Self {
+        let pieces = vec![Piece::Text(text)];
+        Streamed::Pieces { voice, pieces }
+    }
+
+    /// The pieces in an event of an agent, if it is one that has pieces.
+    pub(super) fn of_agent(event: &AgentEvent) -> Option<Self> {
+        let message = event.message.as_ref().filter(|_| event.partial)?;
+        let pieces = message.parts.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(Piece::Text(text.text.clone())),
+            Part::Thought(text) => Some(Piece::Thought(text.text.clone())),
+            _ => None,
+        });
+        Some(Streamed::Pieces {
+            voice: voice(event),
+            pieces: pieces.collect(),
+        })
+    }
+}
+
+/// Who has made the event.
+pub(super) fn voice(event: &AgentEvent) -> Voice {
+    Voice {
+        agent: event.author.clone(),
+        branch: event.branch.clone(),
+        scope: event.scope.clone(),
+    }
+}
+
+impl Logged {
+    /// Whether it ends a turn. The next process continues one that was drained.
+    pub(super) fn ends_turn(&self) -> bool {
+        match self {
+            Logged::Finished | Logged::Interrupted(_) => true,
+            Logged::Failed { reason, .. } => reason.as_deref() != Some("drained"),
+            _ => false,
+        }
+    }
+
+    /// The stored event. `None` if no reader needs it. The events of called agents are in the log of their caller, except for the
+    /// start and the end of their runs, which are not those of the turn.
+    pub(super) fn of(event: &LoggedEvent) -> Option<Self> {
+        let stored: Stored = event.value.decode().ok()?;
+        let is_nested = !stored.namespace.is_empty();
+        Some(match &*event.kind {
+            "custom" => return custom(stored.value, is_nested),
+            _ if is_nested => return None,
+            "run_started" => Logged::RunStarted,
+            "node_finished" | "node_restored" => Logged::NodeFinished,
+            "checkpoint" => Logged::Checkpoint(stored.checkpoint),
+            "retry" => Logged::Streamed(Streamed::Retry),
+            "finished" => Logged::Finished,
+            "interrupted" => Logged::Interrupted(stored.interrupts),
+            "failed" => Logged::Failed {
+                error: match stored.error {
+                    Value::String(text) => text,
+                    other => other.to_string(),
+                },
+                reason: stored.reason,
+            },
+            _ => return None,
+        })
+    }
+}
+
+/// The event of an agent or of a conversation in a value that a node has emitted.
+fn custom(mut value: Value, is_nested: bool) -> Option<Logged> {
+    if let Some(event) = value.get_mut("agent_event") {
+        let event: AgentEvent = serde_json::from_value(event.take()).ok()?;
+        if !event.partial {
+            return Some(Logged::Agent(Box::new(event)));
+        }
+        // Only the pieces of the flow itself have numbers. The words of called agents come whole.
+        let piece = Streamed::of_agent(&event).filter(|_| !is_nested)?;
+        return Some(Logged::Streamed(piece));
+    }
+    if is_nested {
+        return None;
+    }
+    let event: ConversationEvent = serde_json::from_value(value).ok()?;
+    Some(match event {
+        ConversationEvent::Piece { text } => {
+            Logged::Streamed(Streamed::text(Voice::default(), text))
+        }
+        event => Logged::Conversation(event),
+    })
+}

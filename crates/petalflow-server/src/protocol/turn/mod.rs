@@ -1,0 +1,24 @@
+//! A turn of a served agent or conversation, for protocols.
+//!
+//! [`Turn::begin_thread`] and [`Turn::begin_on`] store the input of a turn and run it, also if the client disconnects.
+//! [`Turn::items`] reads what happens in a turn: from its log, so that a reader may begin later or in another process, and, before the
+//! log has them, the pieces of the answers of models from the run of this process.
+
+mod begin;
+mod end;
+mod extent;
+mod input;
+mod item;
+mod items;
+mod live;
+mod logged;
+mod reader;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use begin::{NewThread, Turn};
+pub(crate) use end::{TurnEnd, TurnOutcome, TurnPending};
+pub(crate) use input::{PersonAnswer, TurnInput};
+pub(crate) use item::{ItemKind, MessageEnd, TurnItem};
+pub(crate) use live::{Live, LiveEvent};

@@ -1,0 +1,91 @@
+//! Threads of other programs in the store: they are read without the types of these programs.
+
+use petalflow::async_trait;
+use petalflow::checkpoint::{ThreadInfo, ThreadQuery};
+use petalflow::thread::{CheckpointInfo, FollowedEvents, HistoryQuery, StoredThreads, ThreadError};
+use serde_json::{Value, json};
+
+use super::facts::{Facts, FlowKind};
+use super::threads::ReadThreads;
+use super::view::{self, Shown};
+use crate::refusal::Refusal;
+
+/// The threads of a flow whose program is not here.
+pub(crate) struct StoredFlow {
+    facts: Facts,
+    threads: StoredThreads,
+}
+
+impl StoredFlow {
+    /// The flow with this name in the store.
+    pub(crate) fn new(name: &str, threads: &StoredThreads) -> Self {
+        StoredFlow {
+            facts: Facts {
+                name: name.into(),
+                stored_name: name.into(),
+                kind: FlowKind::Stored,
+                input: None,
+                state: None,
+                graph: json!({ "nodes": [], "edges": [] }),
+                drawing: String::new(),
+                trigger: None,
+                #[cfg(feature = "protocol")]
+                holds_pieces: false,
+            },
+            threads: threads.clone(),
+        }
+    }
+
+    async fn info(&self, thread: &str) -> Result<Option<ThreadInfo>, ThreadError> {
+        let query = ThreadQuery {
+            prefix: thread,
+            limit: Some(1),
+            ..ThreadQuery::default()
+        };
+        let listed = self.threads.list(query).await?;
+        Ok(listed.into_iter().find(|info| info.id == thread))
+    }
+}
+
+#[async_trait]
+impl ReadThreads for StoredFlow {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn stored_name(&self) -> &str {
+        &self.facts.stored_name
+    }
+
+    fn description(&self) -> Value {
+        self.facts.value(json!({}))
+    }
+
+    async fn view(&self, thread: &str, checkpoint: Option<u64>) -> Result<Option<Value>, Refusal> {
+        let Some(info) = self.info(thread).await? else {
+            return Ok(None);
+        };
+        let snapshot = self.threads.snapshot(thread, checkpoint).await?;
+        Ok(snapshot.map(|snapshot| {
+            let shown = Shown {
+                checkpoint: &snapshot.info,
+                tasks: &snapshot.tasks,
+                questions: &snapshot.interrupts,
+                state: Value::Object(snapshot.keys),
+            };
+            view::value(&self.facts, &info, shown)
+        }))
+    }
+
+    async fn history(
+        &self,
+        thread: &str,
+        query: HistoryQuery,
+    ) -> Result<Vec<CheckpointInfo>, ThreadError> {
+        self.threads.history(thread, query).await
+    }
+
+    fn follow(&self, thread: &str, number: u64) -> FollowedEvents {
+        self.threads.follow(thread, number)
+    }
+}

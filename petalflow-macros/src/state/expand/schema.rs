@@ -1,0 +1,59 @@
+//! The JSON Schemas of a state: `#[state(schema)]`.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::LitStr;
+
+use super::cx::Cx;
+use crate::state::model::{Key, State};
+
+/// `impl StateSchema`, if it was asked for.
+pub(super) fn schema(cx: &Cx) -> TokenStream {
+    let State {
+        ident,
+        schema,
+        keys,
+        complete,
+        ..
+    } = cx.state;
+    if !schema || !complete {
+        return TokenStream::new();
+    }
+    let runtime = cx.runtime;
+    let fields = keys.iter().map(|key| {
+        let Key {
+            field, ty, docs, ..
+        } = key;
+        quote!(#docs #field: #ty,)
+    });
+    let path = quote!(#runtime).to_string().replace(' ', "");
+    let path = format!("{path}::__private::tool::schemars");
+    let schemars = LitStr::new(&path, Span::call_site());
+    let inputs = cx.inputs();
+    let names = inputs.iter().map(|(_, key)| &key.name);
+    let required = inputs.iter().filter(|(_, key)| !key.has_default());
+    let required = required.map(|(_, key)| &key.name);
+    let bound = cx.where_checked();
+    quote! {
+        #[automatically_derived]
+        #[doc(hidden)]
+        impl #runtime::state::StateSchema for #ident #bound {
+            fn state_schema() -> #runtime::__private::tool::Value {
+                // The derive calls `into`, which is not in scope with `no_implicit_prelude`.
+                #[allow(unused_imports)]
+                use ::core::convert::Into as _;
+                #[allow(dead_code, non_camel_case_types)]
+                #[derive(#runtime::__private::tool::schemars::JsonSchema)]
+                #[schemars(crate = #schemars)]
+                struct __Keys {
+                    #(#fields)*
+                }
+                #runtime::__private::tool::state_schema::<__Keys>()
+            }
+            fn input_schema() -> #runtime::__private::tool::Value {
+                let state = <Self as #runtime::state::StateSchema>::state_schema();
+                #runtime::__private::tool::input_schema(&state, &[#(#names),*], &[#(#required),*])
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The threads of a store, without the types of the programs that wrote them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::follow::followed;
+use super::{CheckpointInfo, FollowedEvents, HistoryQuery, ThreadError};
+use crate::checkpoint::{Store, ThreadInfo, ThreadQuery, ThreadStorage};
+use crate::durable;
+use crate::outcome::check_id;
+use crate::plan::NodeNames;
+use crate::snapshot::StoredSnapshot;
+
+/// The threads of a store, of any program, to be read. Keys, nodes and flows have their names in storage, and values are JSON.
+///
+/// A program that has the types reads a [`Thread`](super::Thread): it knows the current names, and it can change the thread.
+///
+/// ```
+/// use petalflow::checkpoint::InMemoryStore;
+/// use petalflow::prelude::*;
+/// use petalflow::thread::StoredThreads;
+///
+/// #[state]
+/// struct Chat {
+///     #[key(input, append)]
+///     lines: Vec<String>,
+/// }
+///
+/// #[node(Chat)]
+/// async fn reply(lines: &[String]) -> ChatLines {
+///     ChatLines(vec![format!("{} so far", lines.len())])
+/// }
+///
+/// flow!(Talk(Chat) { reply });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let store = InMemoryStore::new();
+/// Talk::new().store(&store).thread("ann").run(vec!["hello".to_string()]).await?.into_finished()?;
+///
+/// // In another program.
+/// let snapshot = StoredThreads::new(&store).snapshot("ann", None).await?.expect("there is a thread");
+/// assert_eq!(snapshot.flow, "Talk");
+/// assert_eq!(snapshot.keys["lines"], serde_json::json!(["hello", "1 so far"]));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct StoredThreads {
+    store: Arc<dyn Store>,
+}
+
+impl fmt::Debug for StoredThreads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoredThreads").finish_non_exhaustive()
+    }
+}
+
+impl StoredThreads {
+    /// The threads of this store. An `Arc<dyn Store>` is a store.
+    pub fn new(store: &(impl Store + Clone)) -> Self {
+        StoredThreads {
+            store: Arc::new(store.clone()),
+        }
+    }
+
+    /// What the store lists of its threads, in the order of their ids.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    pub async fn list(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, ThreadError> {
+        Ok(self.store.threads(query).await?)
+    }
+
+    /// A thread at its newest checkpoint, or at the one with this number. `None` if there is no such thread.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such checkpoint, the store fails, or its contents cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn snapshot(
+        &self,
+        thread: &str,
+        checkpoint: Option<u64>,
+    ) -> Result<Option<StoredSnapshot>, ThreadError> {
+        let storage = self.storage(thread)?;
+        let snapshot = durable::stored_snapshot(&storage, checkpoint).await?;
+        match (snapshot, checkpoint) {
+            (None, Some(checkpoint)) => Err(ThreadError::UnknownCheckpoint {
+                thread: thread.into(),
+                checkpoint,
+            }),
+            (snapshot, _) => Ok(snapshot),
+        }
+    }
+
+    /// The checkpoints of a thread, newest first.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails, or its contents cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow::thread::{HistoryQuery, StoredThreads};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let threads = StoredThreads::new(&InMemoryStore::new());
+    /// assert!(threads.history("ann", HistoryQuery::all()).await?.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn history(
+        &self,
+        thread: &str,
+        query: HistoryQuery,
+    ) -> Result<Vec<CheckpointInfo>, ThreadError> {
+        let storage = self.storage(thread)?;
+        durable::history(&storage, NodeNames::Stored, query).await
+    }
+
+    /// The stored events of a thread with numbers above `number`, and those that follow, as
+    /// [`Thread::follow`](super::Thread::follow).
+    pub fn follow(&self, thread: &str, number: u64) -> FollowedEvents {
+        followed(self.storage(thread), number)
+    }
+
+    fn storage(&self, thread: &str) -> Result<ThreadStorage, ThreadError> {
+        check_id(thread)?;
+        // A reader does not need the name of the flow.
+        let (store, no_flow) = (Arc::clone(&self.store), "".into());
+        Ok(ThreadStorage::new(store, thread.into(), no_flow))
+    }
+}
