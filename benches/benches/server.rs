@@ -148,7 +148,8 @@ impl Process {
 
     async fn listen(&self, id: usize) -> TcpStream {
         let head = format!("GET /threads/Works:{id}/events HTTP/1.1\r\nHost: a");
-        self.connect(format!("{head}\r\nConnection: close\r\n\r\n")).await
+        self.connect(format!("{head}\r\nConnection: close\r\n\r\n"))
+            .await
     }
 }
 
@@ -162,12 +163,28 @@ impl Drop for Process {
 async fn listeners() {
     let (alone, _) = run_with(0, 0).await;
     let (time, peak) = run_with(LISTENERS, 0).await;
-    row("100 runs, 1,000 listeners: memory of the server, peak", &format!("{peak:.0} MiB"), "300 MiB");
-    row("100 runs of 100 supersteps of 50 ms, nobody listens", &seconds(alone), "");
+    row(
+        "100 runs, 1,000 listeners: memory of the server, peak",
+        &format!("{peak:.0} MiB"),
+        "300 MiB",
+    );
+    row(
+        "100 runs of 100 supersteps of 50 ms, nobody listens",
+        &seconds(alone),
+        "",
+    );
     row("the same, 1,000 listeners", &seconds(time), "");
     let (time, peak) = run_with(LISTENERS, SLOW).await;
-    row("the same, and 100 clients that never read", &seconds(time), "");
-    row("memory of the server with them, peak", &format!("{peak:.0} MiB"), "300 MiB");
+    row(
+        "the same, and 100 clients that never read",
+        &seconds(time),
+        "",
+    );
+    row(
+        "memory of the server with them, peak",
+        &format!("{peak:.0} MiB"),
+        "300 MiB",
+    );
 }
 
 /// The time from the start of the first run to the end of the last one, and the peak of memory.
@@ -217,11 +234,18 @@ async fn list() {
         ("by a status that none has", "&status=failed"),
         ("by a label that 1% have", "&label=customer:7"),
         ("by a label that none has", "&label=customer:none"),
-        ("by flow, status and label", "&flow=Works&status=finished&label=customer:7"),
+        (
+            "by flow, status and label",
+            "&flow=Works&status=finished&label=customer:7",
+        ),
     ] {
         let time = fastest(&router, &format!("/threads?limit={PAGE}{query}")).await;
         let what = format!("100 of 100,000 threads, {what}");
-        row(&what, &format!("{:.1} ms", time.as_secs_f64() * 1e3), "50 ms");
+        row(
+            &what,
+            &format!("{:.1} ms", time.as_secs_f64() * 1e3),
+            "50 ms",
+        );
     }
 }
 

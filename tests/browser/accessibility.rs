@@ -59,7 +59,10 @@ async fn views(page: &Page) -> Vec<(String, &'static str)> {
         (format!("#/thread/{steps}"), "Superstep 3"),
         (format!("#/thread/{steps}/history"), "Changes since"),
         (format!("#/thread/{talk}/chat"), "1 call waits"),
-        (format!("#/compare?left={refund}&right={steps}"), "only left"),
+        (
+            format!("#/compare?left={refund}&right={steps}"),
+            "only left",
+        ),
         ("#/schedules".into(), "morning"),
         ("#/nowhere".into(), "There is no such page"),
     ]
@@ -75,7 +78,7 @@ async fn views_have_no_serious_problem_in_any_theme_and_width() {
     with_page(builder(&InMemoryStore::new()), async |page| {
         let views = views(page).await;
         let mut problems = Vec::new();
-        for (width, height) in [(1280, 900), (390, 844)] {
+        for (width, height) in [(1280, 900), (360, 780)] {
             page.resize(width, height, 1.0).await;
             for theme in ["Light", "Dark"] {
                 let select = page.element("document.querySelector('.theme select')").await;
