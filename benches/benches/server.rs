@@ -2,7 +2,7 @@
 //!
 //! * `listeners`: 1,000 clients receive the events of 100 runs, 10 each. The server is another process, so that the memory is
 //!   that of the server alone. Then the same with 100 clients more that never read.
-//! * `list`: a page of 100 of 100,000 threads in SQLite, over the routes of the server, without a connection.
+//! * `pages`: a page of 100 of 100,000 threads in SQLite, over the routes of the server, without a connection.
 //!
 //! Linux only: the memory is read from `/proc`.
 
@@ -23,7 +23,7 @@ use petalflow_server::{Limits, Server};
 use petalflow_sqlite::SqliteStore;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 use tower::ServiceExt;
@@ -77,8 +77,8 @@ fn main() {
     if is_selected("listeners") {
         runtime.block_on(listeners());
     }
-    if is_selected("list") {
-        runtime.block_on(list());
+    if is_selected("pages") {
+        runtime.block_on(pages());
     }
 }
 
@@ -128,7 +128,12 @@ impl Process {
     }
 
     async fn connect(&self, request: String) -> TcpStream {
-        let stream = TcpStream::connect(&self.address).await;
+        let socket = TcpSocket::new_v4().expect("a socket");
+        // A large buffer of the client would hide that it does not read.
+        let small = socket.set_recv_buffer_size(8 << 10);
+        small.expect("it is settable");
+        let address = self.address.parse().expect("an address");
+        let stream = socket.connect(address).await;
         let mut stream = stream.expect("the server accepts");
         let written = stream.write_all(request.as_bytes()).await;
         written.expect("the server reads");
@@ -218,7 +223,7 @@ async fn run_with(listeners: usize, slow: usize) -> (Duration, f64) {
     (time, process.peak())
 }
 
-async fn list() {
+async fn pages() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = SqliteStore::open(folder.path().join("a.db")).await;
     let store = store.expect("it opens");
