@@ -1,23 +1,19 @@
 //! The cost of an agent's turn without its model and its tools: `cargo bench --bench agent`. Each figure has a limit.
-//!
-//! To count instructions, run one case: `valgrind --tool=callgrind BENCH one turn RUNS`, or `one stream RUNS`, for two
-//! numbers of runs. The difference is the cost of the runs.
+//! The bench `turn` counts instructions.
 
 #![allow(clippy::cast_precision_loss)]
+
+mod adder;
 
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use adder::{agent, conversation};
+use petalflow::async_trait;
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::tool::ToolCall;
-use petalflow::{async_trait, tool};
-use petalflow_agent::{Agent, AgentEvent, Conversation, ConversationInput};
 use petalflow_benches::table::{head, row};
-use petalflow_llm::{
-    ChatMessage, LlmClient, LlmError, LlmRequest, LlmResponse, Part, Role, ScriptedModel,
-};
-use serde_json::json;
+use petalflow_llm::{LlmClient, LlmError, LlmRequest, LlmResponse};
 use tokio::runtime::{Builder, Runtime};
 
 fn main() {
@@ -25,99 +21,12 @@ fn main() {
         .enable_time()
         .build()
         .expect("a runtime can be built");
-    let arguments: Vec<String> = std::env::args().collect();
-    if let [_, one, case, runs, ..] = &*arguments
-        && one == "one"
-    {
-        one_case(&runtime, case, runs.parse().expect("RUNS is a number"));
-        return;
-    }
     head();
     turns(&runtime);
     kept_turns(&runtime);
     stored_turns(&runtime);
     streams(&runtime);
     waiting();
-}
-
-/// Turns with one typed tool whose conversation of ten messages is kept, or streamed turns.
-fn one_case(runtime: &Runtime, case: &str, runs: usize) {
-    use futures_util::StreamExt as _;
-    match case {
-        "turn" => {
-            let agent = agent();
-            let talk = conversation(runtime, &agent, 10);
-            for _ in 0..runs {
-                let input = talk.clone().next_input("1 + 2?");
-                black_box(runtime.block_on(agent.run(input)).expect("it answers"));
-            }
-        }
-        "stream" => {
-            let agent = agent().streaming();
-            for _ in 0..runs {
-                black_box(runtime.block_on(agent.events("1 + 2?").count()));
-            }
-        }
-        other => panic!("`{other}` is no case: it is `turn` or `stream`"),
-    }
-}
-
-/// Calls a tool after a message of the user, and answers after the result of the tool.
-fn model() -> ScriptedModel {
-    let reply = |request: &LlmRequest| match request.messages.last().map(|last| last.role) {
-        Some(Role::Tool) => LlmResponse::text_only("3"),
-        _ => LlmResponse {
-            message: Some(ChatMessage::new(
-                Role::Assistant,
-                vec![Part::Call(ToolCall {
-                    name: "sum".into(),
-                    arguments: json!({"a": 1, "b": 2}),
-                    ..ToolCall::default()
-                })],
-            )),
-            ..LlmResponse::default()
-        },
-    };
-    ScriptedModel::from_fn(reply).without_recording()
-}
-
-/// Adds two numbers.
-#[tool]
-fn sum(
-    /// The first number.
-    a: i64,
-    /// The second number.
-    b: i64,
-) -> i64 {
-    a + b
-}
-
-fn agent() -> Agent {
-    Agent::new(model())
-        .name("adder")
-        .instructions("Add what you are given.")
-        .tool(sum {})
-}
-
-/// A conversation with this number of messages.
-fn conversation(runtime: &Runtime, agent: &Agent, messages: usize) -> Conversation {
-    let events = (0..messages).map(|place| {
-        let text = format!("message {place} of a conversation that has gone on for a while");
-        let event = if place % 2 == 0 {
-            AgentEvent::new(AgentEvent::USER, ChatMessage::user(text))
-        } else {
-            AgentEvent::new("adder", ChatMessage::assistant(text))
-        };
-        AgentEvent {
-            id: format!("{place}"),
-            ..event
-        }
-    });
-    let input = ConversationInput {
-        events: events.collect(),
-        ..ConversationInput::from("1 + 2?")
-    };
-    runtime.block_on(agent.run(input)).expect("it answers")
 }
 
 /// A turn with one tool call, in conversations of several lengths.

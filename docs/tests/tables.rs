@@ -33,6 +33,28 @@ fn the_page_of_providers_has_those_of_the_code() {
     compare("guide/providers.md", "providers", &table);
 }
 
+/// The clouds in the code of `petalflow-llm`, with their variables.
+const CLOUDS: &str = include_str!("../../crates/petalflow-llm/src/provider/named_clouds.rs");
+
+#[test]
+fn the_page_of_providers_has_the_clouds_of_the_code_and_their_variables() {
+    let page = include_str!("../guide/providers.md");
+    let code = CLOUDS.lines().map(str::trim);
+    let names = code.clone().filter_map(|line| {
+        let name = line.strip_prefix("name: \"")?.strip_suffix("\",")?;
+        Some(format!("`{name}::"))
+    });
+    let variables = code.filter_map(|line| {
+        let value = line.strip_prefix("const ")?.split_once(": &str = \"")?.1;
+        Some(format!("`{}`", value.strip_suffix("\";")?))
+    });
+    let all: Vec<String> = names.chain(variables).collect();
+    assert_eq!(all.len(), 13, "{all:?}");
+    for text in all {
+        assert!(page.contains(&text), "{text} is not on the page");
+    }
+}
+
 struct Row<'t> {
     name: &'t str,
     protocol: String,

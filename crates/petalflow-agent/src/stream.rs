@@ -116,7 +116,7 @@ impl AgentEvents {
     /// Creates the stream from the events of a run, such as a run of a thread.
     pub fn new(events: Events<AgentFlow>) -> Self {
         AgentEvents {
-            events,
+            events: events.without_progress(),
             ready: VecDeque::new(),
             emitted: HashSet::new(),
         }
@@ -215,25 +215,30 @@ impl Stream for AgentEvents {
                 return Poll::Ready(Some(ready));
             }
             match std::task::ready!(Pin::new(&mut self.events).poll_next(cx)) {
-                Some(event) => match event.kind {
-                    EventKind::Interrupted { interrupts, .. } => {
-                        let kind = AgentEventKind::Interrupted(interrupts);
-                        return Poll::Ready(Some(AgentStreamItem::end(event.superstep, kind)));
-                    }
-                    EventKind::Finished { state } => {
-                        let kind = AgentEventKind::Finished(Box::new(state));
-                        return Poll::Ready(Some(AgentStreamItem::end(event.superstep, kind)));
-                    }
-                    EventKind::Failed { error } => {
-                        let kind = AgentEventKind::Failed(error);
-                        return Poll::Ready(Some(AgentStreamItem::end(event.superstep, kind)));
-                    }
-                    _ => self.take(&event),
-                },
+                Some(event) if is_end(&event.kind) => {
+                    let kind = match event.kind {
+                        EventKind::Interrupted { interrupts, .. } => {
+                            AgentEventKind::Interrupted(interrupts)
+                        }
+                        EventKind::Finished { state } => AgentEventKind::Finished(Box::new(state)),
+                        EventKind::Failed { error } => AgentEventKind::Failed(error),
+                        _ => continue,
+                    };
+                    return Poll::Ready(Some(AgentStreamItem::end(event.superstep, kind)));
+                }
+                Some(event) => self.take(&event),
                 None => return Poll::Ready(None),
             }
         }
     }
+}
+
+/// Whether the event is the last one. Others are read where they are: an event has room for a whole conversation.
+fn is_end(kind: &EventKind<Conversation>) -> bool {
+    matches!(
+        kind,
+        EventKind::Interrupted { .. } | EventKind::Finished { .. } | EventKind::Failed { .. }
+    )
 }
 
 impl fmt::Debug for AgentEvents {

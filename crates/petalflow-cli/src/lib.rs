@@ -55,8 +55,9 @@
 //!
 //! # Features
 //!
-//! `sqlite` (default), `postgres` and `redis` are stores. `serve` (default) has the commands `serve`, `dev` and `studio`. `providers` has
-//! models of providers, over HTTP. `http` has nodes that call webhooks. `full` is all of them.
+//! `sqlite` (default), `postgres` and `redis` are stores. `serve` (default) has the commands `serve`, `dev` and `studio`.
+//! `providers` has models of providers, over HTTP, and `bedrock` those of Amazon Bedrock too. `http` has nodes that call
+//! webhooks. `full` is all of them.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -79,6 +80,8 @@ mod stop;
 mod store;
 mod styled;
 mod terminal;
+#[cfg(feature = "providers")]
+mod token_command;
 
 use std::process::ExitCode;
 

@@ -14,6 +14,8 @@ use std::sync::Arc;
 use crate::exit::{Exit, Failure, Result};
 use crate::program_tool::ProgramTool;
 use crate::script;
+#[cfg(feature = "providers")]
+use crate::token_command::TokenCommand;
 
 /// The models and tools of a run.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -30,6 +32,11 @@ pub(crate) struct ServiceArgs {
     #[cfg(feature = "providers")]
     #[arg(long, value_name = "MODEL", conflicts_with = "script")]
     pub(crate) model: Option<String>,
+
+    /// Run a program that prints a token for models of Azure and Vertex AI, such as `gcloud auth print-access-token`
+    #[cfg(feature = "providers")]
+    #[arg(long, value_name = "COMMAND", conflicts_with = "script")]
+    pub(crate) token_command: Option<TokenCommand>,
 }
 
 impl ServiceArgs {
@@ -93,10 +100,10 @@ impl ServiceArgs {
             } else {
                 provider
             };
-            services = services.model(provider, provider_model(&format!("{name}::{model}"))?);
+            services = services.model(provider, self.provider_model(&format!("{name}::{model}"))?);
         }
         Ok(match &self.model {
-            Some(model) => services.any_model(provider_model(model)?),
+            Some(model) => services.any_model(self.provider_model(model)?),
             None => services,
         })
     }
@@ -116,6 +123,19 @@ impl ServiceArgs {
         Err(missing_providers(&models))
     }
 
+    #[cfg(feature = "providers")]
+    fn provider_model(&self, name: &str) -> Result<petalflow_llm::ProviderModel> {
+        let model = petalflow_llm::ProviderModel::new(name)
+            .map_err(|error| Failure::new(Exit::Missing, error))?;
+        let cloud = name.split_once("::").map(|(prefix, _)| prefix);
+        // Other providers must not see it.
+        let takes_token = matches!(cloud, Some("azure" | "azure_resp" | "vertex"));
+        Ok(match &self.token_command {
+            Some(command) if takes_token => command.give_to(model),
+            _ => model,
+        })
+    }
+
     /// The model of a conversation.
     pub(crate) fn model_of_conversation(&self) -> Result<Arc<dyn LlmClient>> {
         if let Some(path) = &self.script {
@@ -123,7 +143,7 @@ impl ServiceArgs {
         }
         #[cfg(feature = "providers")]
         return match &self.model {
-            Some(model) => Ok(Arc::new(provider_model(model)?)),
+            Some(model) => Ok(Arc::new(self.provider_model(model)?)),
             None => Err(Failure::new(Exit::Missing, "the conversation has no model")
                 .hint("name it with `--model MODEL`, or give its replies with `--script FILE`")),
         };
@@ -139,11 +159,6 @@ fn missing_providers(models: &str) -> Failure {
         format_args!("the document asks {models}, and this program was built without models of providers"),
     )
     .hint("install it with `cargo install petalflow-cli --features providers`, or give the replies with `--script FILE`")
-}
-
-#[cfg(feature = "providers")]
-fn provider_model(name: &str) -> Result<petalflow_llm::ProviderModel> {
-    petalflow_llm::ProviderModel::new(name).map_err(|error| Failure::new(Exit::Missing, error))
 }
 
 /// The model that the first node of a provider names.

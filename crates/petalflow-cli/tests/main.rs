@@ -1,6 +1,8 @@
 //! Tests of the program: each starts it as users do.
 
 mod chat;
+#[cfg(feature = "bedrock")]
+mod clouds;
 mod graphs;
 mod guide;
 mod help;

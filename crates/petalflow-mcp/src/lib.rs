@@ -67,6 +67,8 @@ mod resources;
 mod result;
 mod sampling;
 mod served;
+mod served_changes;
+mod served_completions;
 mod served_prompts;
 mod served_resources;
 mod server;
@@ -88,6 +90,7 @@ pub use oauth::{OAuth, OAuthCredentials, OAuthStore};
 pub use prompts::{Completes, Prompt, PromptArgument};
 pub use resource_content::ResourceContent;
 pub use resources::{Resource, ResourceTemplate};
-pub use server::{ListChangedNotifier, McpServer, serve};
+pub use served_changes::ListChangedNotifier;
+pub use server::{McpServer, serve};
 #[cfg(feature = "oauth")]
 pub use sign_in::SignIn;

@@ -1,10 +1,10 @@
-//! What a server offers besides tools: resources and prompts.
+//! What a server offers besides tools: resources, prompts, and completions of their arguments.
 
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 
-use super::{McpServer, Prompt, Resource, ResourceContent, ResourceTemplate};
+use super::{Completes, McpServer, Prompt, Resource, ResourceContent, ResourceTemplate};
 use petalflow::BoxError;
 use petalflow_llm::ChatMessage;
 
@@ -129,6 +129,55 @@ impl McpServer {
         F: Future<Output = Result<Vec<ChatMessage>, BoxError>> + Send + 'static,
     {
         Arc::make_mut(&mut self.prompts).add(prompt, write);
+        self
+    }
+}
+
+/// The methods for the completions of the server.
+impl McpServer {
+    /// Completes an argument of a [prompt](Self::prompt), or a variable of a [template](Self::resource_template), while a
+    /// person writes it. The function takes the start of the value and the other arguments, and returns the values that it
+    /// can have. The client gets the first hundred, and how many there are.
+    ///
+    /// A completion of something that is not served is the error of [`stdio`](Self::stdio), [`over`](Self::over) and `http`.
+    ///
+    /// ```
+    /// use petalflow::tool::ToolSet;
+    /// use petalflow_llm::ChatMessage;
+    /// use petalflow_mcp::{self as mcp, Completes, McpClient, Prompt, PromptArgument};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let review = Prompt::new("review").with_argument(PromptArgument::optional("language"));
+    /// let language = Completes::prompt("review", "language");
+    /// let serve = mcp::serve(ToolSet::new())
+    ///     .prompt(review, async |_| Ok(vec![ChatMessage::user("Review it.")]))
+    ///     .completion(language.clone(), |start, _| async move {
+    ///         let known = ["python", "rust"].into_iter();
+    ///         Ok(known.filter(|name| name.starts_with(&start)).map(String::from).collect())
+    ///     });
+    /// let server = McpClient::over("reviews", move || {
+    ///     let serve = serve.clone();
+    ///     async move {
+    ///         let (ours, theirs) = tokio::io::duplex(4096);
+    ///         tokio::spawn(serve.over(theirs));
+    ///         Ok(ours)
+    ///     }
+    /// });
+    /// assert_eq!(server.complete(&language, "ru").await?, ["rust"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn completion<F>(
+        mut self,
+        what: Completes,
+        offer: impl Fn(String, BTreeMap<String, String>) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<Vec<String>, BoxError>> + Send + 'static,
+    {
+        Arc::make_mut(&mut self.completions).add(what, offer);
         self
     }
 }

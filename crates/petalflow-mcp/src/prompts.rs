@@ -1,5 +1,7 @@
 //! Prompts of a server: messages that a user of the program chooses.
 
+use std::fmt;
+
 use rmcp::model::{GetPromptRequestParams, Role as McpRole};
 use serde::Serialize;
 
@@ -113,7 +115,7 @@ impl PromptArgument {
     }
 }
 
-/// What a server completes: see [`McpClient::complete`].
+/// What a server completes: see [`McpClient::complete`] and [`McpServer::completion`](crate::McpServer::completion).
 ///
 /// ```
 /// use petalflow_mcp::Completes;
@@ -124,12 +126,12 @@ impl PromptArgument {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completes {
-    of: Reference,
-    argument: String,
+    pub(super) of: Reference,
+    pub(super) argument: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Reference {
+pub(super) enum Reference {
     Prompt(String),
     Resource(String),
 }
@@ -148,6 +150,16 @@ impl Completes {
         Completes {
             of: Reference::Resource(uri_template.into()),
             argument: variable.into(),
+        }
+    }
+}
+
+impl fmt::Display for Completes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let argument = &self.argument;
+        match &self.of {
+            Reference::Prompt(prompt) => write!(f, "argument `{argument}` of prompt `{prompt}`"),
+            Reference::Resource(template) => write!(f, "variable `{argument}` of `{template}`"),
         }
     }
 }

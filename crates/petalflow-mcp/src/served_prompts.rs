@@ -85,6 +85,14 @@ impl ServedPrompts {
         None
     }
 
+    /// Whether a prompt has an argument of this name.
+    pub(super) fn has_argument(&self, prompt: &str, argument: &str) -> bool {
+        let of_name = self.listed.iter().find(|it| it.name == prompt);
+        let arguments = of_name.and_then(|it| it.arguments.as_ref());
+        let mut arguments = arguments.into_iter().flatten();
+        arguments.any(|it| it.name == argument)
+    }
+
     pub(super) fn list(
         &self,
         request: Option<PaginatedRequestParams>,

@@ -124,6 +124,33 @@ impl ServedResources {
         None
     }
 
+    /// Whether a template has a variable of this name.
+    pub(super) fn has_variable(&self, uri_template: &str, variable: &str) -> bool {
+        let mut templates = self.templates.iter().zip(&self.template_reads);
+        let of_uri = templates.find(|(listed, _)| listed.uri_template == uri_template);
+        of_uri.is_some_and(|(_, read)| {
+            let template = read.template.as_ref();
+            template.is_ok_and(|template| template.has_variable(variable))
+        })
+    }
+
+    /// Whether a resource has this URI, as far as is known without reading it.
+    pub(super) fn has(&self, uri: &str) -> bool {
+        self.reads.contains_key(uri)
+            || self.template_reads.iter().any(|it| {
+                let template = it.template.as_ref();
+                template.is_ok_and(|template| template.values(uri).is_some())
+            })
+    }
+
+    /// Fails if no resource has this URI.
+    pub(super) fn check(&self, uri: &str) -> Result<(), ErrorData> {
+        if self.has(uri) {
+            return Ok(());
+        }
+        Err(unknown(uri))
+    }
+
     pub(super) fn list(
         &self,
         request: Option<PaginatedRequestParams>,

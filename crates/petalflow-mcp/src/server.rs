@@ -1,28 +1,31 @@
 //! The MCP server.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use futures_util::future::{Either, select};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams,
-    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
-    PromptsCapability, ReadResourceRequestParams, ReadResourceResponse, ResourcesCapability,
-    ServerCapabilities, ServerConfig, Tool as McpTool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    GetPromptRequestParams, GetPromptResponse, Implementation, JsonObject, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, PromptsCapability, ReadResourceRequestParams, ReadResourceResponse,
+    ResourcesCapability, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, Tool as McpTool, UnsubscribeRequestParams,
 };
-use rmcp::service::{NotificationContext, RequestContext, RoleServer};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{mpsc, watch};
-use tokio_util::task::AbortOnDropHandle;
+use tokio::sync::mpsc;
 
 use super::McpError;
 use super::confirmation::{self, Answers, Decision};
 use super::problem;
+use super::prompts::Reference;
 use super::result::{failed, to_mcp};
+use super::served_changes::{self, Changes, ListChangedNotifier, Session};
+use super::served_completions::ServedCompletions;
 use super::served_prompts::ServedPrompts;
 use super::served_resources::ServedResources;
 use petalflow::BoxError;
@@ -59,9 +62,10 @@ pub fn serve(tools: impl ToolSource) -> McpServer {
         program: Implementation::new("petalflow", env!("CARGO_PKG_VERSION")),
         instructions: None,
         skips_confirmation: false,
-        changed: watch::Sender::new(()),
+        changes: Changes::default(),
         resources: Arc::default(),
         prompts: Arc::default(),
+        completions: Arc::default(),
         calls: Arc::default(),
         session: Session::default(),
         #[cfg(feature = "http")]
@@ -90,23 +94,14 @@ pub struct McpServer {
     program: Implementation,
     instructions: Option<String>,
     skips_confirmation: bool,
-    changed: watch::Sender<()>,
+    changes: Changes,
     pub(super) resources: Arc<ServedResources>,
     pub(super) prompts: Arc<ServedPrompts>,
+    pub(super) completions: Arc<ServedCompletions>,
     calls: Arc<AtomicU64>,
     session: Session,
     #[cfg(feature = "http")]
     pub(super) http: super::http_options::HttpOptions,
-}
-
-/// What ends with the session of a client: the task that notifies it of changes. A clone is another session.
-#[derive(Default)]
-struct Session(OnceLock<AbortOnDropHandle<()>>);
-
-impl Clone for Session {
-    fn clone(&self) -> Self {
-        Session::default()
-    }
 }
 
 impl fmt::Debug for McpServer {
@@ -114,28 +109,6 @@ impl fmt::Debug for McpServer {
         f.debug_struct("McpServer")
             .field("program", &self.program.name)
             .finish_non_exhaustive()
-    }
-}
-
-/// Notifies the clients of an [`McpServer`] that its tool list changed.
-///
-/// ```
-/// use petalflow_mcp as mcp;
-/// use petalflow::tool::ToolRegistry;
-///
-/// let registry = ToolRegistry::new();
-/// let serve = mcp::serve(registry.clone());
-/// let changed = serve.changed();
-/// // After `registry.register(..)`:
-/// changed.notify();
-/// ```
-#[derive(Clone, Debug)]
-pub struct ListChangedNotifier(watch::Sender<()>);
-
-impl ListChangedNotifier {
-    /// Sends the notification. Each client decides when to list the tools again.
-    pub fn notify(&self) {
-        self.0.send_replace(());
     }
 }
 
@@ -190,9 +163,9 @@ impl McpServer {
         self
     }
 
-    /// Returns a handle that notifies clients of changes to the tool list.
+    /// Returns a handle that notifies clients of changes to the tool list and to resources.
     pub fn changed(&self) -> ListChangedNotifier {
-        ListChangedNotifier(self.changed.clone())
+        ListChangedNotifier(self.changes.clone())
     }
 
     /// Serves one client over standard input and output until the client disconnects. The program must write nothing
@@ -262,6 +235,12 @@ impl McpServer {
     /// Fails if names or addresses are wrong, before a client is served.
     pub(super) fn check(&self) -> Result<(), McpError> {
         let problem = self.resources.problem().or_else(|| self.prompts.problem());
+        let problem = problem.or_else(|| {
+            self.completions.problem(|completes| match &completes.of {
+                Reference::Prompt(name) => self.prompts.has_argument(name, &completes.argument),
+                Reference::Resource(uri) => self.resources.has_variable(uri, &completes.argument),
+            })
+        });
         problem.map_or(Ok(()), |problem| Err(McpError::Serve(problem.into())))
     }
 
@@ -451,7 +430,12 @@ impl ServerHandler for McpServer {
             .enable_tool_list_changed()
             .build();
         if !self.resources.is_empty() {
-            capabilities.resources = Some(ResourcesCapability::default());
+            let mut resources = ResourcesCapability::default();
+            resources.subscribe = Some(true);
+            capabilities.resources = Some(resources);
+        }
+        if !self.completions.is_empty() {
+            capabilities.completions = Some(JsonObject::default());
         }
         if !self.prompts.is_empty() {
             capabilities.prompts = Some(PromptsCapability::default());
@@ -538,16 +522,49 @@ impl ServerHandler for McpServer {
         }
     }
 
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        until_cancelled(self.completions.complete(request), &cx).await
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.resources.check(&request.uri)?;
+        self.session.subscribe(request.uri)
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.session.unsubscribe(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        self.session.begin_to_listen(&self.changes);
+        Some(served_changes::accepted(requested, |uri| {
+            self.resources.has(uri)
+        }))
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let changes = self.session.listening(&self.changes);
+        served_changes::listen(subscription, changes).await;
+        Ok(())
+    }
+
     async fn on_initialized(&self, cx: NotificationContext<RoleServer>) {
-        let mut changed = self.changed.subscribe();
-        let notifying = tokio::spawn(async move {
-            while changed.changed().await.is_ok() {
-                if cx.peer.notify_tool_list_changed().await.is_err() {
-                    break;
-                }
-            }
-        });
-        // The handler of a session is dropped when the session ends, and the task with it.
-        let _ = self.session.0.set(AbortOnDropHandle::new(notifying));
+        self.session.notify(cx.peer, &self.changes);
     }
 }

@@ -65,6 +65,10 @@ impl UriTemplate {
         })
     }
 
+    pub(super) fn has_variable(&self, name: &str) -> bool {
+        self.variables.iter().any(|variable| variable.name == name)
+    }
+
     /// The values of the variables, decoded, if the address has this form. A variable takes as little as possible, and at
     /// least one character.
     pub(super) fn values(&self, uri: &str) -> Option<BTreeMap<String, String>> {

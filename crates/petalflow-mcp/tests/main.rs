@@ -5,6 +5,7 @@ mod asks;
 mod broken;
 mod calls;
 mod child;
+mod completed;
 mod exposed;
 mod http;
 mod lists;
@@ -14,6 +15,7 @@ mod prompted;
 mod recorded;
 mod resourced;
 mod served;
+mod subscribed;
 mod unavailable;
 
 use std::sync::Arc;

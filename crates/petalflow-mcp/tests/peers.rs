@@ -15,6 +15,7 @@ use petalflow_test_support::{Need, assert_contains, skip};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
+use super::completed::with_completions;
 use super::prompted::with_reviews;
 use super::resourced::with_notes;
 use super::{add, call};
@@ -305,6 +306,102 @@ async fn a_client_of_the_python_sdk() {
         "review": ["text", "image", "text"],
         "no prompt": "unknown prompt `none`; there are `review`, `system`, `lost`",
         "no code": "prompt `review` needs arguments that are missing: `code`",
+    });
+    assert_eq!(seen, expected);
+}
+
+const PYTHON_LISTENER: &str = r#"
+import asyncio, json, sys
+from mcp import Client
+from mcp.types import PromptReference, ResourceTemplateReference
+
+async def refusal(request):
+    try:
+        await request
+    except Exception as error:
+        return str(error)
+
+async def completions(client):
+    review = PromptReference(name="review")
+    code = {"code": "fn main() {}"}
+    language = await client.complete(review, {"name": "language", "value": "r"})
+    after = await client.complete(review, {"name": "language", "value": "r"}, code)
+    template = ResourceTemplateReference(uri="notes://days/{day}")
+    day = (await client.complete(template, {"name": "day", "value": ""})).completion
+    return [language.completion.values, after.completion.values, [len(day.values), day.total, day.has_more]]
+
+async def main():
+    async with Client(sys.argv[1]) as client:
+        completed = await completions(client)
+        wanted = ["notes://today", "notes://none"]
+        async with client.listen(tools_list_changed=True, resource_subscriptions=wanted) as changes:
+            honored = changes.honored
+            await client.call_tool("touch", {})
+            heard = [await anext(changes), await anext(changes)]
+    told = []
+    enough = asyncio.Event()
+
+    async def handle(message):
+        told.append(message)
+        if len(told) == 2:
+            enough.set()
+
+    async with Client(sys.argv[1], mode="legacy", message_handler=handle) as client:
+        assert await completions(client) == completed
+        await client.subscribe_resource("notes://today")
+        unknown = await refusal(client.subscribe_resource("notes://none"))
+        # The stream of the session is opened after the first answer.
+        while not enough.is_set():
+            await client.call_tool("touch", {})
+            await asyncio.sleep(0.05)
+        await client.unsubscribe_resource("notes://today")
+    print(json.dumps({
+        "completed": completed,
+        "honored": [honored.tools_list_changed, honored.resource_subscriptions],
+        "heard": [type(event).__name__ for event in heard],
+        "uri": heard[0].uri,
+        "unknown": unknown,
+        "told": sorted({message.method for message in told}),
+    }))
+
+asyncio.run(main())
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_listener_of_the_python_sdk() {
+    let Some(python) = python() else { return };
+    let changed = Arc::new(std::sync::OnceLock::<mcp::ListChangedNotifier>::new());
+    let notifier = Arc::clone(&changed);
+    let touch = petalflow::tool::FuncTool::new("touch", "Changes things.", move |_: Value| {
+        let notifier = Arc::clone(&notifier);
+        async move {
+            let notifier = notifier.get().ok_or("it does not serve")?;
+            notifier.notify_resource("notes://today");
+            notifier.notify();
+            Ok("touched")
+        }
+    });
+    let tools = petalflow::tool::ToolSet::new().with(touch);
+    let server = with_completions(with_notes(with_reviews(mcp::serve(tools))));
+    changed.set(server.changed()).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = tokio::spawn(server.http(listener, []));
+    let output = tokio::process::Command::new(python)
+        .args(["-c", PYTHON_LISTENER, &format!("http://{address}/mcp")])
+        .stderr(Stdio::inherit())
+        .output()
+        .await
+        .unwrap();
+    serving.abort();
+    let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let expected = json!({
+        "completed": [["rust", "ruby"], ["rust"], [100, 150, true]],
+        "honored": [true, ["notes://today"]],
+        "heard": ["ResourceUpdated", "ToolsListChanged"],
+        "uri": "notes://today",
+        "unknown": "there is no resource `notes://none`",
+        "told": ["notifications/resources/updated", "notifications/tools/list_changed"],
     });
     assert_eq!(seen, expected);
 }

@@ -26,6 +26,17 @@ impl Modes {
 }
 
 impl<S: State> EventKind<S> {
+    /// Whether the event only says how far the run is. A listener may do without such events.
+    pub(crate) fn is_progress(&self) -> bool {
+        matches!(
+            self,
+            EventKind::RunStarted
+                | EventKind::SuperstepStarted { .. }
+                | EventKind::SuperstepFinished
+                | EventKind::NodeStarted
+        )
+    }
+
     /// The subjects of the event. The failure of a run passes every filter.
     pub(crate) fn modes(&self) -> Modes {
         match self {

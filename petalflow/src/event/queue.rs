@@ -1,6 +1,7 @@
 //! The queue between a run and the stream of its events.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -14,6 +15,7 @@ pub(crate) struct EventQueue<S: State> {
     queue: Mutex<Queue<S>>,
     /// Copies the state, if the listener wants it.
     copy_state: OnceLock<CopyState<S>>,
+    without_progress: AtomicBool,
     pub(crate) newest_superstep: NewestSuperstep,
 }
 
@@ -37,6 +39,7 @@ impl<S: State> EventQueue<S> {
                 stream: None,
             }),
             copy_state: OnceLock::new(),
+            without_progress: AtomicBool::new(false),
             newest_superstep: NewestSuperstep::default(),
         })
     }
@@ -44,6 +47,11 @@ impl<S: State> EventQueue<S> {
     /// Requests states. Must be called before the run begins.
     pub(crate) fn want_values(&self, copy: CopyState<S>) {
         let _ = self.copy_state.set(copy);
+    }
+
+    /// Leaves out the events of progress. The run reads this where it would make one.
+    pub(crate) fn leave_out_progress(&self) {
+        self.without_progress.store(true, Ordering::Relaxed);
     }
 
     /// The next event, before the stream polls the run.
@@ -113,6 +121,10 @@ impl<S: State> Listener for EventQueue<S> {
 
     fn wants_values(&self) -> bool {
         self.copy_state.get().is_some()
+    }
+
+    fn wants_progress(&self) -> bool {
+        !self.without_progress.load(Ordering::Relaxed)
     }
 
     fn poll_received(&self, cx: &mut Context<'_>) -> Poll<()> {

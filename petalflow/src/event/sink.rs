@@ -37,6 +37,9 @@ pub(crate) trait Listener: Send + Sync {
     /// Whether to send states, which are cloned for each event.
     fn wants_values(&self) -> bool;
 
+    /// Whether to send the events of progress, which have no content: see [`EventKind::is_progress`].
+    fn wants_progress(&self) -> bool;
+
     /// Completes when the stream has returned all events.
     fn poll_received(&self, cx: &mut Context<'_>) -> Poll<()>;
 }
@@ -86,6 +89,10 @@ impl<S: State> Listener for ParentSink<S> {
         self.listener.wants_values()
     }
 
+    fn wants_progress(&self) -> bool {
+        self.listener.wants_progress()
+    }
+
     fn poll_received(&self, cx: &mut Context<'_>) -> Poll<()> {
         self.listener.poll_received(cx)
     }
@@ -100,7 +107,9 @@ pub(crate) struct LogSink<S> {
 impl<S: State> Sink<S> for LogSink<S> {
     fn send(&self, event: Event<S>) {
         self.log.record(&event);
-        if let Some(listener) = &self.listener {
+        if let Some(listener) = &self.listener
+            && (listener.wants_progress() || !event.kind.is_progress())
+        {
             listener.send(event);
         }
     }
@@ -122,6 +131,11 @@ impl<S: State> Listener for LogSink<S> {
     fn wants_values(&self) -> bool {
         let listener = self.listener.as_ref();
         listener.is_some_and(|listener| listener.wants_values())
+    }
+
+    fn wants_progress(&self) -> bool {
+        // The log has all events.
+        true
     }
 
     fn poll_received(&self, cx: &mut Context<'_>) -> Poll<()> {

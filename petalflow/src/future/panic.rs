@@ -2,16 +2,16 @@
 
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use crate::error::{BoxError, Failure, Payload};
 
-/// Awaits a node's future and turns a panic into a failure.
+/// Awaits a node's future and turns a panic into a failure. The future is pinned by the caller: an `async fn` has room for an
+/// argument twice.
 pub(crate) async fn caught<T>(
-    future: impl Future<Output = Result<T, BoxError>>,
+    mut future: Pin<&mut impl Future<Output = Result<T, BoxError>>>,
 ) -> Result<T, Failure> {
-    let mut future = pin!(future);
     poll_fn(|cx| poll_once(future.as_mut(), cx)).await
 }
 

@@ -1,5 +1,7 @@
 //! Ready-made middleware: from a function, for some nodes, against panics.
 
+use std::pin::pin;
+
 use super::{BoxFuture, Middleware, Next, NodeCall};
 use crate::error::BoxError;
 use crate::future::caught;
@@ -146,7 +148,7 @@ fn recovered<'a, S: State>(
 ) -> BoxFuture<'a, Result<(), BoxError>> {
     Box::pin(async move {
         let scope = call.scope;
-        let failure = match caught(async { next.run(call).await }).await {
+        let failure = match caught(pin!(async { next.run(call).await })).await {
             Ok(()) => return Ok(()),
             Err(failure) => failure,
         };

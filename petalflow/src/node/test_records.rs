@@ -98,6 +98,10 @@ impl Listener for TestRecords {
 
     fn nested(&self, _: Origin, _: NestedEvent) {}
 
+    fn wants_progress(&self) -> bool {
+        false
+    }
+
     fn wants_values(&self) -> bool {
         false
     }

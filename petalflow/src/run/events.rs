@@ -123,6 +123,36 @@ impl<F: Flow> Events<F> {
     }
 }
 
+impl<F: Flow> Events<F> {
+    /// Leaves out the events that only say how far the run is: [`RunStarted`](EventKind::RunStarted),
+    /// [`SuperstepStarted`](EventKind::SuperstepStarted), [`NodeStarted`](EventKind::NodeStarted) and
+    /// [`SuperstepFinished`](EventKind::SuperstepFinished), of the flow and of its sub-flows. They are not made, which is
+    /// quicker than to ignore them.
+    ///
+    /// ```
+    /// use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write() -> EssayDraft { EssayDraft("…".into()) }
+    /// # flow!(Write(Essay) { write });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let mut events = Write::run(()).events().without_progress();
+    /// let mut names = Vec::new();
+    /// while let Some(event) = events.next().await {
+    ///     names.push(event.kind.name());
+    /// }
+    /// assert_eq!(names, ["node finished", "finished"]);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn without_progress(self) -> Self {
+        self.sink.leave_out_progress();
+        self
+    }
+}
+
 impl<F: Flow> Run<F> {
     /// The events of the run as a stream. The stream drives the run: dropping it cancels the run.
     ///

@@ -1,9 +1,12 @@
 //! The position of a call in a conversation, and the methods of the public types that have one.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value};
 
 use crate::{AgentEvent, Conversation};
 use petalflow::Context;
+use petalflow::event::TaskId;
 
 /// The agent that makes a call, and its conversation as it was when the superstep began.
 #[derive(Clone, Copy)]
@@ -29,7 +32,7 @@ impl Position<'_> {
     /// An event of the agent. Its id is made from the task's id and `number`.
     pub(crate) fn event(&self, number: usize) -> AgentEvent {
         AgentEvent {
-            id: format!("{}-{number}", self.cx.task_id()),
+            id: event_id(self.cx.task_id(), number),
             invocation: self.conversation.turn_id.clone(),
             author: self.agent.into(),
             branch: self.conversation.branch.clone(),
@@ -37,6 +40,15 @@ impl Position<'_> {
             ..AgentEvent::default()
         }
     }
+}
+
+/// The id of an event of this task.
+fn event_id(task: TaskId, number: usize) -> String {
+    const TASK: usize = 32;
+    let mut id = String::with_capacity(TASK + 4);
+    // Writing to a text cannot fail.
+    let _ = write!(id, "{task}-{number}");
+    id
 }
 
 /// The methods of a type with the field `position`, a [`Position`].

@@ -235,7 +235,7 @@ impl Execute {
         let tree = self.0.agent_tree()?;
         let ctx = ctx(&tree, conversation, &cx, None)?;
         cx.events_received().await;
-        let event = spans::step(ctx, code::execute(ctx)).await?;
+        let event = Box::pin(spans::step(ctx, code::execute(ctx))).await?;
         AgentEvent::emit_all(&cx, std::slice::from_ref(&event));
         Ok(ConversationEvents(vec![event]))
     }

@@ -8,7 +8,9 @@ use petalflow_agent::stream::{AgentEventKind, AgentEvents};
 use petalflow_agent::{Agent, Mode};
 use petalflow_llm::nodes::Model;
 use petalflow_llm::stream::Delta;
-use petalflow_llm::{LlmError, LlmErrorKind, LlmResponse, Reply, ScriptedModel, TokenUsage};
+use petalflow_llm::{
+    ChatMessage, LlmError, LlmErrorKind, LlmResponse, Part, Reply, Role, ScriptedModel, TokenUsage,
+};
 use serde_json::json;
 
 use crate::kit::{collect_stream, constant_tool, events, results, scripted_agent, shape, tool};
@@ -340,4 +342,29 @@ async fn an_agent_that_got_the_conversation_streams_the_agents_that_its_tools_ru
     );
     let all = streamed_texts(above(team(true)).streaming().events("go")).await;
     assert!(all.contains(&"outer: wo".to_string()), "{all:?}");
+}
+
+#[tokio::test]
+async fn what_only_a_provider_understands_is_shown_and_goes_back() {
+    let search = Part::Provider {
+        provider: "anthropic".into(),
+        value: json!({ "type": "server_tool_use", "id": "srv_1", "name": "web_search" }),
+    };
+    let parts = vec![search.clone(), Part::text("Five petals.")];
+    let reply = LlmResponse {
+        message: Some(ChatMessage::new(Role::Assistant, parts)),
+        ..LlmResponse::default()
+    };
+    let (agent, model) = scripted_agent([Reply::from(reply), "Yes.".into()]);
+    let (_, events, talk) = collect_stream(agent.events("How many?")).await;
+    let message = events[0].message.as_ref().unwrap();
+    assert_eq!(message.parts[0], search);
+    assert!(events[0].is_final(), "it is no call of the program");
+    agent.run(talk.next_input("Sure?")).await.unwrap();
+    let sent = model.last_request().unwrap();
+    assert!(
+        sent.messages
+            .iter()
+            .any(|message| message.parts.contains(&search))
+    );
 }

@@ -53,9 +53,14 @@ impl AccessToken {
     /// ```
     #[must_use]
     pub fn expires_at(self, time: SystemTime) -> Self {
-        let left = time.duration_since(SystemTime::now());
-        self.expires_in(left.unwrap_or_default())
+        self.expires_in(time_left(time))
     }
+}
+
+/// The time that is left until then; zero if it has passed.
+pub(super) fn time_left(until: SystemTime) -> Duration {
+    let left = until.duration_since(SystemTime::now());
+    left.unwrap_or_default()
 }
 
 /// When to fetch the value after one that is valid for this time: before it expires on the way to the server.

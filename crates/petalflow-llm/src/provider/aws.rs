@@ -11,7 +11,7 @@ use petalflow::BoxError;
 use reqwest::header::{HeaderName, HeaderValue};
 use tokio::time::Instant;
 
-use super::access_token::renew_at;
+use super::access_token::{renew_at, time_left};
 use super::renewing::{Expires, Renewing};
 use super::transport::HttpRequest;
 
@@ -57,6 +57,24 @@ impl AwsCredentials {
     pub fn expires_in(mut self, time: Duration) -> Self {
         self.renew_at = Some(renew_at(time));
         self
+    }
+
+    /// Sets the time at which the credentials expire, as the token service of AWS names it. New ones are fetched a minute
+    /// before, or a tenth of the time before, if that is less.
+    ///
+    /// ```
+    /// use petalflow_llm::AwsCredentials;
+    /// use std::time::{Duration, SystemTime};
+    ///
+    /// let expiration = SystemTime::now() + Duration::from_secs(3_600);
+    /// let credentials = AwsCredentials::new("ASIAEXAMPLE", "wJalrXUtnFEMI")
+    ///     .with_session_token("IQoJb3JpZ2lu")
+    ///     .expires_at(expiration);
+    /// # let _ = credentials;
+    /// ```
+    #[must_use]
+    pub fn expires_at(self, time: SystemTime) -> Self {
+        self.expires_in(time_left(time))
     }
 
     /// Those of the environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`.

@@ -29,7 +29,12 @@ impl ProviderModel {
     pub fn bedrock(region: impl Into<String>, model: impl Into<String>) -> Self {
         let region: String = region.into();
         let address = format!("https://bedrock-runtime.{region}.amazonaws.com");
-        let mut this = Self::with_quirks("bedrock", Family::Converse, COMPATIBLE, model.into());
+        Self::bedrock_at(address, region, model.into())
+    }
+
+    /// A model of Bedrock at this address.
+    pub(super) fn bedrock_at(address: String, region: String, model: String) -> Self {
+        let mut this = Self::with_quirks("bedrock", Family::Converse, COMPATIBLE, model);
         this.client.client.provider = Some("bedrock");
         let mut endpoint = Endpoint::with_variable(address, Some("AWS_BEARER_TOKEN_BEDROCK"));
         endpoint.signer = Some(Signer::new(region));

@@ -63,6 +63,8 @@ pub(super) struct Quirks {
     pub(super) newer_limit: bool,
     /// Whether the request says with `thinking` whether the model reasons.
     pub(super) thinking_switch: bool,
+    /// Whether a message may have the `annotations` of an earlier answer. Some servers refuse fields that they do not know.
+    pub(super) takes_annotations: bool,
     /// The field for the seed.
     pub(super) seed: &'static str,
     /// The maximum number of texts in one request for vectors.
@@ -99,6 +101,7 @@ pub(super) const COMPATIBLE: Quirks = Quirks {
     reasoning: Reasoning::Field,
     newer_limit: false,
     thinking_switch: false,
+    takes_annotations: false,
     seed: "seed",
     texts: 2_048,
 };
@@ -106,6 +109,13 @@ pub(super) const COMPATIBLE: Quirks = Quirks {
 pub(super) const OPENAI: Quirks = Quirks {
     reasoning: Reasoning::Omitted,
     newer_limit: true,
+    takes_annotations: true,
+    ..COMPATIBLE
+};
+
+/// It does not read a file again whose annotations come back.
+const OPEN_ROUTER: Quirks = Quirks {
+    takes_annotations: true,
     ..COMPATIBLE
 };
 
@@ -187,7 +197,7 @@ providers! {
     "nebius" Chat "https://api.studio.nebius.ai/v1" Some("NEBIUS_API_KEY"), COMPATIBLE;
     "nvidia" Chat "https://integrate.api.nvidia.com/v1" Some("NVIDIA_API_KEY"), COMPATIBLE;
     "ollama_cloud" Chat "https://ollama.com/v1" Some("OLLAMA_API_KEY"), COMPATIBLE;
-    "open_router" Chat "https://openrouter.ai/api/v1" Some("OPENROUTER_API_KEY"), COMPATIBLE;
+    "open_router" Chat "https://openrouter.ai/api/v1" Some("OPENROUTER_API_KEY"), OPEN_ROUTER;
     "perplexity" Chat "https://api.perplexity.ai" Some("PERPLEXITY_API_KEY"), NO_REASONING;
     "qwen_cloud" Chat "https://dashscope-intl.aliyuncs.com/compatible-mode/v1" Some("QWEN_CLOUD_API_KEY"), ALIYUN;
     "requesty" Chat "https://router.requesty.ai/v1" Some("REQUESTY_API_KEY"), COMPATIBLE;

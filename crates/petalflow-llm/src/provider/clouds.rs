@@ -86,20 +86,16 @@ impl ProviderModel {
         model: impl Into<String>,
     ) -> Self {
         let (project, location) = (project.as_ref(), location.as_ref());
-        let host = vertex_host(location);
-        let address = format!("https://{host}/v1/projects/{project}/locations/{location}");
-        let model = model.into();
-        let is_claude = model.starts_with("claude");
-        let (family, quirks) = if is_claude {
-            (Family::Messages, OPENAI)
-        } else {
-            (Family::Gemini, VERTEX)
-        };
+        let server = format!("https://{}", vertex_host(location));
+        Self::vertex_at(&server, project, location, model.into())
+    }
+
+    /// A model of Vertex AI at this server.
+    pub(super) fn vertex_at(server: &str, project: &str, location: &str, model: String) -> Self {
+        let server = server.trim_end_matches('/');
+        let address = format!("{server}/v1/projects/{project}/locations/{location}");
+        let Publisher { family, quirks, .. } = Publisher::of(&model);
         let mut this = Self::on_platform("vertex", family, Platform::Vertex, quirks, model);
-        if is_claude {
-            // Anthropic documents that its signatures are valid on all platforms, and the format is the same.
-            this.client.client.provider = Some("anthropic");
-        }
         this.client.client.endpoint = Endpoint::with_variable(address, None);
         this
     }
@@ -115,6 +111,33 @@ impl ProviderModel {
         this.client.client.platform = platform;
         this.client.client.provider = Some(name);
         this
+    }
+}
+
+/// Who has made a model of Vertex AI: that decides the format of its requests.
+pub(super) struct Publisher {
+    pub(super) family: Family,
+    pub(super) quirks: Quirks,
+    /// Whose signatures the model understands.
+    pub(super) provider: &'static str,
+}
+
+impl Publisher {
+    /// The publisher of the model with this name. A request may name another model than its client.
+    pub(super) fn of(model: &str) -> Self {
+        if model.starts_with("claude") {
+            return Publisher {
+                family: Family::Messages,
+                quirks: OPENAI,
+                // Anthropic documents that its signatures are valid on all platforms, and the format is the same.
+                provider: "anthropic",
+            };
+        }
+        Publisher {
+            family: Family::Gemini,
+            quirks: VERTEX,
+            provider: "vertex",
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use reqwest::Response;
 use serde_json::{Map, Value};
 
 use super::catalog::{Family, Platform, Quirks, Target};
+use super::clouds::Publisher;
 use super::endpoint::Endpoint;
 use super::models;
 use super::pause::{self, Source};
@@ -125,23 +126,39 @@ impl Connection {
     fn target<'a>(&'a self, model: Option<&'a str>, streaming: bool) -> Target<'a> {
         let name = model.unwrap_or(&self.model);
         let model = name.rsplit_once("::").map_or(name, |(_, model)| model);
-        Target {
+        let own = Target {
             provider: self.provider.unwrap_or(&self.name),
             family: self.family,
             platform: self.platform,
             model,
             quirks: self.quirks,
-            capabilities: self.capabilities_of(model),
+            capabilities: self.capabilities_of(self.provider, model),
             json_mode: false,
             streaming,
+        };
+        if self.platform != Platform::Vertex {
+            return own;
+        }
+        let publisher = Publisher::of(model);
+        Target {
+            provider: publisher.provider,
+            family: publisher.family,
+            // Those of the client may be the user's.
+            quirks: if publisher.family == self.family {
+                self.quirks
+            } else {
+                publisher.quirks
+            },
+            capabilities: self.capabilities_of(Some(publisher.provider), model),
+            ..own
         }
     }
 
-    fn capabilities_of(&self, model: &str) -> Capabilities {
+    fn capabilities_of(&self, provider: Option<&str>, model: &str) -> Capabilities {
         let own = self.capabilities.iter();
         let own = own.filter(|(start, _)| model.starts_with(start.as_str()));
         let own = own.max_by_key(|(start, _)| start.len());
-        let known = || models::of(self.provider, model);
+        let known = || models::of(provider, model);
         own.map_or_else(known, |(_, own)| *own)
     }
 
@@ -249,7 +266,7 @@ impl LlmClient for Connection {
             return Ok(LlmStream::from_response(self.complete(request).await?));
         }
         let events = Source::events(self, request).await?;
-        if self.family == Family::Messages {
+        if target.family == Family::Messages {
             let events = pause::events(self.clone(), request.clone(), events);
             return Ok(LlmStream::new(request, events));
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
 
 use aws_smithy_eventstream::frame::write_message_to;
 use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
@@ -155,6 +156,47 @@ async fn credentials_that_have_expired_are_replaced_once() {
     assert_eq!(model.complete(&hi()).await.unwrap().text(), "ok");
     assert_eq!(calls.load(Ordering::SeqCst), 2);
     assert!(server.requests()[1].head.contains("credential=akid1/"));
+}
+
+#[tokio::test]
+async fn credentials_are_renewed_before_they_expire() {
+    let server = Server::always(ok()).await;
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    let model = at(&server, NOVA).with_aws_credentials(move || {
+        let number = counted.fetch_add(1, Ordering::SeqCst);
+        let credentials = AwsCredentials::new(format!("AKID{number}"), "very-secret");
+        async move { Ok(credentials.expires_at(SystemTime::now() + Duration::from_hours(1))) }
+    });
+    model.complete(&hi()).await.unwrap();
+    // Their clock is that of tokio. No connection is open while it is moved.
+    let pass = async |seconds| {
+        tokio::time::pause();
+        tokio::time::advance(Duration::from_secs(seconds)).await;
+        tokio::time::resume();
+    };
+    pass(3_530).await;
+    model.complete(&hi()).await.unwrap();
+    assert_eq!(
+        calls.load(Ordering::SeqCst),
+        1,
+        "more than a minute is left"
+    );
+    pass(11).await;
+    model.complete(&hi()).await.unwrap();
+    assert_eq!(calls.load(Ordering::SeqCst), 2);
+    assert!(server.requests()[2].head.contains("credential=akid1/"));
+
+    let expired = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&expired);
+    let model = at(&server, NOVA).with_aws_credentials(move || {
+        counted.fetch_add(1, Ordering::SeqCst);
+        let credentials = AwsCredentials::new("AKID", "very-secret");
+        async move { Ok(credentials.expires_at(SystemTime::UNIX_EPOCH)) }
+    });
+    model.complete(&hi()).await.unwrap();
+    model.complete(&hi()).await.unwrap();
+    assert_eq!(expired.load(Ordering::SeqCst), 2, "both have expired");
 }
 
 #[tokio::test]

@@ -231,6 +231,33 @@ async fn claude_at_vertex_has_its_model_in_the_path() {
 }
 
 #[tokio::test]
+async fn the_model_of_a_request_decides_the_format_at_vertex() {
+    for (client, requested, reply, path) in [
+        (
+            "gemini-2.5-flash",
+            "claude-sonnet-4-6",
+            claude(),
+            "anthropic/models/claude-sonnet-4-6:rawPredict",
+        ),
+        (
+            "claude-sonnet-4-6",
+            "gemini-2.5-flash",
+            gemini(),
+            "google/models/gemini-2.5-flash:generateContent",
+        ),
+    ] {
+        let server = Server::always(answer("200 OK", "application/json", &reply.to_string())).await;
+        let request = LlmRequest {
+            model: Some(requested.into()),
+            ..hi()
+        };
+        let response = vertex(&server, client).complete(&request).await.unwrap();
+        assert_eq!(response.text(), "ok");
+        assert_eq!(server.requests()[0].path, format!("{BEFORE}/{path}"));
+    }
+}
+
+#[tokio::test]
 async fn gemini_at_vertex_has_the_paths_of_its_publisher() {
     let (sent, _) = asked(gemini(), |server| vertex(server, "gemini-2.5-flash")).await;
     assert_eq!(

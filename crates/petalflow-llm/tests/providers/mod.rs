@@ -6,6 +6,8 @@ mod anthropic;
 mod bedrock;
 mod bodies;
 mod cancel;
+mod chaos;
+mod chat_fields;
 mod clouds;
 mod counting;
 mod cut;

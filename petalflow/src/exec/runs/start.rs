@@ -122,7 +122,7 @@ fn run<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError
     };
     let mut driver = Driver::new(flow, settings, plan, 0, begun, None);
     Box::pin(async move {
-        driver.emit(|| EventKind::RunStarted);
+        driver.emit_progress(|| EventKind::RunStarted);
         if Driver::<F>::HAS_INPUT {
             driver.emit_values();
         }

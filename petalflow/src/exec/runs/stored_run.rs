@@ -82,7 +82,7 @@ pub(crate) async fn run_restored<F: Flow, P: Persistence<F::State>>(
     let result = if let Some(kind) = blocked {
         Err(Abort::new(kind))
     } else {
-        driver.emit(|| EventKind::RunStarted);
+        driver.emit_progress(|| EventKind::RunStarted);
         driver.emit_checkpoint(&mut persistence);
         if superstep > 0 || has_history || Driver::<F>::HAS_INPUT {
             driver.emit_values();

@@ -200,6 +200,13 @@ impl<F: Flow> Driver<F> {
         }
     }
 
+    /// Emits an event of progress, if a listener wants such events.
+    pub(in crate::exec) fn emit_progress(&self, kind: impl FnOnce() -> EventKind<F::State>) {
+        if let Some(sink) = self.sink().filter(|sink| sink.wants_progress()) {
+            self.send(sink, kind());
+        }
+    }
+
     fn send(&self, sink: &dyn Sink<F::State>, kind: EventKind<F::State>) {
         sink.send(Event {
             namespace: self.scope.shared.namespace.clone(),

@@ -34,7 +34,7 @@ pub(in crate::exec) fn run_superstep<F: Flow, P: Persistence<F::State>>(
 ) -> impl Future<Output = Result<(), Abort<F::State>>> + Send {
     async move {
         driver.scope.superstep += 1;
-        driver.emit(|| EventKind::SuperstepStarted {
+        driver.emit_progress(|| EventKind::SuperstepStarted {
             nodes: names(driver.plan(), frontier).map(Into::into).collect(),
         });
         let dispositions = if persistence.runs_all() && driver.plan().interrupt_points.is_empty() {
@@ -65,7 +65,7 @@ pub(in crate::exec) fn run_superstep<F: Flow, P: Persistence<F::State>>(
         if P::STORED {
             write_barrier(driver, persistence, planner, frontier, tasks).await?;
         }
-        driver.emit(|| EventKind::SuperstepFinished);
+        driver.emit_progress(|| EventKind::SuperstepFinished);
         driver.emit_values();
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The attempts of one task: cache, retries, timeouts, middleware and events.
 
 use std::future::Future;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll::{Pending, Ready};
 use std::time::Duration;
@@ -40,7 +40,9 @@ pub(in crate::exec) async fn run_attempts<F: Flow>(
     loop {
         scope.attempt += 1;
         effects.clear();
-        emit(Some(extras), scope, || EventKind::NodeStarted);
+        if let Some(sink) = extras.sink.as_ref().filter(|sink| sink.wants_progress()) {
+            sink.send(scope.event(EventKind::NodeStarted));
+        }
         let failure = match run_attempt(flow, extras, scope, state, effects).await {
             Ok(()) => {
                 if scope.attempt > 1 {
@@ -102,8 +104,8 @@ async fn run_attempt<F: Flow>(
     if activity.is_some() {
         scope.details_mut().activity.clone_from(&activity);
     }
-    let run = run_layers(flow, extras, scope, state, effects);
-    let idle = async {
+    let run = pin!(run_layers(flow, extras, scope, state, effects));
+    let idle = pin!(async {
         match (activity, idle) {
             (Some(activity), Some(idle)) => {
                 activity.idle_for(idle).await;
@@ -111,8 +113,8 @@ async fn run_attempt<F: Flow>(
             }
             _ => std::future::pending().await,
         }
-    };
-    let late = async {
+    });
+    let late = pin!(async {
         match timeout {
             Some(timeout) => {
                 tokio::time::sleep(timeout).await;
@@ -120,17 +122,17 @@ async fn run_attempt<F: Flow>(
             }
             None => std::future::pending().await,
         }
-    };
+    });
     first_of(run, late, idle).await
 }
 
-/// The result of `run`, unless a timeout completes before it.
+/// The result of `run`, unless a timeout completes before it. The caller has pinned them: an `async fn` has room for an
+/// argument twice.
 async fn first_of<T>(
-    run: impl Future<Output = Result<T, Failure>>,
-    late: impl Future<Output = Failure>,
-    idle: impl Future<Output = Failure>,
+    mut run: Pin<&mut impl Future<Output = Result<T, Failure>>>,
+    mut late: Pin<&mut impl Future<Output = Failure>>,
+    mut idle: Pin<&mut impl Future<Output = Failure>>,
 ) -> Result<T, Failure> {
-    let (mut run, mut late, mut idle) = (pin!(run), pin!(late), pin!(idle));
     std::future::poll_fn(|cx| {
         if let Ready(result) = run.as_mut().poll(cx) {
             return Ready(result);
@@ -155,7 +157,8 @@ async fn run_layers<F: Flow>(
     effects: &mut Effects<F::State>,
 ) -> Result<(), Failure> {
     if extras.middleware.is_empty() {
-        caught(flow.step(scope.node.as_u32(), &mut Step::task(scope, state, effects))).await
+        let mut step = Step::task(scope, state, effects);
+        caught(pin!(flow.step(scope.node.as_u32(), &mut step))).await
     } else {
         let call = NodeCall {
             state,
@@ -163,7 +166,8 @@ async fn run_layers<F: Flow>(
             scope,
         };
         // Called inside the future, so that a panic before the future is made is caught as well.
-        caught(async { Next::new(&extras.middleware, &Node(flow)).run(call).await }).await
+        let layers = async { Next::new(&extras.middleware, &Node(flow)).run(call).await };
+        caught(pin!(layers)).await
     }
 }
 

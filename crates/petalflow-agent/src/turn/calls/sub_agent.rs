@@ -154,6 +154,9 @@ pub(in crate::turn) fn split_answers(
     message: ChatMessage,
     reads_text: impl Fn(&Waiting) -> bool,
 ) -> (ChatMessage, Vec<(&Waiting, ChatMessage)>) {
+    if waiting.is_empty() {
+        return (message, Vec::new());
+    }
     let mut rest = ChatMessage {
         parts: Vec::new(),
         ..message.clone()

@@ -73,7 +73,8 @@ pub(in crate::turn) async fn call(
     if result.is_ok()
         && let Some(text) = answer_in(ctx, &call.name, &step.arguments)
     {
-        let replaced = guarded::answer(ctx, &text, &mut effects.guardrails).await?;
+        let answer = guarded::answer(ctx, &text, &mut effects.guardrails);
+        let replaced = Box::pin(answer).await?;
         let is_changed = step.arguments != call.arguments;
         effects.answer = replaced.or_else(|| is_changed.then_some(text));
     }
@@ -241,7 +242,8 @@ async fn run(
             effects.later = true;
             Ok(Value::Null)
         }
-        Target::Agent(index) => run_agent(ctx, *index, step, pending, effects).await,
+        // Boxed: it is larger than the other branches.
+        Target::Agent(index) => Box::pin(run_agent(ctx, *index, step, pending, effects)).await,
     }
 }
 

@@ -32,8 +32,9 @@ pub(in crate::turn) async fn respond(
             blocked: false,
         });
     }
-    match beside(ctx, model_call::respond(ctx, call)).await {
-        Ok(response) => output(ctx, response).await,
+    // Boxed: few agents have guardrails, and each model call has room for the largest branch.
+    match Box::pin(beside(ctx, model_call::respond(ctx, call))).await {
+        Ok(response) => Box::pin(output(ctx, response)).await,
         Err(error) => {
             let Tripped { event, message } = *error.downcast::<Tripped>()?;
             Ok(Guarded {

@@ -36,7 +36,8 @@ async fn answer(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<LlmResponse, B
     let model = spans::model(client);
     let streams = ctx.tree.streams(ctx.index) || ctx.cx.managed::<StreamsBelow>().is_some();
     let answered = if streams {
-        streamed(&model, ctx, call).await?
+        // Boxed: it is larger than the other branch.
+        Box::pin(streamed(&model, ctx, call)).await?
     } else {
         // A client of the user may not check its answers.
         let answered = model.complete(&call.request).await;

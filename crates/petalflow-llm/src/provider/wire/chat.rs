@@ -227,7 +227,7 @@ fn assistant_message(
             Part::Media(media) if media.origin.is_some() && target.owns(part.origin()) => {
                 images.push(media_part(media)?);
             }
-            Part::Provider { .. } => add_opaque(&mut sent, target.opaque(part)),
+            Part::Provider { .. } => add_opaque(&mut sent, target.opaque(part), &target.quirks),
             Part::Media(_) | Part::Result(_) => {}
         }
     }
@@ -321,7 +321,9 @@ impl ChatParser {
         });
         deltas.extend(reasoning.map(Delta::Thought));
         for name in OPAQUE {
-            if let Some(value) = message.get(name).filter(|value| !value.is_null()) {
+            let value = message.get(name);
+            // Servers send an empty list with each piece.
+            if let Some(value) = value.filter(|value| !value.is_null() && **value != json!([])) {
                 join(self.opaque.entry(name).or_insert(Value::Null), value);
             }
         }

@@ -6,6 +6,7 @@ use super::content::merge;
 use super::response_data::{ResponseData, text};
 use crate::Part;
 use crate::message::{Media, MediaSource};
+use crate::provider::catalog::Quirks;
 use crate::provider::content_filter;
 use crate::stream::Delta;
 
@@ -14,19 +15,36 @@ pub(super) const FIELD: &str = "field";
 pub(super) const REASONING: &str = "reasoning";
 pub(super) const DETAILS: &str = "reasoning_details";
 
-/// Adds the fields of a message that only the provider uses. It takes audio by its id, and its own tools not at all.
-pub(super) fn add_opaque(sent: &mut Value, fields: Option<&Value>) {
-    for (name, value) in fields.and_then(Value::as_object).into_iter().flatten() {
+pub(super) const ANNOTATIONS: &str = "annotations";
+
+/// The fields of a message that only the provider uses.
+pub(super) const OPAQUE: [&str; 5] = [
+    ANNOTATIONS,
+    DETAILS,
+    "audio",
+    "executed_tools",
+    "extra_content",
+];
+
+/// Whether the server takes this field of an answer back. Groq refuses a request with `executed_tools` or `annotations`.
+pub(super) fn is_taken_back(quirks: &Quirks, field: &str) -> bool {
+    match field {
+        "executed_tools" => false,
+        ANNOTATIONS => quirks.takes_annotations,
+        _ => true,
+    }
+}
+
+/// Adds the fields of a message that only the provider uses, if it takes them back. It takes audio by its id.
+pub(super) fn add_opaque(sent: &mut Value, fields: Option<&Value>, quirks: &Quirks) {
+    let fields = fields.and_then(Value::as_object).into_iter().flatten();
+    for (name, value) in fields.filter(|(name, _)| is_taken_back(quirks, name)) {
         match &**name {
-            "executed_tools" => {}
             "audio" => sent["audio"] = json!({ "id": value["id"] }),
             name => merge(&mut sent[name], value),
         }
     }
 }
-
-/// The fields of a message that only the provider uses.
-pub(super) const OPAQUE: [&str; 4] = [DETAILS, "audio", "executed_tools", "extra_content"];
 
 /// Adds a piece of a field that only the provider uses. Items with the same index are pieces of one, and the texts in them
 /// are joined.

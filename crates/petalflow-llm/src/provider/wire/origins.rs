@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::provider::catalog::Target;
+use super::chat_opaque;
+use crate::provider::catalog::{Family, Target};
 use crate::stream::Delta;
 use crate::{LlmRequest, Part, Role};
 use petalflow::tool::Origin;
@@ -39,7 +40,17 @@ impl Target<'_> {
         }
     }
 
-    /// How many signatures and opaque parts of other providers the request does without.
+    /// Whether the provider takes back an opaque part that it sent.
+    fn takes_back(&self, value: &Value) -> bool {
+        let fields = value.as_object().filter(|_| self.family == Family::Chat);
+        fields.is_none_or(|fields| {
+            let mut names = fields.keys();
+            names.any(|name| chat_opaque::is_taken_back(&self.quirks, name))
+        })
+    }
+
+    /// How many signatures and opaque parts the request does without: those of other providers, and those that the
+    /// provider itself does not take back.
     pub(super) fn foreign_parts(&self, request: &LlmRequest) -> Map<String, Value> {
         let mut left_out = Map::new();
         let answers = request.messages.iter();
@@ -52,7 +63,11 @@ impl Target<'_> {
                     .filter(|origin| is_signed(part) || !origin.fields.is_empty())
                     .map(|origin| &origin.provider),
             };
-            let Some(provider) = provider.filter(|provider| *provider != self.provider) else {
+            let is_sent = |provider: &String| {
+                *provider == self.provider
+                    && self.opaque(part).is_none_or(|value| self.takes_back(value))
+            };
+            let Some(provider) = provider.filter(|provider| !is_sent(provider)) else {
                 continue;
             };
             let count = left_out.get(provider).and_then(Value::as_u64).unwrap_or(0);
