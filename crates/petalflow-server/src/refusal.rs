@@ -28,7 +28,7 @@ impl Refusal {
         }
     }
 
-    #[cfg(feature = "protocol")]
+    #[cfg(any(feature = "a2a", feature = "openai"))]
     pub(crate) fn status(&self) -> StatusCode {
         self.status
     }

@@ -435,7 +435,7 @@ impl Inner {
     }
 
     /// Runs a future in a task of its own.
-    #[cfg(feature = "protocol")]
+    #[cfg(feature = "openai")]
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.tasks.spawn(work);
     }
