@@ -49,10 +49,16 @@ install_packages() {
         echo "no reference servers of MCP: npm cannot install them" >&2
     fi
     # Servers and clients in Python that others have written.
-    if python3 -m venv "$TEMPORARY/python" && "$TEMPORARY/python/bin/pip" install --quiet 'mcp>=2,<3' 'openai>=3,<4'; then
+    if python3 -m venv "$TEMPORARY/python" && "$TEMPORARY/python/bin/pip" install --quiet 'mcp>=2,<3' 'openai>=3,<4' 'a2a-sdk>=1,<2'; then
         export PETALFLOW_TEST_PYTHON="$TEMPORARY/python/bin/python"
     else
-        echo "no peers in Python: python3 cannot install the packages mcp and openai" >&2
+        echo "no peers in Python: python3 cannot install the packages mcp, openai and a2a-sdk" >&2
+    fi
+    # The client of AG-UI, which runs in Node.
+    if command -v npm >/dev/null && npm install --silent --prefix "$TEMPORARY/ag-ui" @ag-ui/client@1; then
+        export PETALFLOW_TEST_AG_UI="$TEMPORARY/ag-ui/node_modules"
+    else
+        echo "no client of AG-UI: npm cannot install the package @ag-ui/client" >&2
     fi
 }
 

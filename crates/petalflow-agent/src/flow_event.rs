@@ -9,9 +9,9 @@ use crate::conversation::Conversation;
 
 impl AgentEvent {
     /// The event that an agent has emitted, from an event of the flow in which the agent runs
-    /// ([`Agent::run_in`](crate::Agent::run_in), [`AgentNode`](crate::AgentNode)): with
-    /// [`Agent::streaming`](crate::Agent::streaming), the pieces and messages of the agent and of those below it. `None` for
-    /// every other event. The events of an agent in a sub-flow are in [`Event::nested`]: pass the inner event.
+    /// ([`Agent::run_in`](crate::Agent::run_in), [`AgentNode`](crate::AgentNode)): the
+    /// messages and actions of the agent and of those below it, and with [`Agent::streaming`](crate::Agent::streaming) the
+    /// pieces of its answers, which are `partial`. `None` for every other event. The events of an agent in a sub-flow are in [`Event::nested`]: pass the inner event.
     ///
     /// ```
     /// use petalflow::prelude::*;

@@ -10,3 +10,4 @@ mod hostile;
 mod schemas;
 mod support;
 mod syntax;
+mod targets;

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::builder::ServerBuilder;
+use crate::call_decision::CallDecision;
 use crate::served::{FlowKind, ServedFlow, keys};
 
 impl ServerBuilder {
@@ -87,33 +88,6 @@ struct AgentInput {
     results: BTreeMap<String, Value>,
     /// The credentials that calls ask for, by the id of the request.
     credentials: BTreeMap<String, Value>,
-}
-
-/// A person's decision about a call.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct CallDecision {
-    /// The id of the request.
-    pub(crate) id: String,
-    /// Whether the call is made.
-    pub(crate) approve: bool,
-    /// Why not. The model reads it.
-    #[serde(default)]
-    pub(crate) reason: Option<String>,
-    /// Other arguments for the call.
-    #[serde(default)]
-    pub(crate) arguments: Option<Map<String, Value>>,
-}
-
-impl CallDecision {
-    /// Adds the decision to an input.
-    pub(crate) fn add_to(self, input: ConversationInput) -> ConversationInput {
-        match (self.approve, self.arguments, self.reason) {
-            (true, Some(arguments), _) => input.confirm_with(self.id, arguments),
-            (false, _, Some(reason)) => input.refuse(self.id, reason),
-            (approve, ..) => input.confirm(self.id, approve),
-        }
-    }
 }
 
 impl From<AgentInput> for ConversationInput {

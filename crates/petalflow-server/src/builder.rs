@@ -537,6 +537,12 @@ impl ServerBuilder {
                 errors.push(SetupError::SignedThreads);
             }
         }
+        #[cfg(feature = "a2a")]
+        if let Some(a2a) = &self.protocols.a2a {
+            let is_served = |name: &str| self.flows.iter().any(|(flow, _)| flow == name);
+            let unknown = a2a.names().filter(|name| !is_served(name));
+            errors.extend(unknown.map(|name| SetupError::NoAgent { name: name.into() }));
+        }
         if self.event_log == 0
             && let Some(protocol) = self.protocols.names().next()
         {
@@ -571,6 +577,7 @@ impl ServerBuilder {
             hosts: self.hosts,
             routes: self.routes,
             listener: self.listener,
+            #[cfg(feature = "protocol")]
             protocols: self.protocols,
         }))
     }

@@ -39,7 +39,7 @@ impl ServerBuilder {
         served.facts.input = Some(json!({ "type": ["string", "null"] }));
         #[cfg(feature = "protocol")]
         {
-            served.forms.turn = Some(Box::new(crate::protocol::turn::TurnInput::for_conversation));
+            served.forms.turn = Some(Box::new(crate::turn_parts::TurnInput::for_conversation));
         }
         self.serve_flow(served.kind(FlowKind::Conversation).named(name))
     }

@@ -91,6 +91,12 @@ pub enum SetupError {
         /// The name of the flow.
         name: String,
     },
+    /// The settings of A2A name an agent that the server does not have.
+    #[error("A2A cannot serve `{name}`: the server has no agent or conversation of this name")]
+    NoAgent {
+        /// The name.
+        name: String,
+    },
     /// A protocol reads the events of threads, and none are stored.
     #[error("{protocol} needs the events of threads: store some with `.event_log(..)`")]
     NoEvents {

@@ -86,11 +86,15 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "a2a")]
+mod a2a;
 mod access;
 #[cfg(feature = "agent")]
 mod agent;
 mod answers;
 mod builder;
+#[cfg(feature = "agent")]
+mod call_decision;
 #[cfg(feature = "conversation")]
 mod conversation;
 mod delivery;
@@ -105,19 +109,34 @@ mod name;
 mod notice;
 mod openapi;
 #[cfg(feature = "protocol")]
+#[cfg_attr(
+    not(feature = "openai"),
+    allow(dead_code, unused_imports, reason = "protocols use it")
+)]
 mod protocol;
 mod refusal;
 mod request;
 mod router;
+mod running;
 #[cfg(feature = "schedules")]
 mod schedule;
+#[cfg(feature = "schedules")]
+mod scheduler;
 mod serve;
 mod served;
 mod server;
 mod settings;
 mod start_lock;
 mod threads;
+#[cfg(feature = "protocol")]
+#[cfg_attr(
+    not(feature = "openai"),
+    allow(dead_code, unused_imports, reason = "protocols use it")
+)]
+mod turn_parts;
 
+#[cfg(feature = "a2a")]
+pub use a2a::{A2a, AgentProfile, AgentSkill};
 pub use access::Access;
 pub use builder::ServerBuilder;
 pub use error::{SetupError, SetupErrors};

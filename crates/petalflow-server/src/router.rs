@@ -11,6 +11,12 @@ use axum::routing::{any, get, post, put};
 use crate::Server;
 use crate::access;
 use crate::host;
+#[cfg(feature = "a2a")]
+use crate::protocol::a2a;
+#[cfg(any(feature = "a2a", feature = "ag-ui"))]
+use crate::protocol::admit::admit;
+#[cfg(feature = "ag-ui")]
+use crate::protocol::ag_ui;
 #[cfg(feature = "openai")]
 use crate::protocol::openai;
 use crate::refusal::Refusal;
@@ -61,13 +67,24 @@ impl Server {
                 .merge(guarded(streams));
             #[cfg(feature = "schedules")]
             {
-                router = router.merge(limited(guarded(crate::schedule::http::routes())));
+                router = router.merge(limited(guarded(crate::scheduler::http::routes())));
             }
         }
         #[cfg(feature = "openai")]
         if state.settings.protocols.openai {
             let admitted = from_fn_with_state(Arc::clone(&state), openai::admit);
             router = router.merge(openai::routes().route_layer(admitted));
+        }
+        #[cfg(feature = "a2a")]
+        if state.settings.protocols.a2a.is_some() {
+            let admitted = from_fn_with_state(Arc::clone(&state), admit);
+            router = router.merge(a2a::routes().route_layer(admitted));
+            router = router.merge(limited(a2a::cards()));
+        }
+        #[cfg(feature = "ag-ui")]
+        if state.settings.protocols.ag_ui {
+            let admitted = from_fn_with_state(Arc::clone(&state), admit);
+            router = router.merge(ag_ui::routes().route_layer(admitted));
         }
         let router = router
             .fallback(async || Refusal::not_found("there is no such address"))

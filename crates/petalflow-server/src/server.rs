@@ -18,11 +18,12 @@ use tokio_util::task::TaskTracker;
 
 use crate::Notice;
 use crate::hook::Hook;
-#[cfg(feature = "protocol")]
-use crate::protocol::turn::Live;
 use crate::refusal::Refusal;
+use crate::running::{Pieces, Running};
 use crate::served::{Facts, ReadThreads, RunEvents, ServedThreads, StoredFlow, no_thread};
 use crate::settings::Settings;
+#[cfg(feature = "protocol")]
+use crate::turn_parts::Live;
 
 /// The number of threads in one query of the store.
 const PAGE: usize = 256;
@@ -71,24 +72,6 @@ pub(crate) struct Inner {
     pub(crate) streams: Arc<Semaphore>,
     /// Cancelled when the server begins to stop.
     pub(crate) stopping: CancellationToken,
-}
-
-/// A run of this process.
-struct Running {
-    /// Nothing is sent: the channel closes when the run ends.
-    ended: broadcast::Sender<()>,
-    token: CancelToken,
-    /// The pieces of answers that the log does not have yet. A run that was recovered has none: the log may have pieces of it from
-    /// before the crash.
-    #[cfg(feature = "protocol")]
-    live: Option<Arc<Live>>,
-}
-
-/// Whether readers receive pieces of answers before the log has them.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Pieces {
-    Live,
-    FromLog,
 }
 
 impl fmt::Debug for Server {
@@ -511,17 +494,10 @@ impl Inner {
         permit: OwnedSemaphorePermit,
         pieces: Pieces,
     ) {
-        let (sender, _) = broadcast::channel(1);
+        let running = Running::new(token, pieces);
+        let sender = running.ended.clone();
         #[cfg(feature = "protocol")]
-        let live = (pieces == Pieces::Live).then(Arc::<Live>::default);
-        #[cfg(not(feature = "protocol"))]
-        let _ = pieces;
-        let running = Running {
-            ended: sender.clone(),
-            token,
-            #[cfg(feature = "protocol")]
-            live: live.clone(),
-        };
+        let live = running.live.clone();
         self.running().insert(thread.clone(), running);
         let server = Arc::clone(self);
         self.tasks.spawn(async move {

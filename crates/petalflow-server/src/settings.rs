@@ -39,20 +39,29 @@ pub(crate) struct Settings {
     /// Routes of the program.
     pub(crate) routes: Router,
     pub(crate) listener: Option<Listener>,
+    #[cfg(feature = "protocol")]
     pub(crate) protocols: Protocols,
 }
 
 /// The protocols by which agents are served, in addition to the server's own addresses.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Protocols {
+    #[cfg(feature = "a2a")]
+    pub(crate) a2a: Option<crate::a2a::A2a>,
+    #[cfg(feature = "ag-ui")]
+    pub(crate) ag_ui: bool,
     #[cfg(feature = "openai")]
     pub(crate) openai: bool,
 }
 
 impl Protocols {
     /// The names of the protocols that are served.
-    pub(crate) fn names(self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         let served = [
+            #[cfg(feature = "a2a")]
+            (self.a2a.is_some(), "A2A"),
+            #[cfg(feature = "ag-ui")]
+            (self.ag_ui, "AG-UI"),
             #[cfg(feature = "openai")]
             (self.openai, "OpenAI's interface"),
         ];

@@ -10,6 +10,8 @@ mod killed;
 mod kit;
 #[cfg(feature = "openai")]
 mod openai;
+#[cfg(any(feature = "a2a", feature = "ag-ui"))]
+mod protocols;
 mod schedules;
 mod setup;
 mod sockets;

@@ -8,6 +8,7 @@
 
 import { graphSvg } from "./api.js";
 import { h, svg } from "./dom.js";
+import { isReadOnly } from "./flow-schemas.js";
 import { draw } from "./layout.js";
 
 /** What a drawing may consist of: nothing that loads or runs something. */
@@ -85,6 +86,10 @@ export class Drawing {
    * @param {AbortSignal} signal
    */
   async load(signal) {
+    if (isReadOnly(this.flow)) {
+      this.element.replaceChildren(h("p", { class: "muted" }, "The graph is not known: the store has the threads only."));
+      return;
+    }
     /** @type {Element | null} */
     let picture = null;
     try {

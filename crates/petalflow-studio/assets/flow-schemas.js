@@ -7,6 +7,15 @@
 import { resolved } from "./schema.js";
 
 /**
+ * Whether the threads of a flow can only be read: the program with the types of the flow is not here.
+ *
+ * @param {Flow} flow
+ */
+export function isReadOnly(flow) {
+  return flow.kind === "stored";
+}
+
+/**
  * The schema of what a person writes to begin a turn. An agent also takes other inputs, as JSON.
  *
  * @param {Flow} flow

@@ -5,7 +5,7 @@ import { link } from "./address.js";
 import * as api from "./api.js";
 import { h, replace } from "./dom.js";
 import { Drawing } from "./drawing.js";
-import { keySchemas } from "./flow-schemas.js";
+import { isReadOnly, keySchemas } from "./flow-schemas.js";
 import { openStartDialog } from "./start-dialog.js";
 import { statusCounts } from "./status-counts.js";
 import { tree } from "./tree.js";
@@ -32,11 +32,13 @@ export async function showFlow({ main, signal, setTitle }, name) {
         h(
           "div",
           { class: "buttons" },
-          h(
-            "button",
-            { type: "button", class: "primary", onclick: () => void openStartDialog(flow) },
-            "Start a thread",
-          ),
+          isReadOnly(flow)
+            ? null
+            : h(
+                "button",
+                { type: "button", class: "primary", onclick: () => void openStartDialog(flow) },
+                "Start a thread",
+              ),
           h("a", { class: "button", href: link(["threads"], { flow: flow.name }) }, "Threads"),
         ),
       ),
@@ -58,7 +60,9 @@ export async function showFlow({ main, signal, setTitle }, name) {
             : h(
                 "p",
                 { class: "muted" },
-                "The flow has no schema of its input. A thread starts with any value, as JSON.",
+                isReadOnly(flow)
+                  ? "The threads of the flow can only be read: the program with the types of the flow is not here."
+                  : "The flow has no schema of its input. A thread starts with any value, as JSON.",
               ),
         ),
         schemas("State", "keys", keySchemas(flow)),

@@ -6,6 +6,7 @@ import * as api from "./api.js";
 import { emptyState } from "./announce.js";
 import { h, replace } from "./dom.js";
 import { Drawing } from "./drawing.js";
+import { isReadOnly } from "./flow-schemas.js";
 import { count } from "./format.js";
 import { openStartDialog } from "./start-dialog.js";
 import { statusCounts } from "./status-counts.js";
@@ -71,7 +72,9 @@ function card(flow, signal) {
     h(
       "div",
       { class: "buttons" },
-      h("button", { type: "button", class: "primary", onclick: () => void openStartDialog(flow) }, "Start a thread"),
+      isReadOnly(flow)
+        ? null
+        : h("button", { type: "button", class: "primary", onclick: () => void openStartDialog(flow) }, "Start a thread"),
       h("a", { class: "button", href: link(["threads"], { flow: flow.name }) }, "Threads"),
     ),
   );

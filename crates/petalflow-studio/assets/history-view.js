@@ -11,6 +11,7 @@ import { changeList, changes } from "./diff.js";
 import { openDialog, openTextDialog } from "./dialog.js";
 import { h, replace } from "./dom.js";
 import { openEditDialog } from "./edit-dialog.js";
+import { isReadOnly } from "./flow-schemas.js";
 import { age, bytes, clock, count, date, names } from "./format.js";
 import { threadHeader } from "./thread-header.js";
 import { storedMs, ThreadSession } from "./thread-session.js";
@@ -317,9 +318,13 @@ class History {
       h(
         "div",
         { class: "buttons" },
-        h("button", { type: "button", onclick: () => void this.forkHere(view) }, "Fork here"),
-        h("button", { type: "button", onclick: () => void this.forkToThread(view) }, "Fork to a new thread"),
-        h("button", { type: "button", onclick: () => void this.edit(view) }, "Edit keys"),
+        isReadOnly(this.session.flow)
+          ? null
+          : [
+              h("button", { type: "button", onclick: () => void this.forkHere(view) }, "Fork here"),
+              h("button", { type: "button", onclick: () => void this.forkToThread(view) }, "Fork to a new thread"),
+              h("button", { type: "button", onclick: () => void this.edit(view) }, "Edit keys"),
+            ],
         h(
           "a",
           {

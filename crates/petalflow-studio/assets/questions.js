@@ -7,12 +7,21 @@ import * as api from "./api.js";
 import { messageOf, toast } from "./announce.js";
 import { focusProblem } from "./dialog.js";
 import { h, newId } from "./dom.js";
+import { isReadOnly } from "./flow-schemas.js";
 import { age, count, date } from "./format.js";
 import { FieldError } from "./json-field.js";
 import { schemaForm } from "./schema-form.js";
 import { tree } from "./tree.js";
 
 const BY_KEY = "petalflow-by";
+
+/** In the place of a form, where threads can only be read. */
+function onlyRead() {
+  return h("p", { class: "muted" }, "It is answered in the program that has the types of the flow.");
+}
+
+/** A card without a form sends nothing. */
+async function sendNothing() {}
 
 export class Questions {
   /** @param {import("./thread-session.js").ThreadSession} session */
@@ -62,6 +71,7 @@ export class Questions {
         : value === null || value === undefined
           ? null
           : tree(value, { open: 2 });
+    if (isReadOnly(this.session.flow)) return this.card(question, `${question.name ?? "Question"}`, [text, onlyRead()], [], sendNothing);
     const submit = h("button", { type: "submit", class: "primary" }, "Send the answer");
     return this.card(question, `${question.name ?? "Question"}`, [text, field.element], [submit], async () => {
       await api.answer(this.session.id, question.id, { answer: field.read() });
@@ -72,6 +82,8 @@ export class Questions {
   /** @param {Question} question */
   approval(question) {
     const isBefore = question.kind === "before";
+    const title = isBefore ? `Approve ${question.node} before it runs` : `Approve the result of ${question.node}`;
+    if (isReadOnly(this.session.flow)) return this.card(question, title, [onlyRead()], [], sendNothing);
     const id = newId("approval");
     const reason = h("textarea", { id: `${id}-reason`, rows: 2 });
     const by = h("input", { id: `${id}-by`, type: "text", autocomplete: "name" });
@@ -101,7 +113,6 @@ export class Questions {
     const buttons = decisions.map(([value, text, className]) =>
       h("button", { type: "submit", value, class: className }, text),
     );
-    const title = isBefore ? `Approve ${question.node} before it runs` : `Approve the result of ${question.node}`;
     return this.card(question, title, [fields], buttons, async (decision) => {
       sessionStorage.setItem(BY_KEY, by.value.trim());
       const more = {

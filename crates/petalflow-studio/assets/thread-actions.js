@@ -6,7 +6,7 @@ import * as api from "./api.js";
 import { messageOf, toast } from "./announce.js";
 import { openDialog, openTextDialog } from "./dialog.js";
 import { h, newId } from "./dom.js";
-import { inputSchema } from "./flow-schemas.js";
+import { inputSchema, isReadOnly } from "./flow-schemas.js";
 import { schemaForm } from "./schema-form.js";
 
 /** @typedef {import("./thread-session.js").ThreadSession} ThreadSession */
@@ -21,6 +21,8 @@ const LABELS = { type: "object", additionalProperties: { type: "string" } };
  */
 export function threadButtons(session) {
   const { status, questions } = session.view;
+  const compare = h("a", { class: "button", href: link(["compare"], { left: session.id }) }, "Compare");
+  if (isReadOnly(session.flow)) return [compare];
   const canResume = ["stopped", "held", "failed", "running"].includes(status);
   const isOver = status === "finished" || status === "failed" || status === "waiting" || status === "held";
   return [
@@ -41,7 +43,7 @@ export function threadButtons(session) {
     isOver ? button("Another turn", () => anotherTurn(session)) : null,
     status === "running" ? button("Cancel", () => cancel(session)) : null,
     button("Copy", () => copy(session)),
-    h("a", { class: "button", href: link(["compare"], { left: session.id }) }, "Compare"),
+    compare,
     button("Labels", () => labels(session)),
     button("Delete", () => remove(session), "danger-text"),
   ];

@@ -19,7 +19,7 @@
  *
  * @typedef {object} Flow
  * @property {string} name
- * @property {"flow" | "agent" | "conversation" | "document"} kind
+ * @property {"flow" | "agent" | "conversation" | "document" | "stored"} kind
  * @property {Graph} graph
  * @property {Schema | null} input
  * @property {{[key: string]: any} | null} state One schema of the state, or one for each key.

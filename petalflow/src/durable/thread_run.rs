@@ -230,13 +230,16 @@ async fn load<F: Flow>(
     let (finished, lost) = (opened.finished, opened.lost);
     let persistence = ThreadPersistence::new(opened.writer, services, finished, lost, log.clone());
     let name = log.as_ref().map(|_| flow.name().to_string());
+    let cancel = settings.cancel.clone();
     let run = Box::pin(run_restored(flow, settings, plan, restored, persistence));
     let (Some(log), Some(name)) = (log, name) else {
         return Ok(run);
     };
-    Ok(Box::pin(
-        async move { end_log(&log, &name, run.await).await },
-    ))
+    Ok(Box::pin(async move {
+        let ended = run.await;
+        let is_held = cancel.is_some_and(|cancel| cancel.holds());
+        end_log(&log, &name, is_held, ended).await
+    }))
 }
 
 /// Opens the thread. If an answer is refused because another caller has answered in the meantime, the error says so.
@@ -282,9 +285,14 @@ fn blocked(rejected: Option<DecisionRecord>, waiting: Vec<Interrupt>) -> Option<
 }
 
 /// Ends the event log of a run that has ended.
-async fn end_log<S>(log: &EventLog, flow: &str, ended: Result<S, RunError>) -> Result<S, RunError> {
+async fn end_log<S>(
+    log: &EventLog,
+    flow: &str,
+    is_held: bool,
+    ended: Result<S, RunError>,
+) -> Result<S, RunError> {
     use ThreadStatus::{Finished, Waiting};
-    match log.end(ended.as_ref().err()).await {
+    match log.end(ended.as_ref().err(), is_held).await {
         // A failure of the run is the cause. But a pause that is not among the events is not a pause.
         Err(error) if matches!(status(&ended, false), Some((Finished | Waiting, _))) => {
             Err(RunError::of_thread(error.into(), flow))

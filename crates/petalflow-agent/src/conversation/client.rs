@@ -7,15 +7,13 @@ use petalflow_llm::request::ToolChoice;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::state::ConversationInput;
-
 /// What a client adds to a turn: tools that it runs itself, instructions, and settings of the model's requests. It is stored
 /// with the turn, so that a turn that resumes has the same. The next turn has its own.
 ///
 /// The agents that have the conversation use it. Agents that are called as tools do not see it.
 ///
 /// A model calls the tools of the client as it calls those of the agent. The turn then ends, and the client sends the result
-/// with [`ConversationInput::result`].
+/// with [`ConversationInput::result`](crate::ConversationInput::result).
 ///
 /// ```
 /// use petalflow::tool::ToolSpec;
@@ -103,14 +101,5 @@ impl ClientSettings {
     /// Whether the client has a tool of this name.
     pub(crate) fn has_tool(&self, name: &str) -> bool {
         self.tools.iter().any(|spec| spec.name == name)
-    }
-}
-
-impl ConversationInput {
-    /// Sets what the client adds to the turn. [`ClientSettings`] has an example.
-    #[must_use]
-    pub fn with_client(mut self, client: ClientSettings) -> Self {
-        self.client = client;
-        self
     }
 }

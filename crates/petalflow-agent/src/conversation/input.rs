@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::client::ClientSettings;
 use super::state::ConversationInput;
 use crate::human::{CONFIRMATION, CREDENTIAL};
 use petalflow::tool::ToolResult;
@@ -144,6 +145,13 @@ impl ConversationInput {
             .message
             .get_or_insert_with(|| ChatMessage::new(Role::Tool, Vec::new()));
         message.parts.push(Part::Result(result));
+        self
+    }
+
+    /// Sets what the client adds to the turn. [`ClientSettings`] has an example.
+    #[must_use]
+    pub fn with_client(mut self, client: ClientSettings) -> Self {
+        self.client = client;
         self
     }
 

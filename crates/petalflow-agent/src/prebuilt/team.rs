@@ -70,6 +70,7 @@ impl Team {
     ///     if let Some(inner) = event.nested::<Conversation>()
     ///         && let EventKind::Custom(custom) = &inner.kind
     ///         && let Some(piece) = custom.downcast_ref::<AgentEvent>()
+    ///         && piece.partial
     ///     {
     ///         pieces.push(format!("{}: {}", piece.author, piece.text()));
     ///     }

@@ -1,7 +1,17 @@
 //! Protocols by which clients talk with agents and conversations. `turn` is what all of them share: it begins a turn and
 //! reads what happens in it, in a form that belongs to no protocol.
 
+#[cfg(feature = "a2a")]
+pub(crate) mod a2a;
+#[cfg(any(feature = "a2a", feature = "ag-ui"))]
+pub(crate) mod admit;
+#[cfg(feature = "ag-ui")]
+pub(crate) mod ag_ui;
 pub(crate) mod auth;
 #[cfg(feature = "openai")]
 pub(crate) mod openai;
+#[cfg(any(feature = "a2a", feature = "ag-ui"))]
+pub(crate) mod requests;
 pub(crate) mod turn;
+#[cfg(any(feature = "a2a", feature = "ag-ui"))]
+pub(crate) mod waits;

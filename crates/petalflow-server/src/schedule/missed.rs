@@ -21,7 +21,7 @@ pub enum Missed {
 }
 
 impl Missed {
-    pub(super) fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Missed::Skip => "skip",
             Missed::Latest => "latest",

@@ -1,13 +1,13 @@
-//! Schedules: threads that begin at planned times.
+//! Schedules: when the threads of a flow begin.
 
-pub(crate) mod http;
 mod missed;
 mod plan;
 mod record;
-mod runner;
 #[expect(clippy::module_inception, reason = "the file of the type `Schedule`")]
 mod schedule;
+mod schedules;
 
 pub use missed::Missed;
-pub(crate) use runner::Schedules;
+pub(crate) use schedule::ReadSchedule;
 pub use schedule::Schedule;
+pub(crate) use schedules::Schedules;

@@ -14,20 +14,20 @@ const MISSED_AFTER: Duration = Duration::from_mins(1);
 const MAX_DUE: usize = 100;
 
 /// A cron line in a time zone.
-pub(super) struct Plan {
-    pub(super) cron: Cron,
-    pub(super) zone: TimeZone,
+pub(crate) struct Plan {
+    pub(crate) cron: Cron,
+    pub(crate) zone: TimeZone,
 }
 
 impl Plan {
     /// The planned times after this one.
-    pub(super) fn after(&self, time: Timestamp) -> impl Iterator<Item = Timestamp> {
+    pub(crate) fn after(&self, time: Timestamp) -> impl Iterator<Item = Timestamp> {
         let times = self.cron.iter_after(time.to_zoned(self.zone.clone()));
         times.map(|time| time.timestamp())
     }
 
     /// The planned times that are to be begun: after `handled`, and not after `now`.
-    pub(super) fn due(&self, handled: Timestamp, now: Timestamp, missed: Missed) -> Vec<Timestamp> {
+    pub(crate) fn due(&self, handled: Timestamp, now: Timestamp, missed: Missed) -> Vec<Timestamp> {
         let is_due = |time: &Timestamp| *time <= now;
         match missed {
             Missed::Skip => {

@@ -16,12 +16,12 @@ const ATTEMPTS: u32 = 50;
 const ATTEMPT_INTERVAL: Duration = Duration::from_millis(20);
 
 #[state]
-pub(super) struct Record {
+pub(crate) struct Record {
     #[key(input)]
-    pub(super) paused: bool,
+    pub(crate) paused: bool,
     /// The planned time up to which all have been begun or skipped, in milliseconds since 1970.
     #[key(input)]
-    pub(super) handled_ms: i64,
+    pub(crate) handled_ms: i64,
 }
 
 /// A flow has a node.
@@ -31,16 +31,16 @@ async fn keep() {}
 flow!(ScheduleRecord(Record) { keep });
 
 /// The records of all schedules of a store.
-pub(super) struct Records(Threads<ScheduleRecord>);
+pub(crate) struct Records(Threads<ScheduleRecord>);
 
 impl Records {
-    pub(super) fn new(store: &Arc<dyn Store>) -> Self {
+    pub(crate) fn new(store: &Arc<dyn Store>) -> Self {
         let threads = ScheduleRecord::new().store(store);
         Records(threads.retention(Retention::max_checkpoints(1)))
     }
 
     /// The record of a schedule. A new one has handled all times up to now.
-    pub(super) async fn load(&self, schedule: &str, now: Timestamp) -> Result<Record, Refusal> {
+    pub(crate) async fn load(&self, schedule: &str, now: Timestamp) -> Result<Record, Refusal> {
         let thread = self.thread(schedule);
         for _ in 0..ATTEMPTS {
             if let Some(snapshot) = thread.snapshot().await? {
@@ -63,7 +63,7 @@ impl Records {
     }
 
     /// Notes that all planned times up to this one are handled.
-    pub(super) async fn set_handled(
+    pub(crate) async fn set_handled(
         &self,
         schedule: &str,
         time: Timestamp,
@@ -75,12 +75,12 @@ impl Records {
     }
 
     /// Pauses a schedule. No time is missed while it is paused.
-    pub(super) async fn pause(&self, schedule: &str) -> Result<(), ThreadError> {
+    pub(crate) async fn pause(&self, schedule: &str) -> Result<(), ThreadError> {
         self.edit(schedule, || Edit::new(RecordPaused(true))).await
     }
 
     /// Continues a paused schedule, with the times after this one.
-    pub(super) async fn unpause(&self, schedule: &str, now: Timestamp) -> Result<(), ThreadError> {
+    pub(crate) async fn unpause(&self, schedule: &str, now: Timestamp) -> Result<(), ThreadError> {
         let edit = || Edit::new((RecordPaused(false), RecordHandledMs(now.as_millisecond())));
         self.edit(schedule, edit).await
     }

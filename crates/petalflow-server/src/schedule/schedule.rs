@@ -64,8 +64,8 @@ pub struct Schedule {
 
 /// A schedule whose cron line and time zone are read.
 pub(crate) struct ReadSchedule {
-    pub(super) schedule: Schedule,
-    pub(super) plan: Plan,
+    pub(crate) schedule: Schedule,
+    pub(crate) plan: Plan,
 }
 
 impl Schedule {
@@ -116,11 +116,11 @@ impl Schedule {
         &self.flow
     }
 
-    pub(super) fn input_value(&self) -> Value {
+    pub(crate) fn input_value(&self) -> Value {
         self.input.clone()
     }
 
-    pub(super) fn missed_times(&self) -> Missed {
+    pub(crate) fn missed_times(&self) -> Missed {
         self.missed
     }
 
@@ -176,7 +176,7 @@ struct View<'a> {
 const NEXT: usize = 5;
 
 impl ReadSchedule {
-    pub(super) fn view(&self, now: jiff::Timestamp, paused: bool) -> Value {
+    pub(crate) fn view(&self, now: jiff::Timestamp, paused: bool) -> Value {
         let Schedule {
             name,
             flow,

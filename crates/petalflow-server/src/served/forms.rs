@@ -21,9 +21,7 @@ pub(super) type ReadInput<F> = fn(Value) -> Result<<<F as Flow>::State as State>
 
 #[cfg(feature = "protocol")]
 pub(crate) type ReadTurn<F> = Box<
-    dyn Fn(
-            crate::protocol::turn::TurnInput,
-        ) -> Result<<<F as Flow>::State as State>::Input, BoxError>
+    dyn Fn(crate::turn_parts::TurnInput) -> Result<<<F as Flow>::State as State>::Input, BoxError>
         + Send
         + Sync,
 >;

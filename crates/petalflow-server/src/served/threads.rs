@@ -22,7 +22,7 @@ pub(crate) struct RunEvent {
     pub(crate) failure: Option<RunError>,
     /// What readers of a turn need before the log has it.
     #[cfg(feature = "protocol")]
-    pub(crate) live: Option<crate::protocol::turn::LiveEvent>,
+    pub(crate) live: Option<crate::turn_parts::LiveEvent>,
 }
 
 /// The labels of a thread, by name.
@@ -34,7 +34,7 @@ pub(crate) enum InputValue {
     Json(Value),
     /// That of a protocol, for an agent or a conversation.
     #[cfg(feature = "protocol")]
-    Turn(Box<crate::protocol::turn::TurnInput>),
+    Turn(Box<crate::turn_parts::TurnInput>),
 }
 
 impl From<Value> for InputValue {

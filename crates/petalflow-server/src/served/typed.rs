@@ -129,7 +129,7 @@ async fn begun<F: Flow>(run: ThreadRun<F>) -> Result<RunEvents, RunError> {
 fn run_event<S: State>(event: Event<S>) -> RunEvent {
     RunEvent {
         #[cfg(feature = "protocol")]
-        live: crate::protocol::turn::LiveEvent::of(&event),
+        live: crate::turn_parts::LiveEvent::of(&event),
         failure: match event.kind {
             EventKind::Failed { error } => Some(error),
             _ => None,

@@ -36,6 +36,8 @@ pub(crate) struct Start {
     pub(crate) id: Option<String>,
     pub(crate) input: InputValue,
     pub(crate) labels: Labels,
+    /// Labels of the server, whose names are reserved.
+    pub(crate) own_labels: Labels,
 }
 
 /// Who starts a thread, and with which request.
@@ -106,6 +108,7 @@ pub(crate) async fn start(
         id: start.id,
         input: start.input.into(),
         labels: start.labels,
+        own_labels: Labels::new(),
     };
     let begun = begin(Arc::clone(&server), flow, start, starter);
     let thread = server.run_detached(begun).await?;
@@ -127,6 +130,7 @@ pub(crate) async fn begin(
     }
     let labels = labels::with_reserved(start.labels, &Labels::new())?;
     let mut labels = starter.access.with_required(labels)?;
+    labels.extend(start.own_labels);
     if starter.key.is_some() {
         labels.insert(labels::REQUEST.to_string(), starter.checksum);
     }

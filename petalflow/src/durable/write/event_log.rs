@@ -106,10 +106,12 @@ impl EventLog {
         self.position.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stores how the run has ended, with its error, and what has happened before.
+    /// Stores how the run has ended, with its error, and what has happened before. `is_held`: a person has cancelled the run. A
+    /// program that stops drains its runs, and drops those that take too long: the next process continues both.
     pub(in crate::durable) fn end(
         &self,
         error: Option<&RunError>,
+        is_held: bool,
     ) -> BoxFuture<'_, Result<(), StoreError>> {
         let end = match error {
             None => RunEnd {
@@ -135,8 +137,8 @@ impl EventLog {
                     interrupts: &[],
                     error: Some(error.to_string()),
                     reason: match error.kind() {
-                        RunErrorKind::Cancelled => Some("cancelled"),
-                        RunErrorKind::Drained { .. } => Some("drained"),
+                        RunErrorKind::Cancelled if is_held => Some("cancelled"),
+                        RunErrorKind::Cancelled | RunErrorKind::Drained { .. } => Some("drained"),
                         _ => None,
                     },
                 },

@@ -5,7 +5,7 @@ use petalflow::tool::ToolCall;
 use petalflow_agent::human::{CONFIRMATION, CREDENTIAL};
 use serde_json::{Map, Value, json};
 
-use crate::agent::CallDecision;
+use crate::call_decision::CallDecision;
 use crate::protocol::turn::{PersonAnswer, TurnEnd, TurnPending};
 use crate::start_lock::digest;
 

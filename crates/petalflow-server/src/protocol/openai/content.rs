@@ -1,9 +1,10 @@
 //! The parts of messages, in the forms of both interfaces.
 
+use petalflow::tool::ToolCall;
 use petalflow_llm::Part;
 use petalflow_llm::message::{Media, MediaSource};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::error::ApiError;
 
@@ -36,6 +37,19 @@ impl Content {
         });
         texts.collect()
     }
+}
+
+/// A call with arguments as JSON in a text.
+pub(super) fn call(id: String, name: String, arguments: String) -> Part {
+    Part::Call(ToolCall {
+        id,
+        name,
+        arguments: match arguments.trim() {
+            "" => Value::Object(Map::new()),
+            text => serde_json::from_str(text).unwrap_or_else(|_| arguments.clone().into()),
+        },
+        ..ToolCall::default()
+    })
 }
 
 /// One part.

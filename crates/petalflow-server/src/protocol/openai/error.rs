@@ -49,6 +49,13 @@ impl ApiError {
         }
     }
 
+    /// A field that a request needs.
+    pub(super) fn missing(param: impl Into<String>) -> Self {
+        let param = param.into();
+        let text = format!("`{param}` is missing");
+        Self::param(param, text)
+    }
+
     pub(super) fn with_code(self, code: &'static str) -> Self {
         ApiError {
             code: Some(code),

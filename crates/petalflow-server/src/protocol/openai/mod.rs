@@ -10,13 +10,13 @@ mod models;
 mod parameters;
 mod responses;
 mod start;
+mod thread_header;
 mod usage;
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -26,9 +26,6 @@ use crate::builder::ServerBuilder;
 use crate::protocol::auth;
 use crate::server::Inner;
 use error::ApiError;
-
-/// The header of a response with the id of its thread.
-const THREAD_HEADER: HeaderName = HeaderName::from_static("x-petalflow-thread");
 
 impl ServerBuilder {
     /// Serves all agents and conversations as models of OpenAI's interface, at `/v1/models`, `/v1/chat/completions` and
@@ -72,14 +69,6 @@ pub(crate) fn routes() -> Router<Arc<Inner>> {
         .route("/v1/responses/{response}", response)
         .route("/v1/responses/{response}/cancel", post(responses::cancel));
     routes.method_not_allowed_fallback(async || ApiError::method())
-}
-
-/// The response with the id of its thread.
-fn with_thread(mut response: Response, thread: &str) -> Response {
-    if let Ok(thread) = HeaderValue::from_str(thread) {
-        response.headers_mut().insert(THREAD_HEADER, thread);
-    }
-    response
 }
 
 /// Refuses a request without the token, of a caller that may see no thread, or if too many are in progress, in the form of this interface.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::end::{self, Waiting};
-use super::input::TurnInput;
 use crate::refusal::Refusal;
 use crate::served::{AnswerBody, Input, InputValue, Labels, ServedThreads, no_thread};
 use crate::server::Inner;
 use crate::threads::start::{self, Start, Starter};
+use crate::turn_parts::TurnInput;
 
 /// A turn that was begun: it is stored, and its run goes on if nobody reads it.
 #[derive(Clone)]
@@ -48,6 +48,7 @@ impl Turn {
             id: new.id,
             input: InputValue::Turn(Box::new(new.input)),
             labels: new.labels,
+            own_labels: Labels::new(),
         };
         let begun = start::begin(Arc::clone(server), Arc::clone(flow), start, new.starter);
         let thread = server.run_detached(begun).await?;

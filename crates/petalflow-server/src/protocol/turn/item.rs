@@ -7,23 +7,13 @@ use petalflow_llm::response::FinishReason;
 use serde_json::{Map, Value};
 
 use super::end::TurnEnd;
+use crate::turn_parts::Voice;
 
 /// Something that happens in a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TurnItem {
     pub(crate) voice: Voice,
     pub(crate) kind: ItemKind,
-}
-
-/// Who says or does something.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Voice {
-    /// The name of the agent. Empty for the turn itself, and for a conversation of a document.
-    pub(crate) agent: String,
-    /// The branch of an agent that another agent has called. Its words are not for the user.
-    pub(crate) branch: Option<String>,
-    /// The id of the call that the agent works on, if it was given a task.
-    pub(crate) scope: Option<String>,
 }
 
 /// The kind of an item.
@@ -61,11 +51,4 @@ pub(crate) struct MessageEnd {
     pub(crate) usage: Option<TokenUsage>,
     /// Whether the message went back to the model, and is no answer.
     pub(crate) is_void: bool,
-}
-
-impl Voice {
-    /// Whether another agent has called this one, so that its words are not for the user.
-    pub(crate) fn is_called(&self) -> bool {
-        self.branch.is_some()
-    }
 }

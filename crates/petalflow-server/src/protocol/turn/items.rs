@@ -12,13 +12,13 @@ use tokio::sync::watch;
 
 use super::begin::Turn;
 use super::end::{self, TurnOutcome};
-use super::item::{ItemKind, TurnItem, Voice};
-use super::live::Live;
-use super::logged::{Logged, Streamed};
+use super::item::{ItemKind, TurnItem};
+use super::logged::Logged;
 use super::reader::Reader;
 use crate::refusal::Refusal;
 use crate::served::ServedThreads;
 use crate::server::Inner;
+use crate::turn_parts::{Live, Streamed, Voice};
 
 /// The items of a turn. The last one is its end, or an error of the store.
 pub(crate) type TurnItems = BoxStream<'static, Result<TurnItem, Refusal>>;
@@ -29,7 +29,10 @@ impl Turn {
         let live = server.live(&self.thread);
         let source = Source {
             events: self.flow.follow(&self.thread, self.after),
-            turn: TurnReader::of(self),
+            turn: TurnReader {
+                server: Some(Arc::clone(server)),
+                ..TurnReader::of(self)
+            },
             changes: live.as_ref().map(|live| live.changes()),
             live,
             ready: VecDeque::new(),
@@ -132,6 +135,8 @@ impl Source {
 
 /// A turn that is read, event by event.
 struct TurnReader {
+    /// The server whose runs may continue the turn.
+    server: Option<Arc<Inner>>,
     flow: Arc<dyn ServedThreads>,
     thread: String,
     reader: Reader,
@@ -141,6 +146,7 @@ struct TurnReader {
 impl TurnReader {
     fn of(turn: &Turn) -> Self {
         TurnReader {
+            server: None,
             flow: Arc::clone(&turn.flow),
             thread: turn.thread.clone(),
             reader: Reader::new(turn.flow.facts().holds_pieces),
@@ -171,8 +177,13 @@ impl TurnReader {
         Ok(items)
     }
 
-    /// Whether another process continues a turn that was stopped: then its events follow.
+    /// Whether this or another process continues a turn that was stopped: then its events follow.
     async fn continues(&mut self) -> Result<bool, Refusal> {
+        // A run that was recovered is here before the store has its status.
+        let runs = |server: &Arc<Inner>| server.is_running(&self.thread) && !server.is_stopping();
+        if self.server.as_ref().is_some_and(runs) {
+            return Ok(true);
+        }
         let view = self.flow.view(&self.thread, None).await?;
         let status = view.as_ref().and_then(|view| view["status"].as_str());
         Ok(status != Some("stopped"))

@@ -3,28 +3,10 @@
 use petalflow::event::LoggedEvent;
 use petalflow_agent::AgentEvent;
 use petalflow_conversations::ConversationEvent;
-use petalflow_llm::Part;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::item::Voice;
-
-/// A piece of the answer of a model, or what makes earlier pieces void.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Streamed {
-    Pieces {
-        voice: Voice,
-        pieces: Vec<Piece>,
-    },
-    /// The attempt has failed, and another one follows.
-    Retry,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
-    Text(String),
-    Thought(String),
-}
+use crate::turn_parts::{Streamed, Voice};
 
 /// A stored event of a turn, as far as readers need it.
 #[derive(Debug)]
@@ -55,36 +37,6 @@ struct Stored {
     interrupts: Vec<Value>,
     error: Value,
     reason: Option<String>,
-}
-
-impl Streamed {
-    pub(super) fn text(voice: Voice, text: String) -> Self {
-        let pieces = vec![Piece::Text(text)];
-        Streamed::Pieces { voice, pieces }
-    }
-
-    /// The pieces in an event of an agent, if it is one that has pieces.
-    pub(super) fn of_agent(event: &AgentEvent) -> Option<Self> {
-        let message = event.message.as_ref().filter(|_| event.partial)?;
-        let pieces = message.parts.iter().filter_map(|part| match part {
-            Part::Text(text) => Some(Piece::Text(text.text.clone())),
-            Part::Thought(text) => Some(Piece::Thought(text.text.clone())),
-            _ => None,
-        });
-        Some(Streamed::Pieces {
-            voice: voice(event),
-            pieces: pieces.collect(),
-        })
-    }
-}
-
-/// Who has made the event.
-pub(super) fn voice(event: &AgentEvent) -> Voice {
-    Voice {
-        agent: event.author.clone(),
-        branch: event.branch.clone(),
-        scope: event.scope.clone(),
-    }
 }
 
 impl Logged {

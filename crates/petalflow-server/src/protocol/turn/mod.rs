@@ -7,18 +7,15 @@
 mod begin;
 mod end;
 mod extent;
-mod input;
 mod item;
 mod items;
-mod live;
 mod logged;
 mod reader;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use crate::turn_parts::{PersonAnswer, TurnInput};
 pub(crate) use begin::{NewThread, Turn};
 pub(crate) use end::{TurnEnd, TurnOutcome, TurnPending};
-pub(crate) use input::{PersonAnswer, TurnInput};
 pub(crate) use item::{ItemKind, MessageEnd, TurnItem};
-pub(crate) use live::{Live, LiveEvent};

@@ -8,8 +8,9 @@ use petalflow_conversations::ConversationEvent;
 use petalflow_llm::response::FinishReason;
 use petalflow_llm::{Part, Role};
 
-use super::item::{ItemKind, MessageEnd, TurnItem, Voice};
-use super::logged::{Logged, Piece, Streamed, voice};
+use super::item::{ItemKind, MessageEnd, TurnItem};
+use super::logged::Logged;
+use crate::turn_parts::{Piece, Streamed, Voice};
 
 /// Reads the stored events of a turn, and pieces that are not stored yet.
 #[derive(Debug, Default)]
@@ -165,7 +166,7 @@ impl Reader {
         if event.is_from_user() || is_to_model || !self.known.insert(event.id.clone()) {
             return Vec::new();
         }
-        let voice = voice(event);
+        let voice = Voice::from(event);
         let parts = event.message.iter().flat_map(|message| &message.parts);
         let parts: Vec<&Part> = parts.collect();
         let is_of_model = !parts.iter().any(|part| matches!(part, Part::Result(_)));

@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 
 use super::*;
 use crate::Server;
-use crate::agent::CallDecision;
+use crate::call_decision::CallDecision;
 use crate::served::{Labels, ServedThreads};
 use crate::server::Inner;
 use crate::threads::start::Starter;
@@ -248,7 +248,7 @@ struct Slow(Arc<Notify>);
 
 #[petalflow::async_trait]
 impl LlmClient for Slow {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "slow"
     }
 

@@ -1,12 +1,12 @@
 //! The messages of a request.
 
-use petalflow::tool::{ToolCall, ToolResult};
+use petalflow::tool::ToolResult;
 use petalflow_llm::{ChatMessage, Part, Role};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::protocol::openai::answers::SentResult;
-use crate::protocol::openai::content::Content;
+use crate::protocol::openai::content::{self, Content};
 use crate::protocol::openai::error::ApiError;
 
 /// A message.
@@ -75,10 +75,7 @@ impl SentMessage {
             }
         }
         let content_place = format!("{place}.content");
-        let missing = || {
-            let text = format!("`{content_place}` is missing");
-            ApiError::param(&*content_place, text)
-        };
+        let missing = || ApiError::missing(&*content_place);
         let (role, parts) = match &*self.role {
             "system" | "developer" => {
                 let text = self.content.ok_or_else(missing)?.text(&content_place)?;
@@ -98,11 +95,8 @@ impl SentMessage {
                 (Role::Assistant, parts)
             }
             "tool" => {
-                let id = self.tool_call_id.ok_or_else(|| {
-                    let place = format!("{place}.tool_call_id");
-                    let text = format!("`{place}` is missing");
-                    ApiError::param(place, text)
-                })?;
+                let id = self.tool_call_id;
+                let id = id.ok_or_else(|| ApiError::missing(format!("{place}.tool_call_id")))?;
                 let text = self.content.ok_or_else(missing)?.text(&content_place)?;
                 let result = ToolResult {
                     call_id: id,
@@ -125,19 +119,6 @@ impl SentMessage {
 
 impl SentCall {
     fn read(self) -> Part {
-        call(self.id, self.function.name, self.function.arguments)
+        content::call(self.id, self.function.name, self.function.arguments)
     }
-}
-
-/// A call with arguments as JSON in a text.
-pub(in crate::protocol::openai) fn call(id: String, name: String, arguments: String) -> Part {
-    Part::Call(ToolCall {
-        id,
-        name,
-        arguments: match arguments.trim() {
-            "" => Value::Object(Map::new()),
-            text => serde_json::from_str(text).unwrap_or_else(|_| arguments.clone().into()),
-        },
-        ..ToolCall::default()
-    })
 }

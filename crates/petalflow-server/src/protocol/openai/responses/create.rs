@@ -20,14 +20,15 @@ use super::output::Output;
 use super::request::ResponseRequest;
 use crate::access;
 use crate::protocol::openai::error::ApiError;
-use crate::protocol::openai::{models, with_thread};
+use crate::protocol::openai::models;
+use crate::protocol::openai::thread_header::with_thread;
 use crate::protocol::turn::{ItemKind, Turn};
 use crate::request as body;
 use crate::server::Inner;
 use crate::threads::start::Starter;
 
 /// Begins the turn of a request, and answers with the response: whole, as events, or at once.
-pub(in crate::protocol::openai) async fn create(
+pub(crate) async fn create(
     State(server): State<Arc<Inner>>,
     request: Request,
 ) -> Result<Response, ApiError> {

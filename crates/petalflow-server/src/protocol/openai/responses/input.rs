@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 
 use crate::protocol::openai::answers::SentResult;
 use crate::protocol::openai::calls;
-use crate::protocol::openai::chat::call;
-use crate::protocol::openai::content::Content;
+use crate::protocol::openai::content::{Content, call};
 use crate::protocol::openai::error::ApiError;
 
 /// The input.
@@ -55,11 +54,7 @@ fn add(
     let kind = item["type"].as_str().unwrap_or("message").to_string();
     let text = |field: &str| {
         let value = item[field].as_str().map(String::from);
-        value.ok_or_else(|| {
-            let place = format!("{place}.{field}");
-            let text = format!("`{place}` is missing");
-            ApiError::param(place, text)
-        })
+        value.ok_or_else(|| ApiError::missing(format!("{place}.{field}")))
     };
     match &*kind {
         "message" => {
@@ -79,10 +74,7 @@ fn add(
             let id = text("call_id")?;
             let content: Option<Content> = serde_json::from_value(item["output"].take()).ok();
             let output = format!("{place}.output");
-            let content = content.ok_or_else(|| {
-                let text = format!("`{output}` is missing");
-                ApiError::param(&*output, text)
-            })?;
+            let content = content.ok_or_else(|| ApiError::missing(&*output))?;
             let content = Value::from(content.text(&output)?);
             if !continues {
                 add_result(read, &id, content.clone());

@@ -14,21 +14,21 @@ use super::object::Head;
 use super::output::Output;
 use crate::access::{self, Access};
 use crate::protocol::openai::error::ApiError;
-use crate::protocol::openai::with_thread;
+use crate::protocol::openai::thread_header::with_thread;
 use crate::protocol::turn::{ItemKind, Turn};
 use crate::served::ServedThreads;
 use crate::server::Inner;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(in crate::protocol::openai) struct RetrieveQuery {
+pub(crate) struct RetrieveQuery {
     stream: bool,
     /// The number of the last event that the client has.
     starting_after: Option<u64>,
 }
 
 /// A response as it is now, or its events.
-pub(in crate::protocol::openai) async fn retrieve(
+pub(crate) async fn retrieve(
     State(server): State<Arc<Inner>>,
     Path(id): Path<String>,
     Query(query): Query<RetrieveQuery>,
@@ -45,7 +45,7 @@ pub(in crate::protocol::openai) async fn retrieve(
 }
 
 /// Cancels the turn of a response. One that has ended stays as it is.
-pub(in crate::protocol::openai) async fn cancel(
+pub(crate) async fn cancel(
     State(server): State<Arc<Inner>>,
     Path(id): Path<String>,
     request: Request,
@@ -64,7 +64,7 @@ pub(in crate::protocol::openai) async fn cancel(
 }
 
 /// Deletes a response, with the thread of its conversation.
-pub(in crate::protocol::openai) async fn delete(
+pub(crate) async fn delete(
     State(server): State<Arc<Inner>>,
     Path(id): Path<String>,
     request: Request,

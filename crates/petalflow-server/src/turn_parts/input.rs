@@ -6,7 +6,7 @@ use petalflow_conversations::ConversationStateInput;
 use petalflow_llm::{ChatMessage, Part, Role};
 use serde_json::{Map, Value};
 
-use crate::agent::CallDecision;
+use crate::call_decision::CallDecision;
 
 /// The input of a turn.
 #[derive(Clone, Debug, Default)]

@@ -8,8 +8,7 @@ use petalflow_agent::AgentEvent;
 use petalflow_conversations::ConversationEvent;
 use tokio::sync::watch;
 
-use super::item::Voice;
-use super::logged::Streamed;
+use super::streamed::{Streamed, Voice};
 
 /// An event of a run that readers of its turn need before it is in the log.
 pub(crate) enum LiveEvent {

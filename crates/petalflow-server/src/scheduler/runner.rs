@@ -4,14 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use petalflow::checkpoint::Store;
 
-use super::record::Records;
-use super::schedule::{ReadSchedule, Schedule};
 use crate::Notice;
-use crate::error::SetupError;
 use crate::refusal::Refusal;
-use crate::served::{Input, Labels, ServedThreads};
+use crate::schedule::{ReadSchedule, Schedule};
+use crate::served::{Input, Labels};
 use crate::server::{Inner, Server};
 use crate::start_lock::StartLock;
 use crate::threads::{labels, start};
@@ -20,45 +17,6 @@ use crate::threads::{labels, start};
 const MAX_WAIT: Duration = Duration::from_secs(30);
 /// The time until a thread that could not be begun is tried again.
 const RETRY_WAIT: Duration = Duration::from_secs(5);
-
-/// The schedules of a server.
-pub(crate) struct Schedules {
-    pub(super) schedules: Vec<ReadSchedule>,
-    pub(super) records: Records,
-}
-
-impl Schedules {
-    /// Reads the schedules. The mistakes of all of them are reported.
-    pub(crate) fn read(
-        schedules: Vec<Schedule>,
-        flows: &[Arc<dyn ServedThreads>],
-        store: &Arc<dyn Store>,
-        errors: &mut Vec<SetupError>,
-    ) -> Self {
-        let mut read = Vec::<ReadSchedule>::new();
-        for schedule in schedules {
-            let name = schedule.name().to_string();
-            if read.iter().any(|known| known.schedule.name() == name) {
-                errors.push(SetupError::DuplicateSchedule { name });
-                continue;
-            }
-            match schedule.read(flows) {
-                Ok(schedule) => read.push(schedule),
-                Err(error) => errors.push(error),
-            }
-        }
-        Schedules {
-            schedules: read,
-            records: Records::new(store),
-        }
-    }
-
-    pub(super) fn find(&self, name: &str) -> Result<&ReadSchedule, Refusal> {
-        let mut schedules = self.schedules.iter();
-        let found = schedules.find(|known| known.schedule.name() == name);
-        found.ok_or_else(|| Refusal::not_found(format!("there is no schedule `{name}`")))
-    }
-}
 
 impl Server {
     /// Begins the threads of the [schedules](crate::ServerBuilder::schedule) at their times, until the server

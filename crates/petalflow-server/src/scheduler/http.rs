@@ -9,9 +9,9 @@ use axum::{Json, Router};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::schedule::ReadSchedule;
 use crate::access::{self, Access};
 use crate::refusal::Refusal;
+use crate::schedule::ReadSchedule;
 use crate::server::Inner;
 
 /// The addresses of schedules.

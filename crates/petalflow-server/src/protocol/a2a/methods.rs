@@ -1,0 +1,221 @@
+//! The operations of the protocol, for both bindings.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use petalflow::checkpoint::{Store as _, ThreadQuery};
+use serde_json::{Value, json};
+
+use super::error::{A2aError, ErrorKind};
+use super::send;
+use super::stream::{self, TaskStream};
+use super::task::{self, Task};
+use super::task_id::TaskId;
+use super::wire::{ListTasks, OfTask, SendMessage};
+use crate::access::Access;
+use crate::protocol::turn::{ItemKind, Turn};
+use crate::refusal::Refusal;
+use crate::served::ServedThreads;
+use crate::server::{Inner, prefix};
+
+/// The number of threads whose tasks are listed: the newest ones.
+const MAX_THREADS: usize = 256;
+
+/// The agent that a request is about.
+pub(super) struct Agent {
+    pub(super) server: Arc<Inner>,
+    pub(super) flow: Arc<dyn ServedThreads>,
+    /// The threads that the client may see.
+    pub(super) access: Access,
+}
+
+impl Agent {
+    pub(super) async fn send(&self, sent: SendMessage) -> Result<Value, A2aError> {
+        let history = task::history(sent.configuration.history_length)?;
+        let (id, turn) = send::begin(&self.server, &self.flow, &self.access, &sent).await?;
+        if !sent.configuration.return_immediately {
+            self.wait(&turn).await?;
+        }
+        let task = self.read(id).await?;
+        Ok(json!({ "task": task.value(history, true) }))
+    }
+
+    pub(super) async fn stream(&self, sent: SendMessage) -> Result<TaskStream, A2aError> {
+        let history = task::history(sent.configuration.history_length)?;
+        let permit = stream::permit(&self.server)?;
+        let (id, _) = send::begin(&self.server, &self.flow, &self.access, &sent).await?;
+        let task = self.read(id).await?;
+        let first = task.submitted(history);
+        Ok(stream::of(&self.server, &self.flow, task, first, permit))
+    }
+
+    pub(super) async fn get(&self, request: OfTask) -> Result<Value, A2aError> {
+        let history = task::history(request.history_length)?;
+        let task = self.find(&request.id).await?;
+        Ok(task.value(history, true))
+    }
+
+    pub(super) async fn subscribe(&self, request: OfTask) -> Result<TaskStream, A2aError> {
+        let permit = stream::permit(&self.server)?;
+        let task = self.find(&request.id).await?;
+        if task.state.is_terminal() {
+            let text = format!("task `{}` has ended: get it", request.id);
+            return Err(ErrorKind::UnsupportedOperation.with(text));
+        }
+        let first = task.value(None, true);
+        Ok(stream::of(&self.server, &self.flow, task, first, permit))
+    }
+
+    pub(super) async fn cancel(&self, request: OfTask) -> Result<Value, A2aError> {
+        let task = self.find(&request.id).await?;
+        let refuse = |why: &str| {
+            Err(ErrorKind::TaskNotCancelable.with(format!("task `{}` {why}", request.id)))
+        };
+        if task.state.is_terminal() {
+            return refuse("has ended");
+        }
+        if task.state.waits() {
+            return refuse("does not run: it waits for an answer, which may be a refusal");
+        }
+        if !self.server.cancel(&task.turn.thread) {
+            return refuse(
+                "has no run in this server: another process runs it, or will continue it",
+            );
+        }
+        self.wait(&task.turn).await?;
+        let task = self.read(task.id).await?;
+        Ok(task.value(None, true))
+    }
+
+    pub(super) async fn list(&self, request: ListTasks) -> Result<Value, A2aError> {
+        let history = task::history(request.history_length)?;
+        let size = match request.page_size.unwrap_or(50) {
+            size @ 1..=100 => usize::try_from(size).unwrap_or(50),
+            _ => return Err(ErrorKind::InvalidParams.with("`pageSize` is from 1 to 100")),
+        };
+        let first: usize = match &*request.page_token {
+            "" => 0,
+            token => token
+                .parse()
+                .map_err(|_| ErrorKind::InvalidParams.with("`pageToken` is not of this server"))?,
+        };
+        let since = since(request.status_timestamp_after.as_deref())?;
+        let mut tasks = Vec::new();
+        for context in self.contexts(&request.context_id).await? {
+            tasks.extend(self.of_context(&context).await?);
+        }
+        let is_wanted = |task: &Task| {
+            let state = task.state.as_str();
+            (["", "TASK_STATE_UNSPECIFIED", state].contains(&&*request.status))
+                && task.changed_ms() >= since
+        };
+        tasks.retain(is_wanted);
+        tasks.sort_by_key(|task| Reverse(task.changed_ms()));
+        let total = tasks.len();
+        let page = tasks.iter().skip(first).take(size);
+        let page: Vec<Value> = page
+            .map(|task| task.value(history, request.include_artifacts))
+            .collect();
+        let next = first.saturating_add(page.len());
+        let token = if next < total {
+            next.to_string()
+        } else {
+            String::new()
+        };
+        Ok(json!({
+            "tasks": page, "nextPageToken": token, "pageSize": size, "totalSize": total,
+        }))
+    }
+
+    /// The contexts of the agent, or the one with this id.
+    async fn contexts(&self, id: &str) -> Result<Vec<String>, A2aError> {
+        if !id.is_empty() {
+            return Ok(vec![id.to_string()]);
+        }
+        let prefix = prefix(self.flow.facts());
+        let mut newest = Vec::new();
+        let mut after: Option<String> = None;
+        loop {
+            let query = ThreadQuery {
+                prefix: &prefix,
+                after: after.as_deref(),
+                limit: Some(MAX_THREADS),
+                ..ThreadQuery::default()
+            };
+            let page = self.server.settings.store.threads(query).await;
+            let page = page.map_err(Refusal::from)?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.id.clone());
+            newest.extend(
+                page.into_iter()
+                    .filter(|info| self.access.allows(&info.labels)),
+            );
+            newest.sort_by_key(|info| Reverse(info.updated_ms));
+            newest.truncate(MAX_THREADS);
+        }
+        let own = newest
+            .iter()
+            .filter_map(|info| info.id.strip_prefix(&prefix));
+        Ok(own.map(str::to_string).collect())
+    }
+
+    /// The tasks of a context whose events are stored.
+    async fn of_context(&self, context: &str) -> Result<Vec<Task>, A2aError> {
+        let thread = format!("{}{context}", prefix(self.flow.facts()));
+        let mut tasks = Vec::new();
+        let info = self.server.info(&thread).await.map_err(Refusal::from)?;
+        if !info.is_some_and(|info| self.access.allows(&info.labels)) {
+            return Ok(tasks);
+        }
+        let mut after = Some(0);
+        while let Some(begin) = after {
+            let id = TaskId {
+                context: context.to_string(),
+                after: begin,
+            };
+            match self.read(id).await {
+                Ok(task) => {
+                    let extent = task.turn.extent().await?;
+                    after = task.end.filter(|_| extent.is_some_and(|it| !it.is_last));
+                    tasks.push(task);
+                }
+                Err(_) => break,
+            }
+        }
+        Ok(tasks)
+    }
+
+    async fn find(&self, id: &str) -> Result<Task, A2aError> {
+        let parsed = TaskId::parse(id).ok_or_else(|| A2aError::task_not_found(id))?;
+        let thread = parsed.thread(&*self.flow);
+        let visible = self.server.visible(&self.access, &thread).await;
+        visible.map_err(|_| A2aError::task_not_found(id))?;
+        self.read(parsed).await
+    }
+
+    async fn read(&self, id: TaskId) -> Result<Task, A2aError> {
+        Task::read(&self.flow, id).await
+    }
+
+    /// Waits for the end of a turn.
+    async fn wait(&self, turn: &Turn) -> Result<(), A2aError> {
+        let mut items = turn.items(&self.server);
+        while let Some(item) = items.next().await {
+            if matches!(item?.kind, ItemKind::End(_)) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The time from which tasks are listed.
+fn since(text: Option<&str>) -> Result<u64, A2aError> {
+    let Some(text) = text else { return Ok(0) };
+    let time: jiff::Timestamp = text.parse().map_err(|_| {
+        ErrorKind::InvalidParams
+            .with("`statusTimestampAfter` is no time such as `2026-01-31T12:00:00Z`")
+    })?;
+    Ok(u64::try_from(time.as_millisecond()).unwrap_or(0))
+}

@@ -1,0 +1,189 @@
+//! A message: it begins a task, or answers what one waits for.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::content;
+use super::error::{A2aError, ErrorKind};
+use super::task::Task;
+use super::task_id::TaskId;
+use super::updates::TaskState;
+use super::wire::{Configuration, Message, SendMessage};
+use crate::access::Access;
+use crate::protocol::requests::{Begins, Request};
+use crate::protocol::turn::{Turn, TurnInput};
+use crate::protocol::waits::{self, Answers, Wait};
+use crate::served::ServedThreads;
+use crate::server::Inner;
+use crate::start_lock::digest;
+
+/// Stores the message, and begins what follows from it. A repeated message begins nothing. Returns its task, and the
+/// turn that the message has begun.
+pub(super) async fn begin(
+    server: &Arc<Inner>,
+    flow: &Arc<dyn ServedThreads>,
+    access: &Access,
+    sent: &SendMessage,
+) -> Result<(TaskId, Turn), A2aError> {
+    check(&sent.message, &sent.configuration)?;
+    let message = &sent.message;
+    let task = match &*message.task_id {
+        "" => None,
+        id => Some(TaskId::parse(id).ok_or_else(|| A2aError::task_not_found(id))?),
+    };
+    let request = Request {
+        id: format!("a2a {}", message.id),
+        checksum: digest(checked_text(message)),
+        own: context(message, task.as_ref(), access)?,
+        access: access.clone(),
+    };
+    let of_turn = |own: &str, turn: &Turn| TaskId {
+        context: own.to_string(),
+        after: turn.after,
+    };
+    let own = request.own.clone();
+    if let Some(turn) = request.earlier(server, flow).await? {
+        return Ok((task.unwrap_or_else(|| of_turn(&own, &turn)), turn));
+    }
+    let begins = if let Some(id) = &task {
+        let now = Task::read(flow, id.clone()).await?;
+        let answers = answers(&now, message)?;
+        Begins::with_answers(answers, TurnInput::default())
+    } else {
+        refuse_waiting(&**flow, &request.thread(&**flow)).await?;
+        Begins::Input(TurnInput {
+            messages: vec![content::to_chat(message)?],
+            ..TurnInput::default()
+        })
+    };
+    let turn = request.begin(server, flow, begins).await?;
+    Ok((task.unwrap_or_else(|| of_turn(&own, &turn)), turn))
+}
+
+fn check(message: &Message, configuration: &Configuration) -> Result<(), A2aError> {
+    let invalid = |text: &str| Err(ErrorKind::InvalidParams.with(text));
+    if message.id.is_empty() {
+        return invalid("`message.messageId` is missing");
+    }
+    if message.role != "ROLE_USER" {
+        return invalid("`message.role` is `ROLE_USER` in a request");
+    }
+    if message.parts.is_empty() {
+        return invalid("`message.parts` is empty: send at least one part");
+    }
+    if configuration.task_push_notification_config.is_some() {
+        return Err(ErrorKind::PushNotificationNotSupported
+            .with("the server sends no push notifications: subscribe to the task"));
+    }
+    if !content::takes_text(&configuration.accepted_output_modes) {
+        return Err(
+            ErrorKind::ContentTypeNotSupported.with("the answers are text: accept `text/plain`")
+        );
+    }
+    Ok(())
+}
+
+/// The context: that of the task or of the message, or a new one. It depends on the id of the message, so that a repeated
+/// message finds it.
+fn context(message: &Message, task: Option<&TaskId>, access: &Access) -> Result<String, A2aError> {
+    match (task, &*message.context_id) {
+        (Some(task), "") => Ok(task.context.clone()),
+        (Some(task), context) if context != task.context => {
+            Err(ErrorKind::InvalidParams.with(format!(
+                "task `{}` does not belong to the context `{context}`",
+                task.text()
+            )))
+        }
+        // Two users may send messages with the same id.
+        (_, "") => Ok(digest(format!(
+            "a2a\n{:?}\n{}",
+            access.required(),
+            message.id
+        ))),
+        (_, context) => Ok(context.to_string()),
+    }
+}
+
+/// What two requests with the same message have in common.
+fn checked_text(message: &Message) -> String {
+    let parts = message
+        .parts
+        .iter()
+        .map(|part| json!([part.text, part.raw, part.url, part.data]));
+    json!([message.task_id, parts.collect::<Value>()]).to_string()
+}
+
+/// Refuses a message without a task in a context that waits for answers, which the message would pass over.
+async fn refuse_waiting(flow: &dyn ServedThreads, thread: &str) -> Result<(), A2aError> {
+    let waiting = Turn::waiting(flow, thread).await?.unwrap_or_default();
+    if waiting.pending.is_empty() && waiting.questions.is_empty() {
+        return Ok(());
+    }
+    Err(ErrorKind::UnsupportedOperation.with(
+        "a task of this context waits for an answer: send the message with its `taskId`, or begin another context",
+    ))
+}
+
+/// The answers in a message to what a task waits for.
+fn answers(task: &Task, message: &Message) -> Result<Answers, A2aError> {
+    let id = task.id.text();
+    if task.state == TaskState::Working {
+        let text = format!("task `{id}` is working: wait until it has ended, or cancel it");
+        return Err(ErrorKind::UnsupportedOperation.with(text));
+    }
+    if task.state.is_terminal() {
+        let text = format!("task `{id}` has ended: send the message without `taskId`");
+        return Err(ErrorKind::UnsupportedOperation.with(text));
+    }
+    let mut read = Vec::new();
+    for part in &message.parts {
+        let (wait, answer) = match (&part.data, &part.text) {
+            (Some(data), _) => in_data(&task.waits, data.clone())?,
+            (None, Some(text)) => in_text(&task.waits, text)?,
+            (None, None) => {
+                return Err(ErrorKind::ContentTypeNotSupported
+                    .with("an answer is a part with `data` or `text`"));
+            }
+        };
+        read.push(wait.read(answer)?);
+    }
+    Ok(waits::together(read)?)
+}
+
+/// The answer in a data part: the thing that its `id` names, or the only one.
+fn in_data(waits: &[Wait], mut data: Value) -> Result<(&Wait, Value), A2aError> {
+    let named = data.as_object_mut().and_then(|fields| fields.remove("id"));
+    match (&named, waits) {
+        (Some(id), waits) => waits
+            .iter()
+            .find(|wait| *id == wait.id)
+            .map(|wait| (wait, data))
+            .ok_or_else(|| {
+                unclear(
+                    &format!("the task waits for nothing with the id {id}"),
+                    waits,
+                )
+            }),
+        (None, [only]) => Ok((only, data)),
+        (None, _) => Err(unclear("the answer has no `id`", waits)),
+    }
+}
+
+fn in_text<'a>(waits: &'a [Wait], text: &str) -> Result<(&'a Wait, Value), A2aError> {
+    if let [only] = waits
+        && let Some(answer) = only.in_text(text)
+    {
+        return Ok((only, answer));
+    }
+    Err(unclear("the text is no clear answer", waits))
+}
+
+fn unclear(problem: &str, waits: &[Wait]) -> A2aError {
+    let ids: Vec<&str> = waits.iter().map(|wait| &*wait.id).collect();
+    ErrorKind::InvalidParams.with(format!(
+        "{problem}: send a data part with the `id` of the request (`{}`) and the fields of its schema, or, where one person \
+         decides about one call, the text `yes` or `no`",
+        ids.join("`, `")
+    ))
+}

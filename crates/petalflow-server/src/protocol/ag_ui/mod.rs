@@ -1,0 +1,139 @@
+//! Agents and conversations by the protocol AG-UI: a run is a turn, as server-sent events.
+
+mod begin;
+mod events;
+mod input;
+mod thread;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use futures_util::{StreamExt, stream};
+use serde_json::{Value, json};
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::access;
+use crate::builder::ServerBuilder;
+use crate::protocol::turn::Turn;
+use crate::refusal::Refusal;
+use crate::request;
+use crate::served::{FlowKind, ServedThreads};
+use crate::server::{Inner, prefix};
+use begin::Run;
+use events::{Events, RunIds};
+use input::RunInput;
+use thread::Known;
+
+impl ServerBuilder {
+    /// Serves all agents and conversations by the protocol AG-UI 1.0, at `POST /ag-ui/{agent}`. A client sends the token of
+    /// [`threads`](Self::threads) in its header or as `Authorization: Bearer TOKEN`.
+    ///
+    /// A run is a turn of a stored thread, whose id the client chooses. The guide `ag-ui` describes what the server does.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow_agent::Agent;
+    /// use petalflow_documents::kinds::TriggerAuth;
+    /// use petalflow_llm::ScriptedModel;
+    /// use petalflow_server::Server;
+    ///
+    /// # fn main() -> petalflow::Result<()> {
+    /// let librarian = Agent::new(ScriptedModel::new(["Hello."])).streaming();
+    /// let auth = TriggerAuth::HeaderToken { header: "X-Token".into(), token: "secret".into() };
+    /// let server =
+    ///     Server::builder(&InMemoryStore::new()).agent("librarian", &librarian).threads(auth).ag_ui().build()?;
+    /// let app: axum::Router = server.router();
+    /// # let _ = app;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn ag_ui(mut self) -> Self {
+        self.protocols.ag_ui = true;
+        self
+    }
+}
+
+/// The addresses.
+pub(crate) fn routes() -> Router<Arc<Inner>> {
+    Router::new().route("/ag-ui/{agent}", post(run))
+}
+
+/// Begins a run, and sends its events to its end. A run that was begun before is sent again, from its start.
+async fn run(
+    State(server): State<Arc<Inner>>,
+    Path(name): Path<String>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let is_agent = |flow: &&Arc<dyn ServedThreads>| {
+        matches!(flow.facts().kind, FlowKind::Agent | FlowKind::Conversation)
+    };
+    let flow = server.flow(&name).ok().filter(is_agent);
+    let flow = flow.ok_or_else(|| Refusal::not_found(format!("there is no agent `{name}`")))?;
+    let flow = Arc::clone(flow);
+    let permit = Arc::clone(&server.streams).try_acquire_owned();
+    let permit = permit.map_err(|_| Refusal::busy("too many clients receive events"))?;
+    let access = access::of(&request);
+    let body = request::whole(request, server.settings.limits.max_input_bytes, &server).await?;
+    let input: RunInput = request::parse(&body)?;
+    let begun = begin::begin(&server, &flow, &input, &body, access).await?;
+    let ids = RunIds {
+        thread: input.thread_id.clone(),
+        run: input.run_id,
+        parent: input.parent_run_id,
+    };
+    match begun {
+        Run::Turn(turn) => {
+            let thread = format!("{}{}", prefix(flow.facts()), input.thread_id);
+            let known = Known::read(&*flow, &thread).await?.unwrap_or_default();
+            Ok(turn_events(&server, flow, &turn, ids, known, permit))
+        }
+        Run::Shown(known) => Ok(thread_events(&ids, &known)),
+    }
+}
+
+/// The events of a turn.
+fn turn_events(
+    server: &Arc<Inner>,
+    flow: Arc<dyn ServedThreads>,
+    turn: &Turn,
+    ids: RunIds,
+    known: Known,
+    permit: OwnedSemaphorePermit,
+) -> Response {
+    let mut events = Events::new(ids, turn.after);
+    let first = events.start(known.state);
+    let items = turn.items(server).flat_map(move |item| {
+        let _permit = &permit;
+        stream::iter(match item {
+            Ok(item) => events.read(&*flow, item),
+            Err(refusal) => {
+                vec![json!({ "type": "RUN_ERROR", "message": refusal.text(), "code": "store" })]
+            }
+        })
+    });
+    sent(stream::iter(first).chain(items))
+}
+
+/// A run that shows the thread: its messages, its state, and what it waits for.
+fn thread_events(ids: &RunIds, known: &Known) -> Response {
+    let events = [
+        ids.started(),
+        json!({ "type": "STATE_SNAPSHOT", "snapshot": known.state }),
+        json!({ "type": "MESSAGES_SNAPSHOT", "messages": known.messages }),
+        ids.finished(&known.waits, Vec::new()),
+    ];
+    sent(stream::iter(events))
+}
+
+fn sent(events: impl stream::Stream<Item = Value> + Send + 'static) -> Response {
+    let events = events.map(|event| Ok::<_, Infallible>(Event::default().data(event.to_string())));
+    Sse::new(events)
+        .keep_alive(KeepAlive::default())
+        .into_response()
+}

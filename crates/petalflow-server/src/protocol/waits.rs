@@ -1,0 +1,298 @@
+//! What a turn waits for, in the form that A2A and AG-UI share: a text, data, and the JSON Schema of the answer.
+
+use petalflow::tool::ToolCall;
+use serde_json::{Map, Value, json};
+
+use super::turn::{PersonAnswer, TurnPending};
+use crate::call_decision::CallDecision;
+use crate::refusal::Refusal;
+use crate::served::{AnswerBody, ServedThreads};
+
+/// Something that a turn waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Wait {
+    /// The id to answer.
+    pub(crate) id: String,
+    pub(crate) kind: WaitKind,
+    /// The text for a person.
+    pub(crate) text: String,
+    /// The call, the request or the question.
+    pub(crate) data: Value,
+    /// The JSON Schema of the answer.
+    pub(crate) schema: Value,
+}
+
+/// The kind of what a turn waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WaitKind {
+    /// A person must decide about a call.
+    Confirmation,
+    Credential,
+    /// The result of a call.
+    Result,
+    /// A question of the flow.
+    Question,
+    /// The approval of a node of the flow.
+    Approval,
+}
+
+impl WaitKind {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            WaitKind::Confirmation => "confirmation",
+            WaitKind::Credential => "credential",
+            WaitKind::Result => "result",
+            WaitKind::Question => "question",
+            WaitKind::Approval => "approval",
+        }
+    }
+}
+
+/// The answers of one request.
+pub(crate) enum Answers {
+    /// To what the conversation waits for.
+    Turn(Vec<PersonAnswer>),
+    /// To a question of the flow.
+    Question { id: String, body: AnswerBody },
+}
+
+/// The answer to one thing.
+pub(crate) enum Answered {
+    Person(PersonAnswer),
+    Question { id: String, body: AnswerBody },
+}
+
+/// Everything that a turn waits for, in the order of the requests. Without an id it cannot be answered.
+pub(crate) fn all(
+    flow: &dyn ServedThreads,
+    pending: &[TurnPending],
+    questions: &[Value],
+) -> Vec<Wait> {
+    let pending = pending.iter().filter_map(of_pending);
+    let description = flow.description();
+    let questions = questions
+        .iter()
+        .filter_map(|question| of_question(&description["questions"], question));
+    pending.chain(questions).collect()
+}
+
+fn of_pending(pending: &TurnPending) -> Option<Wait> {
+    let id = pending.id()?.to_string();
+    Some(match pending {
+        TurnPending::Confirmation { call, text, .. } => Wait {
+            id,
+            kind: WaitKind::Confirmation,
+            text: if text.is_empty() {
+                format!("May the tool `{}` be called?", call.name)
+            } else {
+                text.clone()
+            },
+            data: shown(call),
+            schema: json!({
+                "type": "object",
+                "properties": {
+                    "approve": { "type": "boolean", "description": "Whether the call is made." },
+                    "reason": { "type": "string", "description": "Why not. The model reads it." },
+                    "arguments": { "type": "object", "description": "Other arguments for the call." },
+                },
+                "required": ["approve"],
+            }),
+        },
+        TurnPending::Credential { request, .. } => Wait {
+            id,
+            kind: WaitKind::Credential,
+            text: "A credential is needed.".into(),
+            data: request.clone(),
+            schema: json!({ "type": "object", "properties": { "credential": {} }, "required": ["credential"] }),
+        },
+        TurnPending::Result { call, .. } => Wait {
+            id,
+            kind: WaitKind::Result,
+            text: format!("The result of the tool `{}` comes later.", call.name),
+            data: shown(call),
+            schema: json!({ "type": "object", "properties": { "result": {} }, "required": ["result"] }),
+        },
+        TurnPending::Other { .. } => return None,
+    })
+}
+
+fn shown(call: &ToolCall) -> Value {
+    json!({ "id": call.id, "name": call.name, "arguments": call.arguments })
+}
+
+/// A question or an approval. `schemas` has the JSON Schemas of the answers by the name of the question.
+fn of_question(schemas: &Value, question: &Value) -> Option<Wait> {
+    let id = question["id"].as_str()?.to_string();
+    let prompt = ["/question/prompt", "/question/text", "/question"];
+    let mut prompt = prompt
+        .iter()
+        .filter_map(|at| question.pointer(at)?.as_str());
+    let name = question["name"].as_str().unwrap_or_default();
+    let (kind, schema) = match schemas.get(name) {
+        Some(schema) => (
+            WaitKind::Question,
+            json!({ "type": "object", "properties": { "answer": schema }, "required": ["answer"] }),
+        ),
+        None => (
+            WaitKind::Approval,
+            json!({
+                "type": "object",
+                "properties": {
+                    "decision": { "enum": ["approve", "reject", "skip"] },
+                    "reason": { "type": "string" },
+                },
+                "required": ["decision"],
+            }),
+        ),
+    };
+    Some(Wait {
+        id,
+        kind,
+        text: prompt.next().unwrap_or("An answer is needed.").to_string(),
+        data: question.clone(),
+        schema,
+    })
+}
+
+impl Wait {
+    /// Reads an answer. `Err` says what is wrong with it, and changes nothing.
+    pub(crate) fn read(&self, answer: Value) -> Result<Answered, Refusal> {
+        let id = self.id.clone();
+        Ok(match self.kind {
+            WaitKind::Confirmation => {
+                Answered::Person(PersonAnswer::Decision(decision(id, answer)?))
+            }
+            WaitKind::Credential => Answered::Person(PersonAnswer::Credential {
+                id,
+                credential: field(answer, "credential"),
+            }),
+            WaitKind::Result => Answered::Person(PersonAnswer::Result {
+                id,
+                content: field(answer, "result"),
+            }),
+            WaitKind::Question | WaitKind::Approval => {
+                let known = ["answer", "decision", "approved"];
+                let is_body = known.iter().any(|name| answer.get(name).is_some());
+                let body = match answer {
+                    Value::Bool(approved) if self.kind == WaitKind::Approval => {
+                        json!({ "approved": approved })
+                    }
+                    answer if is_body => answer,
+                    answer => json!({ "answer": answer }),
+                };
+                let body = AnswerBody::parse(body.to_string().as_bytes())?;
+                Answered::Question { id, body }
+            }
+        })
+    }
+
+    /// The answer in a text: `yes` or `no` where a person decides, and the text itself as an answer to a question. `None`
+    /// if the text is not clear.
+    pub(crate) fn in_text(&self, text: &str) -> Option<Value> {
+        let text = text.trim();
+        match self.kind {
+            WaitKind::Confirmation | WaitKind::Approval => {
+                let word = text.trim_end_matches(['.', '!']).to_lowercase();
+                match &*word {
+                    "yes" | "approve" | "approved" | "confirm" => Some(true.into()),
+                    "no" | "reject" | "rejected" | "refuse" => Some(false.into()),
+                    _ => None,
+                }
+                .map(|approve: Value| match self.kind {
+                    WaitKind::Confirmation => json!({ "approve": approve }),
+                    _ => approve,
+                })
+            }
+            WaitKind::Question => Some(text.into()),
+            WaitKind::Credential | WaitKind::Result => None,
+        }
+    }
+}
+
+/// The value of a field that is the only one, or the value itself.
+fn field(mut answer: Value, name: &str) -> Value {
+    let only = answer
+        .as_object_mut()
+        .filter(|fields| fields.len() == 1)
+        .and_then(|fields| fields.remove(name));
+    only.unwrap_or(answer)
+}
+
+/// A decision must say clearly whether the call is made.
+fn decision(id: String, answer: Value) -> Result<CallDecision, Refusal> {
+    let mut fields = match answer {
+        Value::Object(fields) => fields,
+        other => Map::from_iter([("approve".to_string(), other)]),
+    };
+    fields.insert("id".into(), id.clone().into());
+    serde_json::from_value(fields.into()).map_err(|error| {
+        unfit(format!(
+            "the answer to `{id}` is no decision: {error}; send an object with `approve`: `true` or `false`"
+        ))
+    })
+}
+
+/// A request that does not fit what the thread waits for.
+pub(crate) fn unfit(text: impl Into<String>) -> Refusal {
+    Refusal::new(axum::http::StatusCode::UNPROCESSABLE_ENTITY, text)
+}
+
+/// All answers of a request. A question of a flow is answered alone.
+pub(crate) fn together(answers: Vec<Answered>) -> Result<Answers, Refusal> {
+    let count = answers.len();
+    let mut persons = Vec::new();
+    for answer in answers {
+        match answer {
+            Answered::Person(answer) => persons.push(answer),
+            Answered::Question { id, body } if count == 1 => {
+                return Ok(Answers::Question { id, body });
+            }
+            Answered::Question { .. } => {
+                return Err(unfit(
+                    "a question of a flow is answered alone: send one answer, and the others after it",
+                ));
+            }
+        }
+    }
+    Ok(Answers::Turn(persons))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn confirmation() -> Wait {
+        let call = ToolCall {
+            id: "c".into(),
+            name: "wipe".into(),
+            ..ToolCall::default()
+        };
+        let (id, text) = ("q".to_string(), String::new());
+        of_pending(&TurnPending::Confirmation { id, call, text }).expect("it has an id")
+    }
+
+    fn approves(answer: Value) -> Option<bool> {
+        match confirmation().read(answer).ok()? {
+            Answered::Person(PersonAnswer::Decision(decision)) => Some(decision.approve),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn only_a_clear_decision_is_one() {
+        assert_eq!(approves(json!({ "approve": true })), Some(true));
+        assert_eq!(approves(json!(false)), Some(false));
+        for unclear in [
+            json!({}),
+            json!("yes"),
+            json!({ "approve": 1 }),
+            json!({ "aprove": true }),
+        ] {
+            assert_eq!(approves(unclear), None);
+        }
+        let text = |text| confirmation().in_text(text);
+        assert_eq!(text(" Yes. "), Some(json!({ "approve": true })));
+        assert_eq!(text("no"), Some(json!({ "approve": false })));
+        assert_eq!(text("yes, but not today"), None);
+    }
+}

@@ -1,0 +1,42 @@
+//! A run of this process.
+
+#[cfg(feature = "protocol")]
+use std::sync::Arc;
+
+use petalflow::run::CancelToken;
+use tokio::sync::broadcast;
+
+#[cfg(feature = "protocol")]
+use crate::turn_parts::Live;
+
+/// A run of this process.
+pub(crate) struct Running {
+    /// Nothing is sent: the channel closes when the run ends.
+    pub(crate) ended: broadcast::Sender<()>,
+    pub(crate) token: CancelToken,
+    /// The pieces of answers that the log does not have yet. A run that was recovered has none: the log may have pieces of it from
+    /// before the crash.
+    #[cfg(feature = "protocol")]
+    pub(crate) live: Option<Arc<Live>>,
+}
+
+/// Whether readers receive pieces of answers before the log has them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pieces {
+    Live,
+    FromLog,
+}
+
+impl Running {
+    /// A run that this token stops.
+    pub(crate) fn new(token: CancelToken, pieces: Pieces) -> Self {
+        #[cfg(not(feature = "protocol"))]
+        let _ = pieces;
+        Running {
+            ended: broadcast::Sender::new(1),
+            token,
+            #[cfg(feature = "protocol")]
+            live: (pieces == Pieces::Live).then(Arc::default),
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Agents by the protocols A2A and AG-UI.
+
+#[cfg(feature = "a2a")]
+mod a2a;
+#[cfg(feature = "a2a")]
+mod a2a_client;
+#[cfg(feature = "ag-ui")]
+mod ag_ui;
+#[cfg(feature = "ag-ui")]
+mod ag_ui_client;
+mod guide;
