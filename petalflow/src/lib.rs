@@ -63,7 +63,7 @@
 //! * [`Run`] and [`Events`]: await a run, or stream its events
 //! * [`graph`]: graphs that are built at run time, with the feature `builder`
 //! * [`thread`] and [`checkpoint`]: stored runs; [`interrupt`]: questions to a person, and approvals
-//! * with the feature `engine`: runs whose supersteps the program drives
+//! * with the feature `engine`: runs whose supersteps the program drives, or another engine
 //! * with the feature `tool`: functions that models call
 //! * other crates: `petalflow-llm` (models), `petalflow-agent`, `petalflow-mcp`, `petalflow-documents`,
 //!   `petalflow-memory`, `petalflow-tracing`

@@ -307,15 +307,22 @@ impl ThreadStorage {
     ) -> BoxFuture<'a, Result<Vec<StoredWrite>, StoreError>> {
         Box::pin(async move {
             let seqs = seq..seq.saturating_add(1);
-            let writes = self.store.writes(self.address(namespace), seqs).await?;
-            writes
-                .into_iter()
-                .map(|(seq, mut write)| {
-                    self.check_write(namespace, seq, &mut write)?;
-                    Ok(write)
-                })
-                .collect()
+            let writes = self.writes_beside(namespace, seqs).await?;
+            Ok(writes.into_iter().map(|(_, write)| write).collect())
         })
+    }
+
+    /// The writes beside these checkpoint numbers, with the numbers.
+    pub async fn writes_beside(
+        &self,
+        namespace: &str,
+        seqs: Range<u64>,
+    ) -> Result<Vec<(u64, StoredWrite)>, StoreError> {
+        let mut writes = self.store.writes(self.address(namespace), seqs).await?;
+        for (seq, write) in &mut writes {
+            self.check_write(namespace, *seq, write)?;
+        }
+        Ok(writes)
     }
 
     pub fn history<'a>(

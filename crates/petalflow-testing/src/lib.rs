@@ -4,6 +4,7 @@
 //! * [`assert_flow_lock!`] checks that stored threads can resume after a change of their flow.
 //! * [`check_reducer`] checks the laws of a reducer.
 //! * [`store_contract!`] tests a store.
+//! * [`driver_contract!`] tests a program that executes the supersteps of threads.
 //! * [`CountingStore`] counts what a run reads and writes.
 //! * [`FailureScript`] makes the n-th call of a node fail, panic or hang.
 //!
@@ -31,6 +32,7 @@
 pub mod contract;
 mod counting_store;
 mod crash;
+mod driver;
 mod flow_lock;
 mod reducer;
 
@@ -39,6 +41,7 @@ pub use counting_store::{CountingStore, StoreTraffic};
 pub use crash::{
     Crashed, Crashes, FailureScript, Fault, FaultKind, FaultTarget, FaultyStore, crashes,
 };
+pub use driver::{CaseStep, Driver, DriverCase, Interruptions, SteppedDriver, cases};
 pub use reducer::check_reducer;
 
 /// What the macros name.

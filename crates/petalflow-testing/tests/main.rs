@@ -4,7 +4,7 @@ mod broken;
 
 use petalflow::prelude::*;
 use petalflow::thread::Thread;
-use petalflow_testing::CountingStore;
+use petalflow_testing::{CountingStore, Interruptions, SteppedDriver};
 
 #[state]
 struct Talk {
@@ -77,4 +77,15 @@ async fn a_turn_of_a_list_that_grows_reads_the_list_once() {
     let own = u64::try_from(own).unwrap();
     let bytes = traffic.read_bytes;
     assert!(bytes * 4 <= own * 5, "{bytes} bytes for {own} of text");
+}
+
+petalflow_testing::driver_contract! { stepped, async || Ok(Some(SteppedDriver::new())) }
+petalflow_testing::driver_contract! { placed, async || Ok(Some(SteppedDriver::new().placed())) }
+petalflow_testing::driver_contract! {
+    interrupted,
+    async || Ok(Some(SteppedDriver::new().interrupted(Interruptions::each(1))))
+}
+petalflow_testing::driver_contract! {
+    placed_and_interrupted,
+    async || Ok(Some(SteppedDriver::new().placed().interrupted(Interruptions::each(2))))
 }

@@ -7,6 +7,9 @@
 //! Planning and committing are pure, so all workers of a run reach the same states without exchanging them. A worker that
 //! starts late, or restarts after a crash, commits the supersteps whose results are in the backend, and repeats no node.
 //!
+//! For most programs, `petalflow-restate` is what to use: a Restate server keeps the threads, so they have questions to people,
+//! history and forks, and it calls the processes that run nodes. This crate is for a service of your own in its place.
+//!
 //! Use a [store](petalflow::checkpoint) where one process runs a thread at a time: it also has questions to people, history
 //! and forks. Use this crate where a superstep has more work than one process can do, or where a service of your own keeps
 //! the results.

@@ -91,6 +91,21 @@ impl<F: Flow> Launch<F> {
         (self.flow, self.settings)
     }
 
+    /// The launch for the rest of a run that has made so many supersteps, with this middleware around all other.
+    #[cfg(feature = "engine")]
+    pub(crate) fn after(
+        mut self,
+        supersteps: u64,
+        outermost: Option<Arc<dyn Middleware<F::State>>>,
+    ) -> Self {
+        self.settings.limit = self.settings.limit.saturating_sub(supersteps);
+        if let Some(outermost) = outermost {
+            let middleware = &mut self.settings.extras_mut().middleware;
+            middleware.insert(0, outermost);
+        }
+        self
+    }
+
     /// Changes the flow. Used by the builder of a flow with node values.
     #[doc(hidden)]
     pub fn edit(mut self, edit: impl FnOnce(&mut F)) -> Self

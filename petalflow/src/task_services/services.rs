@@ -25,6 +25,8 @@ pub(crate) struct TaskServices {
     pub(super) stored: StoredMark,
     /// Whether any task has asked. Most runs ask nothing, and then the lock is not taken.
     pub(super) asked: AtomicBool,
+    /// Whether the superstep is not to be committed here, because other processes run some of its tasks.
+    pub(super) held: AtomicBool,
     /// Whether there may be records of the superstep's tasks. In most supersteps there are none, and then the barrier does
     /// not take the lock.
     pub(super) has_records: AtomicBool,
@@ -94,6 +96,7 @@ impl TaskServices {
             answers,
             stored,
             asked: AtomicBool::new(false),
+            held: AtomicBool::new(false),
             has_records: AtomicBool::new(false),
             inner: Mutex::default(),
         }

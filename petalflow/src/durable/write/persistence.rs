@@ -179,7 +179,7 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
         let mut questions = std::mem::take(&mut self.interrupt_points);
         questions.extend(self.services.questions());
         number_questions(&mut questions);
-        if stopped.is_none() && questions.is_empty() {
+        if stopped.is_none() && questions.is_empty() && !self.services.is_held() {
             // A write that is in flight must not reach the store after the checkpoint that makes it unnecessary.
             self.writer.await_in_flight().await?;
             return Ok(Vec::new());

@@ -11,6 +11,7 @@ use crate::exec::persistence::task_end::TaskResult;
 use crate::exec::persistence::{Barrier, Committed, Persistence, Stopped};
 use crate::exec::task::task_run::TaskRun;
 use crate::flow::Flow;
+use crate::outcome::RunErrorKind;
 use crate::superstep::{Planner, Task};
 
 /// Reports to the persistence that no task runs any more. Fails with `result`, or because the run waits for a person.
@@ -47,11 +48,15 @@ pub(in crate::exec) async fn tasks_ended<F: Flow, P: Persistence<F::State>>(
     // A failure is the cause; that it could not be stored comes second.
     result?;
     let interrupts = stored.map_err(Abort::of_thread)?;
-    if interrupts.is_empty() {
-        Ok(())
-    } else {
-        Err(Abort::interrupted(interrupts))
+    if !interrupts.is_empty() {
+        return Err(Abort::interrupted(interrupts));
     }
+    let services = scope.shared.services.as_ref();
+    if services.is_some_and(|services| services.is_held()) {
+        // The program that drives the supersteps knows which tasks have no result.
+        return Err(Abort::new(RunErrorKind::Drained { next: Vec::new() }));
+    }
+    Ok(())
 }
 
 /// Reports to the persistence that a superstep was committed. Fails if the run waits for a person after one of its nodes.

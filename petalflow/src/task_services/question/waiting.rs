@@ -80,6 +80,28 @@ impl TaskServices {
         }
     }
 
+    /// Leaves the task without a result, as if it waited for an answer.
+    #[cfg(feature = "engine")]
+    pub(crate) fn leave(&self, task: TaskId) {
+        let mut inner = self.lock();
+        inner.questions.entry(task).or_default();
+        if let Some(waker) = inner.tasks.remove(&task) {
+            waker.wake();
+        }
+    }
+
+    /// The superstep ends like one whose tasks wait: the results of the tasks that have ended are recorded, and it is not committed.
+    #[cfg(feature = "engine")]
+    pub(crate) fn hold(&self) {
+        self.held.store(true, Ordering::Release);
+        self.asked.store(true, Ordering::Release);
+    }
+
+    /// Whether the superstep is not to be committed.
+    pub(crate) fn is_held(&self) -> bool {
+        self.held.load(Ordering::Acquire)
+    }
+
     /// When the question was first asked, if an earlier run of the superstep asked it.
     pub(crate) fn first_asked_ms(&self, id: InterruptId) -> Option<u64> {
         let inner = self.lock();

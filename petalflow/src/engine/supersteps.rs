@@ -1,65 +1,4 @@
-//! Runs whose supersteps the program drives: for durable execution engines, workers and simulators.
-//!
-//! A [run](crate::Run) polls its tasks in one process. [`Supersteps`] is the same run without its driver: it plans the tasks
-//! of a superstep, runs any of them, and commits their results. Planning and committing are pure: they read neither a clock
-//! nor random numbers, and do not depend on which process ran a task or in which order tasks ended. The result of a task is
-//! bytes. So a program that has the input and the results of all tasks can rebuild the run up to the last superstep, in any
-//! process, without running a node again.
-//!
-//! A durable execution engine calls [`Supersteps::begin`] and [`commit`](Supersteps::commit) in its deterministic code, and
-//! [`run`](Supersteps::run) in an activity whose result it records.
-//!
-//! For crash safety in one process, [stores](crate::checkpoint) need less code. `petalflow-workers` shares the tasks of a run
-//! between processes.
-//!
-//! ```
-//! use petalflow::engine::Supersteps;
-//! use petalflow::prelude::*;
-//!
-//! #[state]
-//! struct Essay {
-//!     #[key(input)]
-//!     topic: String,
-//!     draft: String,
-//!     #[key(append)]
-//!     notes: Vec<String>,
-//! }
-//!
-//! #[node(Essay)]
-//! async fn write(topic: &str) -> EssayDraft {
-//!     EssayDraft(format!("On {topic}"))
-//! }
-//!
-//! #[node(Essay)]
-//! async fn critique(draft: &str) -> EssayNotes {
-//!     EssayNotes(vec![format!("{} characters", draft.len())])
-//! }
-//!
-//! flow!(WriteEssay(Essay) { write -> critique });
-//!
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> petalflow::Result<()> {
-//! let mut journal = Vec::new();
-//! let mut run = Supersteps::begin(WriteEssay::new(), "essay-1", "petals".to_string())?;
-//! while !run.is_finished() {
-//!     let mut results = Vec::new();
-//!     for task in 0..run.tasks().len() {
-//!         results.push(run.run(task).await?);
-//!     }
-//!     run.commit(&results)?;
-//!     journal.push(results);
-//! }
-//! assert_eq!(run.state().notes, ["9 characters"]);
-//!
-//! // Elsewhere, after a crash: no node runs again.
-//! let mut replayed = Supersteps::begin(WriteEssay::new(), "essay-1", "petals".to_string())?;
-//! for results in &journal {
-//!     replayed.commit(results)?;
-//! }
-//! assert_eq!(replayed.into_state().draft, "On petals");
-//! # Ok(())
-//! # }
-//! ```
+//! A run that is rebuilt from the results of its tasks.
 
 use std::sync::Arc;
 
@@ -72,7 +11,7 @@ use crate::launch::Launch;
 use crate::outcome::{RunError, ThreadError};
 use crate::state::{InputOf, Storable};
 
-/// A run between two supersteps, which its caller drives. See the [module](self).
+/// A run between two supersteps, which its caller drives. See the [module](super).
 ///
 /// Of the settings of the launch, managed values, middleware around nodes, the cache, `continue_on_error` and the limit of
 /// supersteps apply. Retries and timeouts of nodes apply inside [`run`](Self::run). Timeouts of runs, run middleware and

@@ -1,0 +1,330 @@
+//! What a program does with threads on Restate.
+
+use bytes::Bytes;
+use petalflow::checkpoint::ThreadStatus;
+use petalflow::engine::{RecordChanges, ThreadRecords};
+use petalflow::interrupt::{Ask, Resume};
+use petalflow::run::RunErrorKind;
+use petalflow::state::{InputOf, Storable};
+use petalflow::thread::{Snapshot, Thread};
+use petalflow::{Flow, RunError};
+use restate_sdk::serde::{Deserialize as _, Serialize as _};
+
+use crate::driver::CONFLICT;
+use crate::error::RestateError;
+use crate::flow::RestateFlow;
+use crate::http::{self, encoded};
+use crate::thread_state::{Change, ThreadState};
+
+/// The threads of a flow on a Restate server. The [crate](crate) has an example.
+#[derive(Debug)]
+pub struct Client<F: Flow> {
+    flow: RestateFlow<F>,
+    ingress: String,
+    http: reqwest::Client,
+}
+
+/// A thread on a Restate server.
+#[derive(Debug)]
+pub struct RestateThread<F: Flow> {
+    client: Client<F>,
+    id: String,
+}
+
+/// How a thread rests.
+///
+/// ```
+/// use petalflow::checkpoint::ThreadStatus;
+/// use petalflow_restate::Rest;
+///
+/// let rest = Rest { status: ThreadStatus::Failed, failure: Some("node `fetch` failed".into()) };
+/// assert_ne!(rest.status, ThreadStatus::Finished);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rest {
+    /// The status.
+    pub status: ThreadStatus,
+    /// Why it failed.
+    pub failure: Option<String>,
+}
+
+impl<F: Flow> Clone for Client<F> {
+    fn clone(&self) -> Self {
+        Client {
+            flow: self.flow.clone(),
+            ingress: self.ingress.clone(),
+            http: self.http.clone(),
+        }
+    }
+}
+
+impl<F: Flow> Clone for RestateThread<F> {
+    fn clone(&self) -> Self {
+        RestateThread {
+            client: self.client.clone(),
+            id: self.id.clone(),
+        }
+    }
+}
+
+impl<F: Flow<State: Storable>> Client<F> {
+    /// The threads of a flow on the server whose ingress is at this address.
+    pub fn new(flow: &RestateFlow<F>, ingress: impl Into<String>) -> Self {
+        Client {
+            flow: flow.clone(),
+            ingress: ingress.into(),
+            http: http::client(),
+        }
+    }
+
+    /// A thread, which need not exist.
+    pub fn thread(&self, id: impl Into<String>) -> RestateThread<F> {
+        RestateThread {
+            client: self.clone(),
+            id: id.into(),
+        }
+    }
+}
+
+impl<F: Flow<State: Storable>> RestateThread<F> {
+    /// Its id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Begins the thread with an input, or another turn of a thread that has ended. Does not wait for the run.
+    ///
+    /// # Errors
+    ///
+    /// The thread runs, or waits for a person; or the server failed.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the thread has begun or not.
+    pub async fn begin(&self, input: impl InputOf<F::State>) -> Result<(), RestateError> {
+        let state = self.resting().await?;
+        let engine = &self.client.flow.engine;
+        let changes = engine.begin(&self.id, &state.records, input).await?;
+        self.change(&state, changes).await
+    }
+
+    /// Answers the only question of the type `A` that the thread waits for. Does not wait for the run.
+    ///
+    /// # Errors
+    ///
+    /// The thread waits for no such question, or for several; another caller has answered; or the server failed.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the answer is stored or not.
+    pub async fn answer<A: Ask>(&self, answer: A::Answer) -> Result<(), RestateError> {
+        self.edit(async move |thread| drained(thread.answer::<A>(answer).await))
+            .await?
+    }
+
+    /// Resumes the thread with answers and decisions, or after a failure. Does not wait for the run.
+    ///
+    /// # Errors
+    ///
+    /// They do not fit what the thread waits for, or the server failed.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the thread is resumed or not.
+    pub async fn resume(&self, with: impl Into<Resume<F::State>>) -> Result<(), RestateError> {
+        let with = with.into();
+        self.edit(async move |thread| drained(thread.resume(with).await))
+            .await?
+    }
+
+    /// Reads and changes the thread with all that a local [`Thread`] can do: its history, forks, edits. No node runs in `work`; if
+    /// the thread has something to run then, it runs on the server.
+    ///
+    /// # Errors
+    ///
+    /// The thread runs, another caller has changed it, or the server failed. Then nothing has changed.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the changes are stored or not.
+    pub async fn edit<T>(&self, work: impl AsyncFnOnce(Thread<F>) -> T) -> Result<T, RestateError> {
+        let state = self.resting().await?;
+        let engine = &self.client.flow.engine;
+        let (done, changes) = engine.edit(&self.id, &state.records, work).await?;
+        if !changes.is_empty() {
+            self.change(&state, changes).await?;
+        }
+        Ok(done)
+    }
+
+    /// The newest snapshot. `None` if there is no such thread.
+    ///
+    /// # Errors
+    ///
+    /// The server failed, or this program cannot read the thread.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn snapshot(&self) -> Result<Option<Snapshot<F::State>>, RestateError> {
+        let state = self.read().await?;
+        let engine = &self.client.flow.engine;
+        let read = engine.edit(&self.id, &state.records, async |thread| {
+            thread.snapshot().await
+        });
+        Ok(read.await?.0?)
+    }
+
+    /// Waits until the thread has ended, or waits for a person.
+    ///
+    /// # Errors
+    ///
+    /// There is no such thread, or the server failed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn wait(&self) -> Result<Rest, RestateError> {
+        self.call("wait", Vec::new()).await?;
+        self.rest().await
+    }
+
+    /// The status at the moment.
+    ///
+    /// # Errors
+    ///
+    /// There is no such thread, or the server failed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn rest(&self) -> Result<Rest, RestateError> {
+        let state = self.read().await?;
+        if state.records.is_empty() {
+            return Err(RestateError::Unknown(self.id.clone()));
+        }
+        Ok(Rest {
+            status: state.records.status()?.0,
+            failure: state.meta.failure,
+        })
+    }
+
+    /// Stops the thread at its next barrier. Nodes that run at the moment end first. [`resume`](Self::resume) continues it.
+    ///
+    /// # Errors
+    ///
+    /// The server failed.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the thread may still be stopped.
+    pub async fn cancel(&self) -> Result<(), RestateError> {
+        self.call("hold", Vec::new()).await.map(drop)
+    }
+
+    /// Deletes the thread, after the superstep that runs at the moment.
+    ///
+    /// # Errors
+    ///
+    /// The server failed.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the thread may still be deleted.
+    pub async fn delete(&self) -> Result<(), RestateError> {
+        self.call("delete", b"0".to_vec()).await.map(drop)
+    }
+
+    /// The records of the thread, which [`ThreadRecords::write_to`] writes to any store. The thread remains; cancel it before and
+    /// delete it after, so that it does not run in both places.
+    ///
+    /// # Errors
+    ///
+    /// The server failed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn export(&self) -> Result<ThreadRecords, RestateError> {
+        Ok(self.read().await?.records)
+    }
+
+    /// Takes over the records of a thread with the same id, which [`ThreadRecords::read`] reads from any store. If it was running, it
+    /// goes on. A thread that failed or was stopped goes on with [`resume`](Self::resume).
+    ///
+    /// # Errors
+    ///
+    /// There is such a thread already, or the server failed.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the thread is taken over or not.
+    pub async fn import(&self, records: &ThreadRecords) -> Result<(), RestateError> {
+        let state = self.read().await?;
+        if !state.records.is_empty() {
+            return Err(RestateError::Exists(self.id.clone()));
+        }
+        self.change(&state, records.changes_since(&state.records))
+            .await
+    }
+
+    async fn resting(&self) -> Result<ThreadState, RestateError> {
+        let state = self.read().await?;
+        if !state.rests()? {
+            return Err(RestateError::Busy(self.id.clone()));
+        }
+        Ok(state)
+    }
+
+    async fn read(&self) -> Result<ThreadState, RestateError> {
+        let body = self.call("read", Vec::new()).await?;
+        Ok(ThreadState::deserialize(&mut Bytes::from(body))?)
+    }
+
+    async fn change(
+        &self,
+        known: &ThreadState,
+        changes: RecordChanges,
+    ) -> Result<(), RestateError> {
+        let version = known.meta.version;
+        let change = Change { version, changes }.serialize();
+        let body =
+            change.map_err(|error| petalflow::engine::RecordsError::Damaged(error.to_string()))?;
+        match self.call("change", body.to_vec()).await {
+            Err(RestateError::Refused { status, .. }) if status == CONFLICT => {
+                Err(RestateError::Busy(self.id.clone()))
+            }
+            answer => answer.map(drop),
+        }
+    }
+
+    async fn call(&self, handler: &str, body: Vec<u8>) -> Result<Vec<u8>, RestateError> {
+        let Client {
+            flow,
+            ingress,
+            http,
+        } = &self.client;
+        let service = encoded(&flow.threads_service());
+        let key = encoded(&self.id);
+        let url = format!(
+            "{}/{service}/{key}/{handler}",
+            ingress.trim_end_matches('/')
+        );
+        http::post(http, &url, "application/octet-stream", body).await
+    }
+}
+
+/// The result of a run that has stored what it begins with, and executes no superstep here.
+fn drained<T>(outcome: Result<T, RunError>) -> Result<(), RestateError> {
+    match outcome {
+        Err(error)
+            if !matches!(
+                error.kind(),
+                RunErrorKind::Drained { .. } | RunErrorKind::Rejected { .. }
+            ) =>
+        {
+            Err(error.into())
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,269 @@
+//! The virtual object of a thread: each superstep is one invocation.
+
+use std::time::Duration;
+
+use petalflow::Flow;
+use petalflow::checkpoint::ThreadStatus;
+use petalflow::engine::{Batch, PassEnd, TaskRequest, ThreadRecords};
+use petalflow::event::TaskId;
+use petalflow::state::Storable;
+use restate_sdk::context::{
+    ContextAwakeables, ContextClient, ContextReadState, ContextSideEffects as _, ContextWriteState,
+    ObjectContext, RequestTarget, RunFuture as _, SharedObjectContext,
+};
+use restate_sdk::errors::{HandlerError, TerminalError};
+
+use crate::flow::RestateFlow;
+use crate::pass::{JournaledPass, Recorded, step_retries};
+use crate::thread_state::{CallMeta, Change, TaskCall, ThreadState};
+
+/// The key of the object's state.
+const STATE: &str = "thread";
+
+/// The answer of a handler that refuses a change because the thread has another version.
+pub(crate) const CONFLICT: u16 = 409;
+
+async fn load(ctx: &ObjectContext<'_>) -> Result<ThreadState, HandlerError> {
+    Ok(ctx.get::<ThreadState>(STATE).await?.unwrap_or_default())
+}
+
+/// The state, for a client.
+pub(crate) async fn read(ctx: SharedObjectContext<'_>) -> Result<ThreadState, HandlerError> {
+    Ok(ctx.get::<ThreadState>(STATE).await?.unwrap_or_default())
+}
+
+/// Makes the change of a client that knows the newest version.
+pub(crate) async fn change<F: Flow<State: Storable>>(
+    flow: &RestateFlow<F>,
+    ctx: ObjectContext<'_>,
+    change: Change,
+) -> Result<(), HandlerError> {
+    let mut state = load(&ctx).await?;
+    if state.meta.version != change.version {
+        let problem = format!("the thread has version {}", state.meta.version);
+        return Err(TerminalError::new_with_code(CONFLICT, problem).into());
+    }
+    state.records.apply(&change.changes);
+    state.meta.used = 0;
+    state.meta.failure = None;
+    rest(flow, &ctx, state, None)
+}
+
+/// Executes the next superstep of this version, and stores the next version.
+pub(crate) async fn advance<F: Flow<State: Storable>>(
+    flow: &RestateFlow<F>,
+    ctx: ObjectContext<'_>,
+    version: u64,
+) -> Result<(), HandlerError> {
+    let mut state = load(&ctx).await?;
+    if state.meta.version != version || state.records.is_empty() {
+        return Ok(());
+    }
+    let (requests, mut end, mut at_ms) = pass(flow, &ctx, &mut state, true).await?;
+    if !requests.is_empty() {
+        let (status, due_ms, failure) = tasks(&mut state, requests, &end).await?;
+        if status == ThreadStatus::Running {
+            (_, end, at_ms) = pass(flow, &ctx, &mut state, false).await?;
+        } else {
+            let changes = state.records.with_status(status, due_ms)?;
+            state.records.apply(&changes);
+            end = PassEnd {
+                status,
+                due_ms,
+                committed: false,
+                failure,
+            };
+        }
+    }
+    state.meta.used += u64::from(end.committed);
+    state.meta.failure = end.failure;
+    rest(flow, &ctx, state, Some(at_ms))
+}
+
+/// A task that another process runs.
+struct Called<'ctx> {
+    task: TaskId,
+    answer: futures_util::future::BoxFuture<'ctx, Result<Vec<u8>, TerminalError>>,
+}
+
+/// Makes a pass. Calls the tasks that it requests, which begin at once.
+async fn pass<'ctx, F: Flow<State: Storable>>(
+    flow: &RestateFlow<F>,
+    ctx: &ObjectContext<'ctx>,
+    state: &mut ThreadState,
+    places: bool,
+) -> Result<(Vec<Called<'ctx>>, PassEnd, u64), HandlerError> {
+    let journaled = JournaledPass::default();
+    let mut called: Vec<Called<'ctx>> = Vec::new();
+    loop {
+        let (engine, thread) = (flow.engine.clone(), ctx.key().to_string());
+        let (records, used) = (state.records.clone(), state.meta.used);
+        let requested: Vec<TaskId> = called.iter().map(|called| called.task).collect();
+        let begin = Box::new(move || engine.advance(&thread, records, used, requested));
+        let step = ctx.run(journaled.step(None, begin));
+        let bytes = step.retry_policy(step_retries()).name("pass").await?;
+        let Recorded { batch, at_ms } = Recorded::from_bytes(&bytes)?;
+        state.records.apply(&batch.changes);
+        if places {
+            let calls = batch.requests.into_iter();
+            called.extend(calls.map(|request| call(flow, ctx, state, request)));
+        }
+        if let Some(end) = batch.end {
+            return Ok((called, end, at_ms));
+        }
+    }
+}
+
+/// Calls a node host.
+fn call<'ctx, F: Flow<State: Storable>>(
+    flow: &RestateFlow<F>,
+    ctx: &ObjectContext<'ctx>,
+    state: &ThreadState,
+    request: TaskRequest,
+) -> Called<'ctx> {
+    let TaskRequest { task, pool, .. } = request;
+    let target = RequestTarget::service(flow.nodes_service(&pool), "run");
+    let meta = CallMeta {
+        thread: ctx.key().to_string(),
+        used: state.meta.used,
+        task: task.to_bytes(),
+    };
+    let records = state.records.for_task(task);
+    let answer = ctx.request::<_, Vec<u8>>(target, TaskCall { meta, records });
+    Called {
+        task,
+        answer: Box::pin(answer.call()),
+    }
+}
+
+/// Awaits the tasks, in their order. Returns what the superstep comes to if it cannot be committed, and otherwise `Running`.
+async fn tasks(
+    state: &mut ThreadState,
+    called: Vec<Called<'_>>,
+    end: &PassEnd,
+) -> Result<(ThreadStatus, Option<u64>, Option<String>), HandlerError> {
+    let mut whole = (end.status, end.due_ms);
+    let mut failure = end
+        .failure
+        .clone()
+        .filter(|_| end.status != ThreadStatus::Waiting);
+    for Called { answer, .. } in called {
+        let ended = match answer.await {
+            Ok(bytes) => {
+                let Batch { changes, end, .. } = Batch::from_bytes(&bytes)?;
+                state.records.apply(&changes);
+                end
+            }
+            // The invocation was cancelled or killed.
+            Err(error) => Some(PassEnd {
+                status: ThreadStatus::Failed,
+                due_ms: None,
+                committed: false,
+                failure: Some(error.message().into()),
+            }),
+        };
+        let ended = ended.ok_or("a node host has returned a task without its end")?;
+        whole = ThreadRecords::worse(whole, (ended.status, ended.due_ms));
+        let is_failure = ended.status != ThreadStatus::Waiting;
+        failure = failure.or(ended.failure.filter(|_| is_failure));
+    }
+    Ok((whole.0, whole.1, failure))
+}
+
+/// Stores the next version, and sends what follows: the next superstep, the time at which a question expires, or the deletion.
+fn rest<F: Flow<State: Storable>>(
+    flow: &RestateFlow<F>,
+    ctx: &ObjectContext<'_>,
+    mut state: ThreadState,
+    now_ms: Option<u64>,
+) -> Result<(), HandlerError> {
+    state.meta.version += 1;
+    let version = state.meta.version;
+    let (status, due_ms) = state.records.status()?;
+    let object = |handler: &str| RequestTarget::object(flow.threads_service(), ctx.key(), handler);
+    let is_removed = state.records.is_empty();
+    match status {
+        _ if is_removed => {}
+        ThreadStatus::Running => {
+            ctx.request::<_, ()>(object("advance"), version).send();
+        }
+        ThreadStatus::Finished => {
+            if let Some(after) = flow.delete_after {
+                ctx.request::<_, ()>(object("delete"), version)
+                    .send_after(after);
+            }
+        }
+        _ => {
+            if let Some(due_ms) = due_ms {
+                // An answer that comes first makes another version.
+                let wait = due_ms.saturating_sub(now_ms.unwrap_or(due_ms));
+                let wait = Duration::from_millis(wait);
+                ctx.request::<_, ()>(object("advance"), version)
+                    .send_after(wait);
+            }
+        }
+    }
+    if is_removed || status != ThreadStatus::Running {
+        for waiting in std::mem::take(&mut state.meta.waiting) {
+            ctx.resolve_awakeable(&waiting, ());
+        }
+    }
+    if is_removed {
+        ctx.clear_all();
+    } else {
+        ctx.set(STATE, state);
+    }
+    Ok(())
+}
+
+/// Holds the thread at its last barrier: only a resume continues it.
+pub(crate) async fn hold<F: Flow<State: Storable>>(
+    flow: &RestateFlow<F>,
+    ctx: ObjectContext<'_>,
+) -> Result<(), HandlerError> {
+    let mut state = load(&ctx).await?;
+    if state.records.is_empty() || state.records.status()?.0 == ThreadStatus::Finished {
+        return Ok(());
+    }
+    let held = state.records.with_status(ThreadStatus::Held, None)?;
+    state.records.apply(&held);
+    rest(flow, &ctx, state, None)
+}
+
+/// Deletes the thread if it has this version; 0 for any.
+pub(crate) async fn delete<F: Flow<State: Storable>>(
+    flow: &RestateFlow<F>,
+    ctx: ObjectContext<'_>,
+    version: u64,
+) -> Result<(), HandlerError> {
+    let mut state = load(&ctx).await?;
+    if version == 0 || version == state.meta.version {
+        state.records = ThreadRecords::default();
+        return rest(flow, &ctx, state, None);
+    }
+    Ok(())
+}
+
+/// Waits until the thread rests.
+pub(crate) async fn wait<F: Flow<State: Storable>>(
+    flow: &RestateFlow<F>,
+    ctx: SharedObjectContext<'_>,
+) -> Result<(), HandlerError> {
+    let (id, rests) = ctx.awakeable::<()>();
+    let target = RequestTarget::object(flow.threads_service(), ctx.key(), "subscribe");
+    ctx.request::<_, ()>(target, id).send();
+    rests.await?;
+    Ok(())
+}
+
+/// Resolves the awakeable when the thread rests.
+pub(crate) async fn subscribe(ctx: ObjectContext<'_>, id: String) -> Result<(), HandlerError> {
+    let mut state = load(&ctx).await?;
+    if state.rests()? {
+        ctx.resolve_awakeable(&id, ());
+    } else {
+        state.meta.waiting.push(id);
+        ctx.set(STATE, state);
+    }
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! What can fail.
+
+use petalflow::RunError;
+use petalflow::engine::RecordsError;
+use petalflow::thread::ThreadError;
+
+/// Why a call failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RestateError {
+    /// The Restate server could not be reached.
+    #[error(
+        "the Restate server at {url} cannot be reached: check that it runs, and its address: {source}"
+    )]
+    Unreachable {
+        /// The address of the request.
+        url: String,
+        /// The cause.
+        source: reqwest::Error,
+    },
+    /// The Restate server refused the request.
+    #[error("the Restate server refused the request to {url} with status {status}: {message}")]
+    Refused {
+        /// The address of the request.
+        url: String,
+        /// The status of HTTP.
+        status: u16,
+        /// The message of the server.
+        message: String,
+    },
+    /// There is no such thread.
+    #[error("there is no thread `{0}`: begin it first")]
+    Unknown(String),
+    /// There is such a thread already.
+    #[error("there is a thread `{0}` already: delete it first, or use another id")]
+    Exists(String),
+    /// The thread runs, so nothing can be changed.
+    #[error("thread `{0}` runs: wait until it rests")]
+    Busy(String),
+    /// The records of a thread cannot be read.
+    #[error(transparent)]
+    Records(#[from] RecordsError),
+    /// The thread cannot do this.
+    #[error(transparent)]
+    Thread(#[from] ThreadError),
+    /// The run was refused.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A name cannot be that of a service of Restate.
+    #[error(
+        "`{0}` cannot be the name of a service of Restate: use letters, digits, `.`, `_` and `-`, and begin with a letter"
+    )]
+    Name(String),
+    /// A key cannot be used.
+    #[error(
+        "the identity key `{key}` is refused: {problem}; copy it from the configuration of the Restate server"
+    )]
+    IdentityKey {
+        /// The key.
+        key: String,
+        /// The problem.
+        problem: String,
+    },
+    /// The address cannot be listened at.
+    #[error("cannot listen at {address}: {source}; check that the port is free")]
+    Listen {
+        /// The address.
+        address: String,
+        /// The cause.
+        source: std::io::Error,
+    },
+}

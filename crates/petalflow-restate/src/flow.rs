@@ -1,0 +1,168 @@
+//! A flow on Restate: its placements and its settings.
+
+use std::time::Duration;
+
+use petalflow::engine::ThreadEngine;
+use petalflow::state::Storable;
+use petalflow::thread::{Retention, ThreadError};
+use petalflow::{Flow, Launch};
+use restate_sdk::endpoint::ServiceOptions;
+
+/// A flow on Restate: what its drivers, node hosts and clients have in common. Clones are equal.
+///
+/// ```
+/// use std::time::Duration;
+/// use petalflow_restate::RestateFlow;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay { draft: String }
+/// # #[node(Essay)]
+/// # async fn write() -> EssayDraft { EssayDraft("petals".into()) }
+/// # flow!(Write(Essay) { write });
+///
+/// # fn main() -> Result<(), petalflow::thread::ThreadError> {
+/// let flow = RestateFlow::new(Write::new())
+///     .place("write", "writers")?
+///     .delete_after(Duration::from_hours(24));
+/// assert!(RestateFlow::new(Write::new()).place("wirte", "writers").is_err());
+/// # let _ = flow;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct RestateFlow<F: Flow> {
+    pub(crate) engine: ThreadEngine<F>,
+    pub(crate) delete_after: Option<Duration>,
+    pub(crate) retry: RetryPolicy,
+    inactivity: Duration,
+    abort: Duration,
+}
+
+/// How Restate repeats an invocation whose process has failed: the driver or the node host was lost, and not a node. What a failed
+/// node does is the business of its own retries.
+///
+/// ```
+/// use std::time::Duration;
+/// use petalflow_restate::RetryPolicy;
+///
+/// let patient = RetryPolicy { attempts: None, ..RetryPolicy::default() };
+/// assert_eq!(patient.first, Duration::from_millis(50));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct RetryPolicy {
+    /// The first wait.
+    pub first: Duration,
+    /// The longest wait.
+    pub longest: Duration,
+    /// How much longer each wait is than the one before.
+    pub factor: f64,
+    /// After how many attempts Restate pauses the invocation, until an operator resumes it. `None`: as the server says.
+    pub attempts: Option<u64>,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        RetryPolicy {
+            first: Duration::from_millis(50),
+            longest: Duration::from_secs(10),
+            factor: 2.0,
+            attempts: None,
+        }
+    }
+}
+
+impl<F: Flow> Clone for RestateFlow<F> {
+    fn clone(&self) -> Self {
+        RestateFlow {
+            engine: self.engine.clone(),
+            delete_after: self.delete_after,
+            retry: self.retry.clone(),
+            inactivity: self.inactivity,
+            abort: self.abort,
+        }
+    }
+}
+
+impl<F: Flow<State: Storable>> RestateFlow<F> {
+    /// A flow whose nodes all run in the driver. The newest checkpoint of a thread remains.
+    pub fn new(launch: Launch<F>) -> Self {
+        RestateFlow {
+            engine: ThreadEngine::new(launch).retention(Retention::max_checkpoints(1)),
+            delete_after: None,
+            retry: RetryPolicy::default(),
+            inactivity: Duration::from_mins(15),
+            abort: Duration::from_mins(1),
+        }
+    }
+
+    /// Places a node on a pool: its tasks run in the processes that serve the pool.
+    ///
+    /// # Errors
+    ///
+    /// The flow has no such node.
+    pub fn place(mut self, node: &str, pool: &str) -> Result<Self, ThreadError> {
+        self.engine = self.engine.place(node, pool)?;
+        Ok(self)
+    }
+
+    /// Sets which checkpoints of a thread remain. All of them travel with each superstep, so few should.
+    #[must_use]
+    pub fn retention(mut self, retention: Retention) -> Self {
+        self.engine = self.engine.retention(retention);
+        self
+    }
+
+    /// Deletes a thread this long after it has finished. By default it remains until it is deleted.
+    #[must_use]
+    pub fn delete_after(mut self, after: Duration) -> Self {
+        self.delete_after = Some(after);
+        self
+    }
+
+    /// Sets how Restate repeats invocations whose process has failed.
+    #[must_use]
+    pub fn retry(mut self, retry: RetryPolicy) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// Sets how long a superstep or a placed node may run without news before Restate asks it to stop, and how long after that it
+    /// aborts it and begins it again. By default 15 minutes and 1 minute. The first is longer than the longest call of a model.
+    #[must_use]
+    pub fn timeouts(mut self, inactivity: Duration, abort: Duration) -> Self {
+        (self.inactivity, self.abort) = (inactivity, abort);
+        self
+    }
+
+    /// The name of the service that has the threads.
+    pub fn threads_service(&self) -> String {
+        format!("petalflow_Threads_{}", self.engine.name())
+    }
+
+    /// The name of the service of a pool.
+    pub fn nodes_service(&self, pool: &str) -> String {
+        format!("petalflow_Nodes_{}_{pool}", self.engine.name())
+    }
+
+    pub(crate) fn options(&self) -> ServiceOptions {
+        let RetryPolicy {
+            first,
+            longest,
+            factor,
+            attempts,
+        } = self.retry;
+        let options = ServiceOptions::new()
+            .inactivity_timeout(self.inactivity)
+            .abort_timeout(self.abort)
+            .journal_retention(Duration::ZERO)
+            .retry_policy_initial_interval(first)
+            .retry_policy_max_interval(longest)
+            .retry_policy_exponentiation_factor(factor);
+        match attempts {
+            Some(attempts) => options
+                .retry_policy_max_attempts(attempts)
+                .retry_policy_pause_on_max_attempts(),
+            None => options,
+        }
+    }
+}

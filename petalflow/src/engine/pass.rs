@@ -1,0 +1,153 @@
+//! A pass: a run over the records of a thread, which ends after one superstep.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use super::batch::{Batch, PassEnd};
+use super::pass_store::{PassStore, Sent};
+use super::records_error::RecordsError;
+use crate::checkpoint::{StoreError, ThreadStatus};
+use crate::outcome::{RunError, RunErrorKind};
+use crate::state::State;
+use crate::thread::Outcome;
+
+/// A run over the records of a thread, which ends after one superstep. Made by
+/// [`ThreadEngine::advance`](super::ThreadEngine::advance) and [`run_task`](super::ThreadEngine::run_task), which have examples.
+///
+/// It runs on a task of tokio, which ends when the pass is dropped.
+#[derive(Debug)]
+pub struct Pass {
+    batches: mpsc::UnboundedReceiver<Sent>,
+    /// Tells the task that its last batch was recorded.
+    recorded: Option<oneshot::Sender<()>>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Pass {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Pass {
+    /// Runs the future as the run of a pass.
+    pub(super) fn start<S: State>(
+        flow: String,
+        prepared: impl Future<Output = Result<(PassStore, BoxedRun<S>), RecordsError>> + Send + 'static,
+        sender: mpsc::UnboundedSender<Sent>,
+        batches: mpsc::UnboundedReceiver<Sent>,
+    ) -> Self {
+        let task = tokio::spawn(async move {
+            let batch = match drive(flow, prepared).await {
+                Ok(batch) => batch,
+                Err(error) => Batch {
+                    end: Some(PassEnd {
+                        status: ThreadStatus::Failed,
+                        due_ms: None,
+                        committed: false,
+                        failure: Some(error.to_string()),
+                    }),
+                    ..Batch::default()
+                },
+            };
+            // Of a pass that was dropped, nobody takes batches.
+            let _ = sender.send((batch, None));
+        });
+        Pass {
+            batches,
+            recorded: None,
+            task,
+        }
+    }
+
+    /// A pass that has nothing to do.
+    pub(super) fn ended(end: PassEnd) -> Self {
+        let (sender, batches) = mpsc::unbounded_channel();
+        let batch = Batch {
+            end: Some(end),
+            ..Batch::default()
+        };
+        // Its receiver is here.
+        let _ = sender.send((batch, None));
+        let task = tokio::spawn(std::future::ready(()));
+        Pass {
+            batches,
+            recorded: None,
+            task,
+        }
+    }
+
+    /// The next batch. The one before it counts as recorded. `None` after the last one.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, no batch is lost.
+    pub async fn next(&mut self) -> Option<Batch> {
+        if let Some(recorded) = self.recorded.take() {
+            // The task of a run that has stopped no longer waits.
+            let _ = recorded.send(());
+        }
+        let (batch, recorded) = self.batches.recv().await?;
+        self.recorded = recorded;
+        Some(batch)
+    }
+}
+
+pub(super) type BoxedRun<S> = crate::future::BoxFuture<'static, Result<Outcome<S>, RunError>>;
+
+/// Runs to the end, and returns the last batch.
+async fn drive<S: State>(
+    flow: String,
+    prepared: impl Future<Output = Result<(PassStore, BoxedRun<S>), RecordsError>>,
+) -> Result<Batch, RecordsError> {
+    let (store, run) = prepared.await?;
+    let before = store.known().await.newest();
+    let mut run = pin!(run);
+    let outcome = loop {
+        let mut news = pin!(store.news());
+        let next = poll_fn(|cx| match run.as_mut().poll(cx) {
+            Poll::Ready(outcome) => Poll::Ready(Some(outcome)),
+            // Only of a run that waits: the last batch has all that is new.
+            Poll::Pending => news.as_mut().poll(cx).map(|()| None),
+        });
+        match next.await {
+            Some(outcome) => break outcome,
+            None => store.send_news().await?,
+        }
+    };
+    let failure = settle(&store, &flow, outcome.err()).await?;
+    let info = store.info().await?;
+    let mut batch = store.batch(None).await?;
+    batch.end = Some(PassEnd {
+        status: info.status,
+        due_ms: info.due_ms,
+        committed: store.known().await.newest() != before,
+        failure,
+    });
+    Ok(batch)
+}
+
+/// Sets the status of a thread whose run ended with this error, where the run has not. Returns the message if it failed.
+pub(super) async fn settle(
+    store: &PassStore,
+    flow: &str,
+    error: Option<RunError>,
+) -> Result<Option<String>, StoreError> {
+    let Some(error) = error else {
+        return Ok(None);
+    };
+    match error.kind() {
+        RunErrorKind::Drained { .. } => {
+            store.set_status(flow, ThreadStatus::Running).await?;
+            return Ok(None);
+        }
+        // The run has not described the thread, because it may belong to another run. Here it does not.
+        RunErrorKind::Thread { .. } => store.set_status(flow, ThreadStatus::Failed).await?,
+        _ => {}
+    }
+    Ok(Some(error.to_string()))
+}

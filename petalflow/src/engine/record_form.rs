@@ -1,0 +1,71 @@
+//! The keys and the bytes of single records.
+
+use super::records_error::RecordsError;
+use crate::checkpoint::{CodecError, StoredCheckpoint, ThreadStatus};
+use petalflow_codec::{Unpack, pack, unpack};
+
+/// Separates the parts of a key. No part contains it.
+pub(super) const SEPARATOR: char = '\0';
+
+/// The key of the status.
+pub(super) const STATUS: &str = "status";
+
+pub(super) fn key(parts: &[&str]) -> String {
+    parts.join("\0")
+}
+
+/// Numbers that sort like their text.
+pub(super) fn number(seq: u64) -> String {
+    format!("{seq:016x}")
+}
+
+pub(super) fn unknown(key: &str) -> RecordsError {
+    RecordsError::Damaged(format!(
+        "the record `{}` is not known; another version of petalflow may have written it",
+        key.replace(SEPARATOR, "/")
+    ))
+}
+
+pub(super) fn pack_checkpoint(checkpoint: &StoredCheckpoint) -> Vec<u8> {
+    let mut out = Vec::with_capacity(checkpoint.bytes.len() + 32);
+    pack::array(4, &mut out);
+    pack::number(checkpoint.seq, &mut out);
+    pack::number(checkpoint.base, &mut out);
+    pack::number(checkpoint.created_ms, &mut out);
+    pack::bytes(&checkpoint.bytes, &mut out);
+    out
+}
+
+pub(super) fn unpack_checkpoint(bytes: &[u8]) -> Result<StoredCheckpoint, CodecError> {
+    unpack(bytes, |from| {
+        from.tuple(4)?;
+        Ok(StoredCheckpoint {
+            seq: from.number()?,
+            base: from.number()?,
+            created_ms: from.number()?,
+            bytes: from.bytes()?.to_vec(),
+        })
+    })
+}
+
+pub(super) fn pack_status(flow: &str, status: ThreadStatus, due_ms: Option<u64>) -> Vec<u8> {
+    let mut out = Vec::new();
+    pack::array(3, &mut out);
+    pack::text(flow, &mut out);
+    pack::text(status.as_str(), &mut out);
+    pack::option(due_ms, &mut out, pack::number);
+    out
+}
+
+pub(super) fn unpack_status(
+    bytes: &[u8],
+) -> Result<(String, ThreadStatus, Option<u64>), RecordsError> {
+    let (flow, status, due_ms) = unpack(bytes, |from| {
+        from.tuple(3)?;
+        Ok((from.text()?, from.text()?, from.option(Unpack::number)?))
+    })?;
+    let known = ThreadStatus::named(&status);
+    let status =
+        known.ok_or_else(|| RecordsError::Damaged(format!("unknown status `{status}`")))?;
+    Ok((flow, status, due_ms))
+}

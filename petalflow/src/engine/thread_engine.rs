@@ -1,0 +1,346 @@
+//! A flow whose threads an engine keeps.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use super::batch::PassEnd;
+use super::pass::Pass;
+use super::pass_store::PassStore;
+use super::placement::{LeavePlaced, RunOnly};
+use super::records::{RecordChanges, ThreadRecords};
+use super::records_error::RecordsError;
+use crate::checkpoint::ThreadStatus;
+use crate::flow::Flow;
+use crate::ids::TaskId;
+use crate::interrupt::Resume;
+use crate::launch::Launch;
+use crate::middleware::Middleware;
+use crate::outcome::{RunError, RunErrorKind, ThreadError};
+use crate::state::{InputOf, Storable};
+use crate::thread::{Retention, Thread};
+
+/// A flow whose threads an engine keeps: the engine has the [records](ThreadRecords) of a thread, and executes one superstep at a
+/// time.
+///
+/// The laws, which the kit `petalflow_testing::driver_contract` tests:
+///
+/// * The checkpoints are those of the same flow on a thread in a store, byte for byte.
+/// * A pass makes at most one checkpoint of the thread's own flow.
+/// * Of a pass that is dropped or lost, what was recorded of its batches counts. The same pass over these records goes on from
+///   there: tasks that have a result do not run again, and effects of `once` that have a record do not run again.
+/// * The result of a task does not depend on the process that runs it.
+///
+/// ```
+/// use petalflow::engine::{ThreadEngine, ThreadRecords};
+/// use petalflow::prelude::*;
+///
+/// #[state]
+/// struct Essay {
+///     #[key(input)]
+///     topic: String,
+///     draft: String,
+///     length: usize,
+/// }
+///
+/// #[node(Essay)]
+/// async fn write(topic: &str) -> EssayDraft {
+///     EssayDraft(format!("On {topic}"))
+/// }
+///
+/// #[node(Essay)]
+/// async fn measure(draft: &str) -> EssayLength {
+///     EssayLength(draft.len())
+/// }
+///
+/// flow!(WriteEssay(Essay) { write -> measure });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let engine = ThreadEngine::new(WriteEssay::new());
+/// let mut records = ThreadRecords::default();
+/// records.apply(&engine.begin("ann", &records, "petals".to_string()).await?);
+/// for superstep in 0.. {
+///     let mut pass = engine.advance("ann", records.clone(), superstep, []);
+///     let batch = pass.next().await.expect("it ends");
+///     records.apply(&batch.changes); // The engine writes them down.
+///     if !batch.end.expect("no task has written a record").continues() {
+///         break;
+///     }
+/// }
+/// let (essay, _) = engine.edit("ann", &records, async |thread| thread.snapshot().await).await?;
+/// assert_eq!(essay?.expect("it exists").state.length, 9);
+/// # Ok(())
+/// # }
+/// ```
+pub struct ThreadEngine<F: Flow> {
+    launch: Launch<F>,
+    placed: Arc<BTreeMap<String, String>>,
+    retention: Retention,
+}
+
+impl_debug!([F: Flow] ThreadEngine<F>, |this| launch = this.launch, placed = this.placed);
+
+impl<F: Flow> Clone for ThreadEngine<F> {
+    fn clone(&self) -> Self {
+        ThreadEngine {
+            launch: self.launch.clone(),
+            placed: Arc::clone(&self.placed),
+            retention: self.retention,
+        }
+    }
+}
+
+impl<F: Flow<State: Storable>> ThreadEngine<F> {
+    /// The threads of a flow, with the settings of the launch. Its limit of supersteps counts from each input and each answer, as
+    /// with a store. Its timeout for a run is that of one pass.
+    pub fn new(launch: Launch<F>) -> Self {
+        ThreadEngine {
+            launch,
+            placed: Arc::default(),
+            retention: Retention::ALL,
+        }
+    }
+
+    /// Leaves the tasks of a node to the processes of a pool: [`advance`](Self::advance) requests them in place of running them.
+    ///
+    /// # Errors
+    ///
+    /// The flow has no such node. The nodes of a sub-flow are placed with the node that runs it.
+    pub fn place(
+        mut self,
+        node: impl Into<String>,
+        pool: impl Into<String>,
+    ) -> Result<Self, ThreadError> {
+        let node = node.into();
+        let plan = self.launch.flow().plan();
+        if plan.index_of(&node).is_none() {
+            let nodes: Vec<&str> = plan
+                .graph()
+                .nodes()
+                .iter()
+                .map(|node| &*node.name)
+                .collect();
+            let nodes = nodes.join("`, `");
+            return Err(ThreadError::Request(format!(
+                "the node `{node}` cannot be placed, because the flow does not have it: its nodes are `{nodes}`; place a node inside a sub-flow with the node that runs the sub-flow"
+            )));
+        }
+        Arc::make_mut(&mut self.placed).insert(node, pool.into());
+        Ok(self)
+    }
+
+    /// Sets which checkpoints of a thread remain. The default is all.
+    #[must_use]
+    pub fn retention(mut self, retention: Retention) -> Self {
+        self.retention = retention;
+        self
+    }
+
+    /// The name of the flow.
+    pub fn name(&self) -> &str {
+        self.launch.flow().name()
+    }
+
+    /// Begins a thread with an input, or another turn of a thread that has ended. No node runs.
+    ///
+    /// # Errors
+    ///
+    /// The thread waits for a person, or its records cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn begin(
+        &self,
+        thread: &str,
+        records: &ThreadRecords,
+        input: impl InputOf<F::State>,
+    ) -> Result<RecordChanges, RunError> {
+        let run = self.edit(thread, records, async move |thread| thread.run(input).await);
+        self.stored(run.await)
+    }
+
+    /// Resumes a thread with answers or decisions, without them after a failure, or at another node. No node runs.
+    ///
+    /// # Errors
+    ///
+    /// The answers do not fit what the thread waits for, or its records cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn resume(
+        &self,
+        thread: &str,
+        records: &ThreadRecords,
+        with: impl Into<Resume<F::State>>,
+    ) -> Result<RecordChanges, RunError> {
+        let with = with.into();
+        let run = self.edit(thread, records, async move |thread| {
+            thread.resume(with).await
+        });
+        self.stored(run.await)
+    }
+
+    /// Reads or changes a thread with all that [`Thread`] can do, without running a node: a run in `work` ends with
+    /// [`Drained`](RunErrorKind::Drained) when it has stored what it begins with. Returns the result of `work` and what has changed.
+    ///
+    /// # Errors
+    ///
+    /// The records cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn edit<T>(
+        &self,
+        thread: &str,
+        records: &ThreadRecords,
+        work: impl AsyncFnOnce(Thread<F>) -> T,
+    ) -> Result<(T, RecordChanges), RecordsError> {
+        let store = PassStore::new(thread, records.clone(), None).await?;
+        store.token().drain();
+        let done = work(self.thread(thread, &store, self.launch.clone())).await;
+        if store.info().await?.status == ThreadStatus::Stopped {
+            let running = ThreadStatus::Running;
+            store
+                .set_status(self.launch.flow().stored_name(), running)
+                .await?;
+        }
+        Ok((done, store.changes().await?))
+    }
+
+    /// The changes of a run that has stored what it begins with.
+    fn stored<T>(
+        &self,
+        ran: Result<(Result<T, RunError>, RecordChanges), RecordsError>,
+    ) -> Result<RecordChanges, RunError> {
+        let (outcome, changes) = ran.map_err(|error| self.refused(error))?;
+        match outcome {
+            Err(error)
+                if !matches!(
+                    error.kind(),
+                    RunErrorKind::Drained { .. } | RunErrorKind::Rejected { .. }
+                ) =>
+            {
+                Err(error)
+            }
+            _ => Ok(changes),
+        }
+    }
+
+    fn refused(&self, error: RecordsError) -> RunError {
+        let error = ThreadError::Request(error.to_string());
+        RunError::of_thread(error, self.launch.flow().name())
+    }
+
+    /// Executes the next superstep: runs its tasks, commits it, and plans the one after it. `used` is how many supersteps were
+    /// executed since the last input or answer. The tasks in `requested` were requested by an earlier pass and have no result yet:
+    /// they are left out and not requested again.
+    ///
+    /// If a task was requested or left out, the superstep is not committed: the caller adds the [results](Self::run_task) to the
+    /// records, and advances again.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a runtime of tokio.
+    pub fn advance(
+        &self,
+        thread: &str,
+        records: ThreadRecords,
+        used: u64,
+        requested: impl IntoIterator<Item = TaskId>,
+    ) -> Pass {
+        let placed = Arc::clone(&self.placed);
+        let requested: HashSet<TaskId> = requested.into_iter().collect();
+        self.pass(thread, records, used, move |store| {
+            (!placed.is_empty()).then(|| {
+                Arc::new(LeavePlaced {
+                    placed,
+                    requested,
+                    store: store.clone(),
+                }) as _
+            })
+        })
+    }
+
+    /// Runs one task of the next superstep, in any process. The pass makes its result, or its questions, and the records of its
+    /// effects; it does not commit the superstep.
+    ///
+    /// ```
+    /// use petalflow::engine::{ThreadEngine, ThreadRecords};
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write() -> EssayDraft { EssayDraft("petals".into()) }
+    /// # flow!(Write(Essay) { write });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let engine = ThreadEngine::new(Write::new()).place("write", "writers")?;
+    /// let mut records = ThreadRecords::default();
+    /// records.apply(&engine.begin("ann", &records, ()).await?);
+    /// let batch = engine.advance("ann", records.clone(), 0, []).next().await.expect("it ends");
+    /// let task = batch.requests[0].task;
+    ///
+    /// // In another process:
+    /// let mut pass = engine.run_task("ann", records.for_task(task), 0, task);
+    /// while let Some(batch) = pass.next().await {
+    ///     records.apply(&batch.of_task().changes);
+    /// }
+    /// let batch = engine.advance("ann", records.clone(), 0, []).next().await.expect("it ends");
+    /// assert!(batch.end.is_some_and(|end| end.committed));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Outside of a runtime of tokio.
+    pub fn run_task(&self, thread: &str, records: ThreadRecords, used: u64, task: TaskId) -> Pass {
+        if records.has_result(task) {
+            // A run over these records could commit the superstep.
+            return Pass::ended(PassEnd {
+                status: ThreadStatus::Running,
+                due_ms: None,
+                committed: false,
+                failure: None,
+            });
+        }
+        self.pass(thread, records, used, move |_| {
+            Some(Arc::new(RunOnly(task)) as _)
+        })
+    }
+
+    fn pass(
+        &self,
+        thread: &str,
+        records: ThreadRecords,
+        used: u64,
+        outermost: impl FnOnce(&PassStore) -> Option<Arc<dyn Middleware<F::State>>> + Send + 'static,
+    ) -> Pass {
+        let (sender, batches) = mpsc::unbounded_channel();
+        let (engine, thread, to) = (self.clone(), thread.to_string(), sender.clone());
+        let prepared = async move {
+            let store = PassStore::new(&thread, records, Some(to)).await?;
+            let launch = engine.launch.clone().after(used, outermost(&store));
+            let run = engine.thread(&thread, &store, launch).resume(());
+            let run: super::pass::BoxedRun<F::State> = Box::pin(run);
+            Ok((store, run))
+        };
+        Pass::start(
+            self.launch.flow().stored_name().into(),
+            prepared,
+            sender,
+            batches,
+        )
+    }
+
+    fn thread(&self, thread: &str, store: &PassStore, launch: Launch<F>) -> Thread<F> {
+        let threads = launch.cancel_with(store.token()).store(store);
+        threads.retention(self.retention).thread(thread)
+    }
+}
