@@ -9,7 +9,7 @@ use crate::Found;
 use crate::folder::{free_port, program, temporary};
 use crate::supervised::Supervised;
 
-/// A WebDriver server for Chromium that this process started.
+/// A `WebDriver` server for Chromium that this process started.
 #[derive(Debug)]
 pub struct Chromedriver {
     /// Its URL.

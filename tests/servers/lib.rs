@@ -1,4 +1,4 @@
-//! PostgreSQL, Redis and WebDriver servers for tests, and the tests that all stores on servers share.
+//! PostgreSQL, Redis and `WebDriver` servers for tests, and the tests that all stores on servers share.
 //!
 //! A server that was started here ends with the test process, however that ends: a shell runs between the two, and stops the
 //! server when the pipe from the test process closes.
