@@ -14,11 +14,19 @@ use restate_sdk::context::{
 use restate_sdk::errors::{HandlerError, TerminalError};
 
 use crate::flow::RestateFlow;
-use crate::pass::{JournaledPass, Recorded, step_retries};
+use crate::pass::{JournaledPass, Recorded, now_ms, step_retries};
 use crate::thread_state::{CallMeta, Change, TaskCall, ThreadState};
 
 /// The key of the object's state.
 const STATE: &str = "thread";
+
+/// The end of a pass that has only requested tasks.
+const REQUESTED: PassEnd = PassEnd {
+    status: ThreadStatus::Running,
+    due_ms: None,
+    committed: false,
+    failure: None,
+};
 
 /// The answer of a handler that refuses a change because the thread has another version.
 pub(crate) const CONFLICT: u16 = 409;
@@ -59,12 +67,27 @@ pub(crate) async fn advance<F: Flow<State: Storable>>(
     if state.meta.version != version || state.records.is_empty() {
         return Ok(());
     }
-    let (requests, mut end, mut at_ms) = pass(flow, &ctx, &mut state, true).await?;
-    if !requests.is_empty() {
-        let (status, due_ms, failure) = tasks(&mut state, requests, &end).await?;
+    let used = state.meta.used;
+    let known = flow.engine.requests(ctx.key(), &state.records, used).await;
+    let (called, mut end, mut at_ms) = match known {
+        // Not a step of the journal: it follows from the state.
+        Some(requests) => {
+            let calls = requests.into_iter();
+            let called = calls
+                .map(|request| call(flow, &ctx, &state, request))
+                .collect();
+            (called, REQUESTED, None)
+        }
+        None => pass(flow, &ctx, &mut state, true).await?,
+    };
+    if !called.is_empty() {
+        let (status, due_ms, failure) = tasks(&mut state, called, &end).await?;
         if status == ThreadStatus::Running {
             (_, end, at_ms) = pass(flow, &ctx, &mut state, false).await?;
         } else {
+            if at_ms.is_none() && due_ms.is_some() {
+                at_ms = Some(ctx.run(async || Ok(now_ms())).name("time").await?);
+            }
             let changes = state.records.with_status(status, due_ms)?;
             state.records.apply(&changes);
             end = PassEnd {
@@ -77,7 +100,7 @@ pub(crate) async fn advance<F: Flow<State: Storable>>(
     }
     state.meta.used += u64::from(end.committed);
     state.meta.failure = end.failure;
-    rest(flow, &ctx, state, Some(at_ms))
+    rest(flow, &ctx, state, at_ms)
 }
 
 /// A task that another process runs.
@@ -92,7 +115,7 @@ async fn pass<'ctx, F: Flow<State: Storable>>(
     ctx: &ObjectContext<'ctx>,
     state: &mut ThreadState,
     places: bool,
-) -> Result<(Vec<Called<'ctx>>, PassEnd, u64), HandlerError> {
+) -> Result<(Vec<Called<'ctx>>, PassEnd, Option<u64>), HandlerError> {
     let journaled = JournaledPass::default();
     let mut called: Vec<Called<'ctx>> = Vec::new();
     loop {
@@ -109,7 +132,7 @@ async fn pass<'ctx, F: Flow<State: Storable>>(
             called.extend(calls.map(|request| call(flow, ctx, state, request)));
         }
         if let Some(end) = batch.end {
-            return Ok((called, end, at_ms));
+            return Ok((called, end, Some(at_ms)));
         }
     }
 }

@@ -80,7 +80,7 @@ pub(crate) fn step_retries() -> RunRetryPolicy {
     RunRetryPolicy::new().initial_delay(Duration::from_millis(50))
 }
 
-fn now_ms() -> u64 {
+pub(crate) fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| {
         u64::try_from(since.as_millis()).unwrap_or(u64::MAX)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 
@@ -23,6 +24,15 @@ pub(super) struct LeavePlaced {
     pub(super) store: PassStore,
 }
 
+/// Leaves all tasks, and requests those of placed nodes.
+pub(super) struct LeaveAll {
+    /// The pools, by node.
+    pub(super) placed: Arc<BTreeMap<String, String>>,
+    pub(super) store: PassStore,
+    /// Set if a task is not placed.
+    pub(super) has_others: Arc<AtomicBool>,
+}
+
 /// Runs one task, and leaves all others to other processes.
 pub(super) struct RunOnly(pub(super) TaskId);
 
@@ -39,6 +49,21 @@ impl<S: State> Middleware<S> for LeavePlaced {
                 node: call.node().into(),
                 pool: pool.clone(),
             });
+        }
+        leave(call.scope).await
+    }
+}
+
+#[async_trait]
+impl<S: State> Middleware<S> for LeaveAll {
+    async fn around(&self, call: NodeCall<'_, S>, _: Next<'_, S>) -> Result<(), BoxError> {
+        match self.placed.get(call.node()) {
+            Some(pool) => self.store.request(TaskRequest {
+                task: call.scope.task_id(),
+                node: call.node().into(),
+                pool: pool.clone(),
+            }),
+            None => self.has_others.store(true, Ordering::Relaxed),
         }
         leave(call.scope).await
     }

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::mpsc;
 
-use super::batch::PassEnd;
-use super::pass::Pass;
+use super::batch::{PassEnd, TaskRequest};
+use super::pass::{Pass, settle};
 use super::pass_store::PassStore;
-use super::placement::{LeavePlaced, RunOnly};
+use super::placement::{LeaveAll, LeavePlaced, RunOnly};
 use super::records::{RecordChanges, ThreadRecords};
 use super::records_error::RecordsError;
 use crate::checkpoint::ThreadStatus;
@@ -266,6 +267,40 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         })
     }
 
+    /// What [`advance`](Self::advance) would request, if that is all that it would do: every task of the next superstep that has no
+    /// result is placed, and no person has to decide first. `None` if not. Nothing runs and nothing is recorded, so a caller whose
+    /// code is replayed needs no journal for it. With a [cache](Launch::cache) this is always `None`, because a cache can change.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn requests(
+        &self,
+        thread: &str,
+        records: &ThreadRecords,
+        used: u64,
+    ) -> Option<Vec<TaskRequest>> {
+        if self.placed.is_empty() || self.launch.has_cache() {
+            return None;
+        }
+        let store = PassStore::new(thread, records.clone(), None).await.ok()?;
+        let has_others = Arc::new(AtomicBool::new(false));
+        let outermost = LeaveAll {
+            placed: Arc::clone(&self.placed),
+            store: store.clone(),
+            has_others: Arc::clone(&has_others),
+        };
+        let launch = self.launch.clone().after(used, Some(Arc::new(outermost)));
+        let error = self.thread(thread, &store, launch).resume(()).await.err()?;
+        let drained = matches!(error.kind(), RunErrorKind::Drained { .. });
+        settle(&store, self.launch.flow().stored_name(), Some(error))
+            .await
+            .ok()?;
+        let batch = store.batch(None).await.ok()?;
+        let only = drained && batch.changes.is_empty() && !has_others.load(Ordering::Relaxed);
+        (only && !batch.requests.is_empty()).then_some(batch.requests)
+    }
+
     /// Runs one task of the next superstep, in any process. The pass makes its result, or its questions, and the records of its
     /// effects; it does not commit the superstep.
     ///
@@ -285,6 +320,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     /// records.apply(&engine.begin("ann", &records, ()).await?);
     /// let batch = engine.advance("ann", records.clone(), 0, []).next().await.expect("it ends");
     /// let task = batch.requests[0].task;
+    /// assert_eq!(engine.requests("ann", &records, 0).await, Some(batch.requests));
     ///
     /// // In another process:
     /// let mut pass = engine.run_task("ann", records.for_task(task), 0, task);

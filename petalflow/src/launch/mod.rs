@@ -91,6 +91,12 @@ impl<F: Flow> Launch<F> {
         (self.flow, self.settings)
     }
 
+    #[cfg(feature = "engine")]
+    pub(crate) fn has_cache(&self) -> bool {
+        let extras = self.settings.extras.as_ref();
+        extras.is_some_and(|extras| extras.find_cached.is_some())
+    }
+
     /// The launch for the rest of a run that has made so many supersteps, with this middleware around all other.
     #[cfg(feature = "engine")]
     pub(crate) fn after(

@@ -118,7 +118,9 @@ impl SteppedDriver {
                     requested.collect::<HashSet<TaskId>>(),
                 )
             };
+            let before = records.clone();
             let (requests, end) = self.take(records, begin, |batch| batch).await?;
+            check_requests(engine, &before, used, &requests, &end).await?;
             if requests.is_empty() {
                 if !end.continues() {
                     return Ok(());
@@ -155,6 +157,25 @@ impl SteppedDriver {
         }
         records.apply(&records.with_status(rest.0, rest.1)?);
         Ok(false)
+    }
+}
+
+/// What a pass requests is known before, if it does nothing else.
+async fn check_requests<F: Flow<State: Storable>>(
+    engine: &ThreadEngine<F>,
+    records: &ThreadRecords,
+    used: u64,
+    requests: &[TaskRequest],
+    end: &PassEnd,
+) -> Result<(), BoxError> {
+    let known = engine
+        .requests(DriverCase::<F>::THREAD, records, used)
+        .await;
+    match known {
+        Some(known) if known != requests || end.status != ThreadStatus::Running => {
+            Err(format!("the pass requested {requests:?}, and {known:?} was known before").into())
+        }
+        _ => Ok(()),
     }
 }
 
