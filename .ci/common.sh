@@ -26,10 +26,10 @@ step() {
     printf '\n=== %4ds  %s\n' "$SECONDS" "$*"
 }
 
-# Installs what the tests need: servers for the tests of the database stores, a C compiler, because SQLite is built from
+# Installs what the tests need: servers for the tests of the database stores, a browser for those of the studio, a C compiler, because SQLite is built from
 # source, and rust-analyzer.
 install_packages() {
-    local packages=(openssl postgresql redis-server)
+    local packages=(chromium chromium-driver openssl postgresql redis-server)
     command -v cc >/dev/null || packages+=(gcc libc6-dev)
     step "install ${packages[*]}"
     apt-get update -qq
@@ -48,11 +48,19 @@ install_packages() {
     else
         echo "no reference servers of MCP: npm cannot install them" >&2
     fi
-    # Servers and clients in Python that others have written.
-    if python3 -m venv "$TEMPORARY/python" && "$TEMPORARY/python/bin/pip" install --quiet 'mcp>=2,<3' 'openai>=3,<4' 'a2a-sdk>=1,<2'; then
-        export PETALFLOW_TEST_PYTHON="$TEMPORARY/python/bin/python"
+    # The rules of accessibility for the pages of the studio.
+    if command -v npm >/dev/null && npm install --silent --prefix "$TEMPORARY/axe" axe-core@4; then
+        export PETALFLOW_TEST_AXE="$TEMPORARY/axe/node_modules/axe-core/axe.min.js"
     else
-        echo "no peers in Python: python3 cannot install the packages mcp, openai and a2a-sdk" >&2
+        echo "no axe-core: npm cannot install it" >&2
+    fi
+    # Servers and clients in Python that others have written, and requests that are made from the OpenAPI document.
+    if python3 -m venv "$TEMPORARY/python" &&
+        "$TEMPORARY/python/bin/pip" install --quiet 'mcp>=2,<3' 'openai>=3,<4' 'a2a-sdk>=1,<2' 'schemathesis>=4,<5'; then
+        export PETALFLOW_TEST_PYTHON="$TEMPORARY/python/bin/python"
+        export PETALFLOW_TEST_SCHEMATHESIS="$TEMPORARY/python/bin/schemathesis"
+    else
+        echo "no peers in Python: python3 cannot install the packages mcp, openai, a2a-sdk and schemathesis" >&2
     fi
     # The client of AG-UI, which runs in Node.
     if command -v npm >/dev/null && npm install --silent --prefix "$TEMPORARY/ag-ui" @ag-ui/client@1; then

@@ -1,4 +1,4 @@
-//! PostgreSQL and Redis servers for tests, and the tests that all stores on servers share.
+//! PostgreSQL, Redis and `WebDriver` servers for tests, and the tests that all stores on servers share.
 //!
 //! A server that was started here ends with the test process, however that ends: a shell runs between the two, and stops the
 //! server when the pipe from the test process closes.
@@ -10,6 +10,7 @@
 )]
 
 mod certificate;
+mod chromedriver;
 mod folder;
 pub mod operations;
 mod other_process;
@@ -22,6 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use petalflow_test_support::{Need, skip};
 
+pub use chromedriver::Chromedriver;
 pub use other_process::OtherProcess;
 pub use postgres::Postgres;
 pub use redis::Redis;

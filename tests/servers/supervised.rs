@@ -17,7 +17,7 @@ shift 2
 server=$!
 read -r stop
 kill -s "$signal" "$server" 2>/dev/null
-wait "$server"
+{ wait "$server"; } 2>/dev/null
 [ -n "$stop" ] || rm -rf "$folder"
 "#;
 

@@ -3,15 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::extract::{RawPathParams, Request, State};
+use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
 
 use crate::refusal::Refusal;
-use crate::served::{Labels, no_thread};
-use crate::server::Inner;
+use crate::served::Labels;
 
 /// Which threads a caller may see and change. The program decides it for each request, with
 /// [`ServerBuilder::access`](crate::ServerBuilder::access).
@@ -87,65 +84,8 @@ impl Access {
     }
 }
 
-/// The access of the caller, as [`check`] has found it.
+/// The access of the caller, as the check of the request has found it.
 pub(crate) fn of(request: &Request) -> Access {
     let access = request.extensions().get::<Access>();
     access.cloned().unwrap_or(Access::All)
-}
-
-/// Refuses a request for a thread that the caller may not see, as if there were no such thread.
-pub(crate) async fn check(
-    State(server): State<Arc<Inner>>,
-    params: RawPathParams,
-    request: Request,
-    next: Next,
-) -> Response {
-    let request = match decide(&server, request) {
-        Ok(request) => request,
-        Err(refusal) => return refusal.into_response(),
-    };
-    match is_allowed(&server, &of(&request), &params).await {
-        Ok(()) => next.run(request).await,
-        Err(refusal) => refusal.into_response(),
-    }
-}
-
-/// The request with the access of its caller, for [`of`]. Fails if the caller may see no thread.
-pub(crate) fn decide(server: &Inner, request: Request) -> Result<Request, Refusal> {
-    let Some(hook) = &server.settings.access else {
-        return Ok(request);
-    };
-    let (parts, body) = request.into_parts();
-    let access = hook(&parts);
-    if access == Access::None {
-        let text = "you may not see threads";
-        return Err(Refusal::forbidden(text));
-    }
-    let mut request = Request::from_parts(parts, body);
-    request.extensions_mut().insert(access);
-    Ok(request)
-}
-
-async fn is_allowed(
-    server: &Inner,
-    access: &Access,
-    params: &RawPathParams,
-) -> Result<(), Refusal> {
-    let mut params = params.iter();
-    match params.find(|(name, _)| *name == "thread") {
-        Some((_, thread)) => server.visible(access, thread).await,
-        None => Ok(()),
-    }
-}
-
-impl Inner {
-    /// Fails if the caller may not see the thread, or if there is none.
-    pub(crate) async fn visible(&self, access: &Access, thread: &str) -> Result<(), Refusal> {
-        if *access == Access::All {
-            return Ok(());
-        }
-        let info = self.info(thread).await?;
-        let is_visible = info.is_some_and(|info| access.allows(&info.labels));
-        is_visible.then_some(()).ok_or_else(no_thread)
-    }
 }

@@ -89,6 +89,7 @@
 #[cfg(feature = "a2a")]
 mod a2a;
 mod access;
+mod access_check;
 #[cfg(feature = "agent")]
 mod agent;
 mod answers;

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post, put};
 
 use crate::Server;
-use crate::access;
+use crate::access_check;
 use crate::host;
 #[cfg(feature = "a2a")]
 use crate::protocol::a2a;
@@ -51,7 +51,7 @@ impl Server {
         };
         let guarded = |router: Router<Arc<Inner>>| {
             router
-                .route_layer(from_fn_with_state(Arc::clone(&state), access::check))
+                .route_layer(from_fn_with_state(Arc::clone(&state), access_check::check))
                 .route_layer(from_fn_with_state(Arc::clone(&state), require_token))
         };
         let hooks = Router::new().route(

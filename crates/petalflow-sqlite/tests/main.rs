@@ -3,6 +3,7 @@
 mod approvers;
 mod crash;
 mod damage;
+mod frequent_status;
 mod grouping;
 mod killed_operations;
 mod locks;

@@ -8,6 +8,7 @@ import { current } from "./token.js";
 /** @typedef {import("./types.js").Info} Info */
 /** @typedef {import("./types.js").View} View */
 /** @typedef {import("./types.js").Checkpoint} Checkpoint */
+/** @typedef {import("./types.js").Schedule} Schedule */
 
 /** The server has refused a request, or cannot be reached (status 0). */
 export class RequestError extends Error {
@@ -256,4 +257,32 @@ export function setLabels(id, labels) {
 /** @param {string} id */
 export async function remove(id) {
   await send("DELETE", addressOf(["threads", id]));
+}
+
+/**
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Schedule[]>}
+ */
+export async function schedules(signal) {
+  return (await get(["schedules"], {}, signal)).schedules;
+}
+
+/** @param {string} name */
+export function pauseSchedule(name) {
+  return write("POST", ["schedules", name, "pause"], {});
+}
+
+/** @param {string} name */
+export function unpauseSchedule(name) {
+  return write("POST", ["schedules", name, "unpause"], {});
+}
+
+/**
+ * Begins a thread of a schedule now.
+ *
+ * @param {string} name
+ * @returns {Promise<{thread: string}>}
+ */
+export function runSchedule(name) {
+  return write("POST", ["schedules", name, "run"], {});
 }

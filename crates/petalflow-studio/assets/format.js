@@ -11,6 +11,23 @@ export function date(milliseconds) {
   return DATE.format(milliseconds);
 }
 
+/**
+ * A time as the clocks in a time zone show it.
+ *
+ * @param {number} milliseconds since 1970
+ * @param {string} zone
+ */
+export function dateIn(milliseconds, zone) {
+  try {
+    return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short", timeZone: zone }).format(
+      milliseconds,
+    );
+  } catch {
+    // The browser does not know the zone.
+    return date(milliseconds);
+  }
+}
+
 /** @param {number} milliseconds since 1970 */
 export function clock(milliseconds) {
   return CLOCK.format(milliseconds);

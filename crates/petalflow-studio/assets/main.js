@@ -11,15 +11,16 @@
  */
 
 import { current, link } from "./address.js";
-import { RequestError, whenTokenIsRefused } from "./api.js";
+import { RequestError, schedules, whenTokenIsRefused } from "./api.js";
 import { emptyState, errorState } from "./announce.js";
 import { showChat } from "./chat-view.js";
 import { showCompare } from "./compare-view.js";
 import { openTextDialog } from "./dialog.js";
-import { append, h, replace } from "./dom.js";
+import { append, h, replace, replaceKeepingFocus } from "./dom.js";
 import { showFlow } from "./flow-view.js";
 import { showFlows } from "./flows-view.js";
 import { showHistory } from "./history-view.js";
+import { showSchedules } from "./schedules-view.js";
 import { themeSwitch } from "./theme.js";
 import { showThread } from "./thread-view.js";
 import { showThreads } from "./threads-view.js";
@@ -35,6 +36,7 @@ async function showView(context, path) {
   if (view === "flows") return showFlows(context);
   if (view === "flow" && id) return showFlow(context, id);
   if (view === "threads") return showThreads(context);
+  if (view === "schedules") return showSchedules(context);
   if (view === "compare") return showCompare(context);
   if (view === "thread" && id && tab === "") return showThread(context, id);
   if (view === "thread" && id && tab === "chat") return showChat(context, id);
@@ -101,11 +103,32 @@ async function show() {
   if (signal.aborted) return;
   replace(main, place);
   for (const work of whenShown) work();
+  void lookForSchedules(signal);
   main.removeAttribute("aria-busy");
   if (isOther && !isFirst) {
     scrollTo(0, 0);
     main.focus({ preventScroll: true });
   }
+}
+
+/** Whether the server has schedules. `null` until it has said so. @type {boolean | null} */
+let hasSchedules = null;
+
+/**
+ * Asks the server once whether it has schedules, when it has accepted the token.
+ *
+ * @param {AbortSignal} signal
+ */
+async function lookForSchedules(signal) {
+  if (hasSchedules !== null) return;
+  try {
+    hasSchedules = (await schedules(signal)).length > 0;
+  } catch (error) {
+    // A server without the address has none, and some callers may not see them.
+    const isSettled = error instanceof RequestError && (error.status === 404 || error.status === 403);
+    if (isSettled) hasSchedules = false;
+  }
+  if (hasSchedules) drawNav(current().path[0] ?? "flows");
 }
 
 /** @param {string} view */
@@ -114,8 +137,9 @@ function drawNav(view) {
   const links = [
     ["flows", "Flows"],
     ["threads", "Threads"],
+    ...(hasSchedules ? [["schedules", "Schedules"]] : []),
   ];
-  replace(
+  replaceKeepingFocus(
     /** @type {HTMLElement} */ (document.getElementById("nav")),
     links.map(([name, text]) =>
       h("a", { href: link([/** @type {string} */ (name)]), "aria-current": name === group ? "page" : null }, text),
@@ -138,6 +162,7 @@ async function askForToken() {
   asksForToken = false;
   if (token === null) return;
   save(token);
+  hasSchedules = null;
   void show();
 }
 

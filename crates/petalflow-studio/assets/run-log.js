@@ -150,6 +150,12 @@ export class RunLog {
     section.version++;
   }
 
+  /** The number of the newest superstep of the newest run. */
+  superstep() {
+    const newest = this.sections.at(-1);
+    return newest?.kind === "superstep" ? newest.superstep : 0;
+  }
+
   /** The superstep that the next event belongs to. */
   current() {
     const last = this.sections.at(-1);

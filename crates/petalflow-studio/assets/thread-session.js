@@ -135,8 +135,6 @@ export class ThreadSession {
     const isNew = performance.now() - this.openedMs > REPLAY_MS;
     const atMs = event.recorded_ms ?? (isNew ? Date.now() : null);
     this.log.add(number, event, atMs);
-    if (event.kind === "checkpoint" && event.checkpoint !== undefined && atMs !== null)
-      this.times.set(event.checkpoint, atMs);
     this.tell("events");
     if (!event.namespace && CHANGES_VIEW.has(event.kind)) this.refreshSoon();
   }

@@ -93,7 +93,10 @@ export async function showThread({ main, signal, setTitle }, id) {
       showState();
     }
   };
-  session.onChange((topic) => (topic === "view" ? drawView() : drawEvents()));
+  session.onChange((topic) => {
+    if (topic === "view") drawView();
+    drawEvents();
+  });
   drawView();
   drawEvents();
   void drawing.load(signal);
@@ -113,7 +116,10 @@ function marksOf({ log, view }) {
     const mark = MARKS[outcome];
     if (mark) marks.set(node, mark);
   }
-  if (view.status !== "running") {
+  if (view.status === "running") {
+    // Events come when their superstep ends. Until then the checkpoint says which nodes run.
+    if (view.superstep >= log.superstep()) for (const node of view.next) marks.set(node, "running");
+  } else {
     for (const node of view.next) marks.set(node, "next");
     for (const [node, mark] of marks) if (mark === "running") marks.delete(node);
     for (const { node } of view.errors) marks.set(node, "failed");

@@ -72,7 +72,8 @@ export class Timeline {
     visible.forEach((section, index) => {
       const endMs = (section.checkpoint !== null ? times.get(section.checkpoint) : undefined) ?? section.atMs;
       const startMs = this.startOf(visible[index - 1]) ?? null;
-      const state = `${section.version} ${endMs} ${startMs}`;
+      const isFinished = this.isFinished(section);
+      const state = `${section.version} ${endMs} ${startMs} ${isFinished}`;
       const drawn = this.drawn.get(section.id);
       if (drawn?.drawn === state) {
         next = drawn.element;
@@ -105,6 +106,15 @@ export class Timeline {
     this.list.hidden = sections.length === 0;
   }
 
+  /**
+   * Whether a superstep has ended. The event of its end comes with those of the next one, and the checkpoint before.
+   *
+   * @param {Section} section
+   */
+  isFinished(section) {
+    return section.isFinished || this.session.view.superstep >= section.superstep;
+  }
+
   /** @param {Section | undefined} section */
   startOf(section) {
     if (!section) return null;
@@ -129,17 +139,17 @@ export class Timeline {
         time(section.atMs),
       );
     }
-    const took =
-      endMs !== null && startMs !== null && endMs >= startMs && section.isFinished ? duration(endMs - startMs) : null;
+    const isFinished = this.isFinished(section);
+    const took = endMs !== null && startMs !== null && endMs >= startMs && isFinished ? duration(endMs - startMs) : null;
     const { id } = this.session;
     return h(
       "li",
-      { class: "superstep", "data-running": !section.isFinished },
+      { class: "superstep", "data-running": !isFinished },
       h(
         "div",
         { class: "superstep-head" },
         h("h3", null, `Superstep ${section.superstep}`),
-        section.isFinished ? null : h("span", { class: "muted" }, "in progress"),
+        isFinished ? null : h("span", { class: "muted" }, "in progress"),
         h("span", { class: "spacer" }),
         took ? h("span", { class: "muted" }, took) : null,
         time(endMs),
@@ -192,7 +202,8 @@ export class Timeline {
         task.index === null ? null : h("span", { class: "muted" }, ` #${task.index}`),
       ),
       task.attempts.length > 1 ? h("span", { class: "chip" }, `attempt ${last.number}`) : null,
-      last.startedMs !== null && last.finishedMs !== null
+      // Events that were recorded together do not say how long it took.
+      last.startedMs !== null && last.finishedMs !== null && last.finishedMs > last.startedMs
         ? h("span", { class: "muted" }, duration(last.finishedMs - last.startedMs))
         : null,
       last.keys.length > 0 ? h("span", { class: "muted" }, "wrote ", h("code", null, last.keys.join(", "))) : null,

@@ -80,6 +80,17 @@
  * @property {number} created_ms
  * @property {number} bytes
  *
+ * @typedef {object} Schedule
+ * @property {string} name
+ * @property {string} flow
+ * @property {string} cron
+ * @property {string} text The cron line in words.
+ * @property {string} zone
+ * @property {string} missed
+ * @property {unknown} input
+ * @property {boolean} paused
+ * @property {string[]} next
+ *
  * @typedef {object} RunEvent
  * @property {string} kind
  * @property {string} namespace

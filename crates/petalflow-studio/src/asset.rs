@@ -68,6 +68,7 @@ pub(crate) const ASSETS: &[Asset] = assets! {
         "pending-calls.js"
         "questions.js"
         "run-log.js"
+        "schedules-view.js"
         "schema-form.js"
         "schema.js"
         "start-dialog.js"

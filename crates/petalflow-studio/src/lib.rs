@@ -21,6 +21,7 @@
 //! | threads | a table with filters by flow, status, label and the start of the id |
 //! | thread | the graph while a run moves through it, the supersteps with tasks and attempts, open questions and approvals, and buttons to resume, cancel, copy and delete |
 //! | history | the checkpoints, the state of each, what changed, and buttons to fork and to edit keys |
+//! | schedules | when each schedule begins threads, and buttons to pause it, to continue it, and to begin a thread now; shown if the server has schedules |
 //! | compare | two checkpoints, or two threads, side by side |
 //! | chat | the messages of an agent or of a conversation, and a field for the next one |
 //!

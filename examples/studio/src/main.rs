@@ -1,18 +1,8 @@
-//! `cargo run --bin studio -- studio.db 127.0.0.1:3000`: three flows and an agent behind one page.
+//! `cargo run --bin studio -- studio.db 127.0.0.1:3000`: three flows, an agent and a schedule behind one page.
 
-mod librarian;
-mod refund;
-mod research;
-
-use axum::Router;
-use petalflow_documents::Services;
-use petalflow_documents::document::{Catalog, Source};
-use petalflow_documents::kinds::{ThreadHandler, TriggerAuth};
-use petalflow_server::Server;
+use petalflow_documents::kinds::TriggerAuth;
 use petalflow_sqlite::SqliteStore;
 use tokio::net::TcpListener;
-
-const LETTERS: &str = include_str!("../documents/letters.graph.yaml");
 
 #[tokio::main]
 async fn main() -> petalflow::Result<()> {
@@ -26,17 +16,7 @@ async fn main() -> petalflow::Result<()> {
         header: "X-PetalFlow-Token".into(),
         token: token.clone(),
     };
-    let letters = Source::new("letters.graph.yaml", LETTERS).check(&Catalog::default())?;
-    let server = Server::builder(&store)
-        .serve_flow(refund::served())
-        .serve_flow(research::served())
-        .document(
-            letters.graph(&Catalog::default()),
-            &Services::new().human(ThreadHandler),
-        )
-        .agent("librarian", &librarian::agent())
-        .threads(header)
-        .routes(Router::new().nest_service("/studio", petalflow_studio::router()))
+    let server = petalflow_studio_example::server(&store, header)?
         .on_notice(|notice| println!("{notice}"))
         .build()?;
     let listener = TcpListener::bind(&address).await?;

@@ -146,7 +146,6 @@ impl<F: Flow> Events<F> {
     /// assert_eq!(names, ["node finished", "finished"]);
     /// # }
     /// ```
-    #[must_use]
     pub fn without_progress(self) -> Self {
         self.sink.leave_out_progress();
         self

@@ -112,7 +112,7 @@ async fn a064_the_response_has_the_parts_in_order_with_signatures_and_usage() {
     );
     let message = events[0].message.as_ref().unwrap();
     assert!(
-        matches!(&message.parts[0], petalflow_llm::Part::Thought(text) if text.signature.as_deref() == Some("c2ln"))
+        matches!(&message.parts[0], Part::Thought(text) if text.signature.as_deref() == Some("c2ln"))
     );
     assert_eq!(events[0].usage, Some(usage));
     assert_eq!(talk.usage().tokens.total, 7);

@@ -7,11 +7,11 @@ use reqwest::Response;
 use serde_json::{Map, Value};
 
 use super::catalog::{Family, Platform, Quirks, Target};
-use super::clouds::Publisher;
 use super::endpoint::Endpoint;
 use super::models;
 use super::pause::{self, Source};
 use super::plan::Plan;
+use super::publisher::Publisher;
 use super::stream;
 use super::transport::{self, Answer, Limits, Transport};
 use super::wire::{self, Schemas};

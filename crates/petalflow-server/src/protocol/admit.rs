@@ -7,7 +7,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::auth;
-use crate::access;
+use crate::access_check;
 use crate::refusal::Refusal;
 use crate::server::Inner;
 
@@ -20,7 +20,7 @@ pub(crate) async fn admit(
     if let Err(refusal) = auth::check(&server, request.headers()) {
         return refusal.into_response();
     }
-    let request = match access::decide(&server, request) {
+    let request = match access_check::decide(&server, request) {
         Ok(request) => request,
         Err(refusal) => return refusal.into_response(),
     };

@@ -122,7 +122,7 @@ impl AnswerBody {
 
 impl Questions {
     pub(super) fn add<A: Ask<Answer: JsonSchema>>(&mut self) {
-        let schema = schema::of::<A::Answer>();
+        let schema = answer_schema::<A::Answer>();
         let checked = schema.clone();
         self.add_read::<A>(schema, move |open, body| {
             let answer = body.answer()?;
@@ -164,6 +164,22 @@ impl Questions {
             ))),
         }
     }
+}
+
+/// The JSON Schema of an answer, which may be a text, a number or a choice. The schema of a tool is always that of an object.
+fn answer_schema<T: JsonSchema>() -> Value {
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Field<T> {
+        answer: T,
+    }
+    let mut object = schema::of::<Field<T>>();
+    let mut schema = object["properties"]["answer"].take();
+    // Recursive types refer to their definitions at the root.
+    if let (Some(schema), Some(definitions)) = (schema.as_object_mut(), object.get_mut("$defs")) {
+        schema.insert("$defs".into(), definitions.take());
+    }
+    schema
 }
 
 pub(super) fn not_an_answer(problem: &dyn Display) -> Refusal {

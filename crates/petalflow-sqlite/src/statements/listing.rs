@@ -150,7 +150,9 @@ pub(crate) fn threads(
             .and_then(|time| i64::try_from(time).ok()),
         query.due_by_ms.map(clamp),
     ];
-    let mut statement = snapshot.prepare_cached(&select_threads(&query))?;
+    let is_rare = query.status.map(|status| is_rare(&snapshot, status));
+    let is_rare = is_rare.transpose()?.unwrap_or_default();
+    let mut statement = snapshot.prepare_cached(&select_threads(&query, is_rare))?;
     let mut rows = statement.query(parameters)?;
     let mut labels = snapshot.prepare_cached("SELECT name, value FROM labels WHERE thread = ?1")?;
     let mut infos = Vec::new();
@@ -179,9 +181,21 @@ pub(crate) fn threads(
     Ok(infos)
 }
 
+/// The most threads of a status that are found by its index. The threads of a more frequent status are found soon in the order of
+/// their ids, where the index would give all of them for each page.
+const RARE: i64 = 1_000;
+
+/// Whether few threads have the status.
+fn is_rare(connection: &Connection, status: ThreadStatus) -> Result<bool, TransactionError> {
+    let count = "SELECT count(*) FROM (SELECT 1 FROM threads WHERE status = ?1 LIMIT ?2 + 1)";
+    let mut count = connection.prepare_cached(count)?;
+    let found: i64 = count.query_row(params![status.as_str(), RARE], |row| row.get(0))?;
+    Ok(found <= RARE)
+}
+
 /// The statement that lists threads. Its parameters are the conditions of the query.
-fn select_threads(query: &ThreadQuery<'_>) -> String {
-    let within = indexed_conditions(query);
+fn select_threads(query: &ThreadQuery<'_>, status_is_rare: bool) -> String {
+    let within = indexed_conditions(query, status_is_rare);
     let newest = NEWEST.replace("thread = ?1", "thread = a.thread");
     // Text compares by bytes here. A range uses the index, which a pattern would not. `total`, because a damaged number may be too
     // large for `sum`.
@@ -238,9 +252,10 @@ fn unknown_status(thread: &str, status: &str) -> TransactionError {
 }
 
 /// The conditions that an index can answer, so that checkpoints are counted only of the threads that fulfil them.
-fn indexed_conditions(query: &ThreadQuery<'_>) -> String {
+fn indexed_conditions(query: &ThreadQuery<'_>, status_is_rare: bool) -> String {
     // A thread without a row there is running.
     let status = query.status.filter(|it| *it != ThreadStatus::Running);
+    let status = status.filter(|_| status_is_rare);
     let indexed = [
         status.map(|_| format!("SELECT thread FROM threads WHERE status = ?5 OR {UNKNOWN_STATUS}")),
         query

@@ -21,7 +21,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
-use crate::access;
+use crate::access_check;
 use crate::builder::ServerBuilder;
 use crate::protocol::auth;
 use crate::server::Inner;
@@ -80,7 +80,7 @@ pub(crate) async fn admit(
     if let Err(refusal) = auth::check(&server, request.headers()) {
         return ApiError::from(refusal).into_response();
     }
-    let request = match access::decide(&server, request) {
+    let request = match access_check::decide(&server, request) {
         Ok(request) => request,
         Err(refusal) => return ApiError::from(refusal).into_response(),
     };

@@ -1,0 +1,201 @@
+// @ts-check
+/** The view of all schedules: when each begins threads, and buttons to pause it, to continue it, and to begin a thread now. */
+
+import { link, open } from "./address.js";
+import * as api from "./api.js";
+import { emptyState, messageOf, toast } from "./announce.js";
+import { h, replace, replaceKeepingFocus } from "./dom.js";
+import { age, count, date, dateIn } from "./format.js";
+
+/** @typedef {import("./types.js").Schedule} Schedule */
+
+const REFRESH_MS = 5000;
+/** How many of the next times are shown. */
+const TIMES = 3;
+
+/** @type {{[missed: string]: string}} */
+const MISSED = {
+  skip: "Missed times are skipped.",
+  latest: "The latest missed time begins a thread.",
+  all: "Each missed time begins a thread.",
+};
+
+/** @param {import("./main.js").ViewContext} context */
+export async function showSchedules({ main, signal, setTitle }) {
+  setTitle("Schedules");
+  const first = await api.schedules(signal);
+  if (signal.aborted) return;
+  const summary = h("p", { class: "muted" });
+  const place = h("div", null);
+  replace(
+    main,
+    h("header", { class: "view-head" }, h("div", { class: "view-title" }, h("h1", null, "Schedules")), summary),
+    place,
+  );
+  let shown = "";
+  /** @param {Schedule[]} schedules */
+  const show = (schedules) => {
+    // What a person selects stays while nothing changes.
+    const text = JSON.stringify([schedules, schedules.map(({ next }) => next.map((time) => age(Date.parse(time))))]);
+    if (text === shown) return;
+    shown = text;
+    const paused = schedules.filter((schedule) => schedule.paused).length;
+    summary.textContent = count(schedules.length, "schedule") + (paused > 0 ? `, ${paused} paused` : "");
+    replaceKeepingFocus(place, schedules.length === 0 ? noSchedules() : table(schedules, act));
+  };
+  const refresh = async () => {
+    try {
+      const schedules = await api.schedules(signal);
+      if (!signal.aborted) show(schedules);
+    } catch {
+      // The next refresh tries again.
+    }
+  };
+  /** @type {Act} */
+  const act = async (button, request) => {
+    // A disabled button would lose the focus.
+    if (button.getAttribute("aria-busy")) return;
+    button.setAttribute("aria-busy", "true");
+    try {
+      await request();
+    } catch (error) {
+      toast(messageOf(error), "error");
+    } finally {
+      button.removeAttribute("aria-busy");
+    }
+    if (!signal.aborted) await refresh();
+  };
+  show(first);
+  const timer = setInterval(() => {
+    if (!document.hidden) void refresh();
+  }, REFRESH_MS);
+  signal.addEventListener("abort", () => clearInterval(timer));
+}
+
+/** @typedef {(button: HTMLButtonElement, request: () => Promise<void>) => Promise<void>} Act */
+
+function noSchedules() {
+  return emptyState(
+    "No schedules",
+    "The server has no schedules. Register one where the program builds its server, and start the program again.",
+  );
+}
+
+/**
+ * @param {Schedule[]} schedules
+ * @param {Act} act
+ */
+function table(schedules, act) {
+  return h(
+    "div",
+    { class: "panel" },
+    h(
+      "table",
+      { class: "schedules" },
+      h("caption", { class: "hidden-text" }, "Schedules"),
+      h(
+        "thead",
+        null,
+        h(
+          "tr",
+          null,
+          ["Schedule", "Flow", "Times", "Next threads", "Actions"].map((name) => h("th", { scope: "col" }, name)),
+        ),
+      ),
+      h(
+        "tbody",
+        null,
+        schedules.map((schedule) => row(schedule, act)),
+      ),
+    ),
+  );
+}
+
+/**
+ * @param {Schedule} schedule
+ * @param {Act} act
+ */
+function row(schedule, act) {
+  return h(
+    "tr",
+    { "data-schedule": schedule.name },
+    h(
+      "th",
+      { scope: "row" },
+      h("span", { class: "schedule-name" }, schedule.name),
+      schedule.paused
+        ? h("span", { class: "badge", "data-status": "held" }, h("span", { "aria-hidden": "true" }, "‖"), "paused")
+        : null,
+    ),
+    h(
+      "td",
+      { "data-column": "Flow" },
+      h("a", { href: link(["flow", schedule.flow]) }, schedule.flow),
+    ),
+    h(
+      "td",
+      { "data-column": "Times" },
+      h("p", null, schedule.text),
+      h("p", { class: "muted small-text" }, h("code", null, schedule.cron), ` · ${schedule.zone}`),
+      h("p", { class: "muted small-text" }, MISSED[schedule.missed] ?? schedule.missed),
+    ),
+    h("td", { "data-column": "Next threads" }, nextTimes(schedule)),
+    h("td", { "data-column": "Actions" }, buttons(schedule, act)),
+  );
+}
+
+/** @param {Schedule} schedule */
+function nextTimes({ next, paused, zone }) {
+  if (paused) return h("p", { class: "muted" }, "None while it is paused.");
+  return h(
+    "ol",
+    { class: "next-times" },
+    next.slice(0, TIMES).map((time) => {
+      const milliseconds = Date.parse(time);
+      return h(
+        "li",
+        null,
+        h("time", { datetime: time, title: `${date(milliseconds)} here` }, dateIn(milliseconds, zone)),
+        h("span", { class: "muted" }, ` ${age(milliseconds)}`),
+      );
+    }),
+  );
+}
+
+/**
+ * @param {Schedule} schedule
+ * @param {Act} act
+ */
+function buttons({ name, paused }, act) {
+  const pause = h("button", { type: "button", class: "small" }, paused ? "Continue" : "Pause", spoken(name));
+  pause.addEventListener("click", () =>
+    act(pause, async () => {
+      await (paused ? api.unpauseSchedule(name) : api.pauseSchedule(name));
+      toast(paused ? `${name} begins threads again.` : `${name} is paused.`);
+    }),
+  );
+  const run = h("button", { type: "button", class: "small" }, "Run now", spoken(name));
+  run.addEventListener("click", () =>
+    act(run, async () => {
+      const { thread } = await api.runSchedule(name);
+      open(["thread", thread]);
+    }),
+  );
+  const threads = link(["threads"], { label: `petalflow.schedule:${name}` });
+  return h(
+    "div",
+    { class: "buttons" },
+    pause,
+    run,
+    h("a", { class: "button small", href: threads }, "Threads", spoken(name)),
+  );
+}
+
+/**
+ * The name of the schedule, for people who hear a button without its row.
+ *
+ * @param {string} name
+ */
+function spoken(name) {
+  return h("span", { class: "hidden-text" }, ` ${name}`);
+}
