@@ -14,7 +14,7 @@ use crate::served::{Served, TOKEN, builder};
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,\
                       unsupported_method,missing_required_header,ignored_auth";
 /// Far more than it takes: what is longer is a request without an end.
-const LONGEST: Duration = Duration::from_secs(300);
+const LONGEST: Duration = Duration::from_mins(5);
 
 /// Threads in several states, whose ids the requests have: others get 404 only.
 async fn settings(served: &Served) -> String {

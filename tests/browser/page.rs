@@ -18,7 +18,7 @@ use crate::vendor::Vendor;
 /// How long a test waits for something on the page.
 const PATIENCE: Duration = Duration::from_secs(30);
 const INTERVAL: Duration = Duration::from_millis(40);
-/// How WebDriver writes an element in JSON.
+/// How `WebDriver` writes an element in JSON.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// What runs before each script: the elements that a person sees, in the open dialog if there is one.

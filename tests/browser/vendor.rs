@@ -1,4 +1,4 @@
-//! Commands of chromedriver that are not part of WebDriver.
+//! Commands of chromedriver that are not part of `WebDriver`.
 
 use fantoccini::wd::WebDriverCompatibleCommand;
 use http::Method;

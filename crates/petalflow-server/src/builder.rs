@@ -544,7 +544,7 @@ impl ServerBuilder {
             errors.extend(unknown.map(|name| SetupError::NoAgent { name: name.into() }));
         }
         if self.event_log == 0
-            && let Some(protocol) = self.protocols.names().next()
+            && let Some(protocol) = self.protocols.first()
         {
             errors.push(SetupError::NoEvents { protocol });
         }
@@ -577,7 +577,7 @@ impl ServerBuilder {
             hosts: self.hosts,
             routes: self.routes,
             listener: self.listener,
-            #[cfg(feature = "protocol")]
+            #[cfg(any(feature = "a2a", feature = "ag-ui", feature = "openai"))]
             protocols: self.protocols,
         }))
     }

@@ -33,7 +33,12 @@ impl Refusal {
         self.status
     }
 
-    #[cfg(any(feature = "protocol", feature = "schedules"))]
+    #[cfg(any(
+        feature = "a2a",
+        feature = "ag-ui",
+        feature = "openai",
+        feature = "schedules"
+    ))]
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

@@ -39,7 +39,7 @@ pub(crate) struct Settings {
     /// Routes of the program.
     pub(crate) routes: Router,
     pub(crate) listener: Option<Listener>,
-    #[cfg(feature = "protocol")]
+    #[cfg(any(feature = "a2a", feature = "ag-ui", feature = "openai"))]
     pub(crate) protocols: Protocols,
 }
 
@@ -55,18 +55,26 @@ pub(crate) struct Protocols {
 }
 
 impl Protocols {
-    /// The names of the protocols that are served.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
-        let served = [
+    /// The name of a protocol that is served.
+    pub(crate) fn first(&self) -> Option<&'static str> {
+        let Protocols {
             #[cfg(feature = "a2a")]
-            (self.a2a.is_some(), "A2A"),
+            a2a,
             #[cfg(feature = "ag-ui")]
-            (self.ag_ui, "AG-UI"),
+            ag_ui,
             #[cfg(feature = "openai")]
-            (self.openai, "OpenAI's interface"),
+            openai,
+        } = self;
+        let served: &[(bool, &str)] = &[
+            #[cfg(feature = "a2a")]
+            (a2a.is_some(), "A2A"),
+            #[cfg(feature = "ag-ui")]
+            (*ag_ui, "AG-UI"),
+            #[cfg(feature = "openai")]
+            (*openai, "OpenAI's interface"),
         ];
-        let served: Vec<(bool, &'static str)> = served.into();
-        let served = served.into_iter().filter(|(is_served, _)| *is_served);
-        served.map(|(_, name)| name)
+        let mut served = served.iter();
+        let (_, name) = served.find(|(is_served, _)| *is_served)?;
+        Some(name)
     }
 }
