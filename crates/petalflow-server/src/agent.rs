@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use petalflow::BoxError;
 use petalflow::state::encode_keys;
 use petalflow::tool::schema;
-use petalflow::{BoxError, Launch};
 use petalflow_agent::{Agent, AgentFlow, Conversation, ConversationInput, Pending};
 use petalflow_llm::ChatMessage;
 use schemars::JsonSchema;
@@ -46,32 +46,49 @@ impl ServerBuilder {
     /// ```
     #[must_use]
     pub fn agent(self, name: impl Into<String>, agent: &Agent) -> Self {
-        let served = served(agent.launch());
-        #[cfg(feature = "protocol")]
-        let served = {
-            let (mut served, agent) = (served, agent.clone());
-            served.facts.holds_pieces = agent.has_output();
-            served.forms.turn = Some(Box::new(move |input| input.for_agent(&agent)));
-            served
-        };
-        self.serve_flow(served.named(name))
+        self.serve_flow(ServedFlow::agent(agent).named(name))
     }
 }
 
-/// The flow of an agent, as it is served.
-fn served(launch: Launch<AgentFlow>) -> ServedFlow<AgentFlow> {
-    let mut served = ServedFlow::reading(launch, |input| match input {
-        Value::String(text) => Ok(text.into()),
-        input => Ok(serde_json::from_value::<AgentInput>(input)?.into()),
-    });
-    served.forms.state = shown;
-    served.facts.input = Some(json!({
-        "anyOf": [
-            { "type": "string", "description": "What the user says." },
-            schema::of::<AgentInput>(),
-        ],
-    }));
-    served.kind(FlowKind::Agent)
+impl ServedFlow<AgentFlow> {
+    /// An agent, as [`ServerBuilder::agent`] serves it, with further settings: the questions of flows that its tools run.
+    ///
+    /// ```
+    /// use petalflow::interrupt::Ask;
+    /// use petalflow_agent::Agent;
+    /// use petalflow_llm::ScriptedModel;
+    /// use petalflow_server::ServedFlow;
+    ///
+    /// #[derive(serde::Serialize, Ask)]
+    /// #[ask(answer = bool)]
+    /// struct MayOrder {
+    ///     title: String,
+    /// }
+    ///
+    /// let agent = Agent::new(ScriptedModel::new(["Hello."]));
+    /// let served = ServedFlow::agent(&agent).named("librarian").question::<MayOrder>();
+    /// # let _ = served;
+    /// ```
+    pub fn agent(agent: &Agent) -> Self {
+        let mut served = Self::reading(agent.launch(), |input| match input {
+            Value::String(text) => Ok(text.into()),
+            input => Ok(serde_json::from_value::<AgentInput>(input)?.into()),
+        });
+        served.forms.state = shown;
+        served.facts.input = Some(json!({
+            "anyOf": [
+                { "type": "string", "description": "What the user says." },
+                schema::of::<AgentInput>(),
+            ],
+        }));
+        #[cfg(feature = "protocol")]
+        {
+            let agent = agent.clone();
+            served.facts.holds_pieces = agent.has_output();
+            served.forms.turn = Some(Box::new(move |input| input.for_agent(&agent)));
+        }
+        served.kind(FlowKind::Agent)
+    }
 }
 
 /// What a client sends to an agent.
