@@ -2,7 +2,7 @@ use petalflow::prelude::*;
 
 #[state]
 pub struct Essay {
-    #[key(secret)]
+    #[key(hidden)]
     pub topic: String,
 }
 
