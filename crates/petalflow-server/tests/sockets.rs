@@ -4,14 +4,17 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use petalflow::checkpoint::InMemoryStore;
+use petalflow::event::CustomEvent;
+use petalflow::prelude::*;
+use petalflow_documents::kinds::TriggerAuth;
 use petalflow_server::{Limits, Server};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::kit::{HOOK, Work, builder};
+use crate::kit::{HOOK, Work, builder, call, get};
 
 struct Serving {
     address: SocketAddr,
@@ -285,4 +288,79 @@ async fn a_client_that_resets_its_connection_starts_its_run() {
     serving.stop.send(()).expect("it serves");
     serving.server.await.expect("no panic").expect("no error");
     assert_eq!(work.runs(), 1);
+}
+
+/// More than the buffers of a connection hold.
+const PIECES: usize = 128;
+const PIECE_BYTES: usize = 256 * 1024;
+
+#[state]
+struct Report {
+    #[key(sum)]
+    pieces: u64,
+}
+
+/// Sends many large events once its client listens.
+#[node(Report)]
+async fn write(cx: Context) -> petalflow::Result<ReportPieces> {
+    LISTENS.notified().await;
+    for _ in 0..PIECES {
+        cx.emit(CustomEvent::named("piece", "x".repeat(PIECE_BYTES)));
+        tokio::task::yield_now().await;
+    }
+    Ok(ReportPieces(PIECES as u64))
+}
+
+static LISTENS: Notify = Notify::const_new();
+
+flow!(Reports(Report) { write });
+
+#[tokio::test]
+async fn a_listener_that_never_reads_stops_no_run() {
+    let server = Server::builder(&InMemoryStore::new())
+        .flow(Reports::new())
+        .threads(TriggerAuth::None);
+    let server = server.build().expect("right");
+    let router = server.router();
+    let serving = serve(server).await;
+    let body = json!({ "id": "r", "input": {} });
+    let started = call(&router, "POST", "/flows/Reports/threads", body).await;
+    let thread = format!("/threads/{}", started.thread());
+    let mut listener = connect(&serving).await;
+    let request = format!("GET {thread}/events HTTP/1.1\r\nHost: a\r\n\r\n");
+    let sent = listener.write_all(request.as_bytes()).await;
+    sent.expect("it sends");
+    let mut head = [0; 64];
+    listener.read_exact(&mut head).await.expect("it answers");
+    // From here on it reads nothing.
+    LISTENS.notify_one();
+    let ended = async {
+        while get(&router, &thread).await.json()["status"] != "finished" {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let ended = tokio::time::timeout(Duration::from_mins(1), ended).await;
+    ended.expect("the run ends");
+    let state = get(&router, &thread).await.json();
+    assert_eq!(state["state"]["pieces"], PIECES);
+    // The listener gets everything when it reads again.
+    assert_eq!(read_to_end_of_stream(listener).await, PIECES);
+}
+
+/// How many pieces are in the rest of a stream of events.
+async fn read_to_end_of_stream(mut listener: TcpStream) -> usize {
+    let (mut pieces, mut tail) = (0, Vec::new());
+    let mut buffer = vec![0; PIECE_BYTES];
+    // The chunk of no bytes ends the response.
+    while !tail.ends_with(b"\r\n0\r\n\r\n") {
+        let read = listener.read(&mut buffer).await.expect("it is sent");
+        assert!(read > 0, "the stream ends before its end");
+        tail.extend_from_slice(&buffer[..read]);
+        let text = String::from_utf8_lossy(&tail);
+        pieces += text.matches("event: custom").count();
+        // A name that is cut by the end is counted with the next bytes.
+        let keep = tail.len().saturating_sub("event: custom".len() - 1);
+        tail.drain(..keep);
+    }
+    pieces
 }
