@@ -459,3 +459,80 @@ async fn errors_have_the_names_of_exceptions() {
     let (_, response) = asked(NOVA, &stopped, &hi()).await;
     assert_eq!(response.finish, Some(FinishReason::ContentFilter));
 }
+
+/// The next request after an answer with a signed thought and a call, as it is loaded from a store.
+fn next_request(request: &LlmRequest, response: &LlmResponse) -> LlmRequest {
+    let mut messages = request.messages_with(response);
+    messages.push(ChatMessage::results([ToolResult {
+        call_id: response.calls().next().expect("a call").id.clone(),
+        name: "find".into(),
+        content: json!("a leaf"),
+        ..ToolResult::default()
+    }]));
+    let stored = serde_json::to_string(&messages).unwrap();
+    LlmRequest::new(serde_json::from_str::<Vec<ChatMessage>>(&stored).unwrap())
+}
+
+#[tokio::test]
+async fn a_thread_changes_from_bedrock_to_each_family_and_back_without_foreign_signatures() {
+    let of_bedrock = said(
+        json!([
+            {"reasoningContent": {"reasoningText": {"text": "hm", "signature": "SIG-bedrock"}}},
+            {"text": "Let me see."},
+            {"toolUse": {"toolUseId": "t1", "name": "find", "input": {"n": 1}}},
+        ]),
+        "tool_use",
+    );
+    let (_, response) = asked(CLAUDE, &of_bedrock, &hi()).await;
+    let after_bedrock = next_request(&hi(), &response);
+    let families = [
+        (
+            "claude-sonnet-4-6",
+            json!({"id": "m", "stop_reason": "tool_use", "usage": {"input_tokens": 1, "output_tokens": 5}, "content": [
+                {"type": "thinking", "thinking": "hm", "signature": "SIG-other"},
+                {"type": "text", "text": "Let me see."},
+                {"type": "tool_use", "id": "t2", "name": "find", "input": {"n": 1}},
+            ]}),
+        ),
+        (
+            "gemini-2.5-flash",
+            json!({"candidates": [{"finishReason": "STOP", "content": {"role": "model", "parts": [
+                {"text": "Let me see."},
+                {"functionCall": {"name": "find", "args": {"n": 1}}, "thoughtSignature": "SIG-other"},
+            ]}}]}),
+        ),
+        (
+            "gpt-5-mini",
+            json!({"id": "r", "status": "completed", "output": [
+                {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "SIG-other"},
+                {"type": "message", "id": "m_1", "role": "assistant", "content": [{"type": "output_text", "text": "Let me see."}]},
+                {"type": "function_call", "id": "f_1", "call_id": "t2", "name": "find", "arguments": "{\"n\":1}"},
+            ]}),
+        ),
+    ];
+    for (name, body) in families {
+        let server = Server::always(answer("200 OK", "application/json", &body.to_string())).await;
+        let model = ProviderModel::new(name).unwrap().without_retry();
+        let model = model.with_base_url(server.url("/v1")).with_key("k");
+        let response = model.complete(&after_bedrock).await.unwrap();
+        let sent = server.requests().remove(0).text;
+        assert!(
+            sent.contains("Let me see.")
+                && sent.contains("a leaf")
+                && !sent.contains("SIG-bedrock"),
+            "{name}: {sent}"
+        );
+        let back = next_request(&after_bedrock, &response);
+        let (sent, _) = asked(CLAUDE, &of_bedrock, &back).await;
+        let sent = sent.to_string();
+        assert!(
+            sent.contains("SIG-bedrock") && !sent.contains("SIG-other"),
+            "from {name}: {sent}"
+        );
+        assert_eq!(
+            sent.matches("Let me see.").count(),
+            2,
+            "from {name}: {sent}"
+        );
+    }
+}
