@@ -103,7 +103,7 @@ impl Turn {
         Ok(self.flow.delete(&self.thread).await?)
     }
 
-    /// What a thread waits for now. `None` if there is no such thread.
+    /// What a thread currently waits for. `None` if there is no such thread.
     pub(crate) async fn waiting(
         flow: &dyn ServedThreads,
         thread: &str,

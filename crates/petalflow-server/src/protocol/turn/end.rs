@@ -117,7 +117,7 @@ pub(super) async fn read(
     })
 }
 
-/// What a thread waits for now. `None` if there is no such thread.
+/// What a thread currently waits for. `None` if there is no such thread.
 pub(super) async fn waiting(
     flow: &dyn ServedThreads,
     thread: &str,
