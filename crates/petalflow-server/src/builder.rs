@@ -364,8 +364,8 @@ impl ServerBuilder {
     }
 
     /// Shows the threads of all other programs in the store too, without their types: the names of keys and nodes are those in the
-    /// store, and keys that are marked `secret` are shown too. Such threads can only be read, so a request that changes one gets 403. Their flows have the kind
-    /// [`Stored`](crate::FlowKind::Stored).
+    /// store, and keys that are marked `secret` are shown too. Such threads can only be read, so a request that changes one gets
+    /// 403. Their flows have the kind [`Stored`](crate::FlowKind::Stored).
     ///
     /// ```
     /// use petalflow::checkpoint::InMemoryStore;
