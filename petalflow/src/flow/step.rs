@@ -2,7 +2,6 @@
 
 use petalflow_graph::NodeIdx;
 
-use crate::cancel_token::RunToken;
 use crate::node::{Effects, RouteChoice, Scope};
 use crate::plan::ExecutionPlan;
 use crate::state::{KeySet, State};
@@ -104,8 +103,7 @@ impl<'a, S: State> Step<'a, S> {
         else {
             return None;
         };
-        let cancel = scope.shared.cancel.as_ref();
-        if scope.superstep >= fast_path.pause_at || cancel.is_some_and(RunToken::stops_at_barrier) {
+        if scope.superstep >= fast_path.pause_at {
             return None;
         }
         let next = next_on_fast_path(&scope.shared.plan, scope.node, self.effects)?;

@@ -51,20 +51,19 @@ impl<T: CheckedSum> SumProbe<T> {
     {
         let mut sum = *current;
         let mut problem = None;
-        let is_overwritten = writes.flat_map(Writes::iter).any(|write| match write {
-            Write::Fold(written) => {
-                match sum.plus(*written) {
+        for write in writes.flat_map(Writes::iter) {
+            match write {
+                Write::Fold(written) => match sum.plus(*written) {
                     Some(fits) => sum = fits,
                     None => problem = problem.or(Some((sum, *written))),
-                }
-                false
+                },
+                // It drops all other writes of the superstep.
+                Write::Overwrite(_) => return Ok(()),
             }
-            // It drops all other writes of the superstep.
-            Write::Overwrite(_) => true,
-        });
+        }
         match problem {
-            Some((sum, written)) if !is_overwritten => Err(too_large(key, sum, written)),
-            _ => Ok(()),
+            Some((sum, written)) => Err(too_large(key, sum, written)),
+            None => Ok(()),
         }
     }
 

@@ -78,9 +78,8 @@ impl<T> Writes<T> {
 
     /// The writes in the order in which the node made them.
     pub fn iter(&self) -> impl Iterator<Item = &Write<T>> {
-        self.first
-            .iter()
-            .chain(self.rest.iter().flat_map(|rest| rest.iter()))
+        let rest = self.rest.as_deref().map_or(&[][..], Vec::as_slice);
+        self.first.iter().chain(rest)
     }
 
     /// The value, if there is exactly one write.

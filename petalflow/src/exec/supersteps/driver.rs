@@ -150,6 +150,10 @@ impl<F: Flow> Driver<F> {
 
     /// The superstep before which the fast path returns to [`before_superstep`](Self::before_superstep).
     pub(in crate::exec) fn pause_at(&self) -> u64 {
+        if self.scope.shared.cancel.is_some() {
+            // The driver looks at the token at each barrier.
+            return self.scope.superstep + 1;
+        }
         let next_yield = (self.scope.superstep / YIELD_INTERVAL + 1) * YIELD_INTERVAL;
         self.scope.shared.limit.min(next_yield)
     }
