@@ -117,7 +117,7 @@ impl Request {
         begins: Begins,
     ) -> Result<Turn, Refusal> {
         let thread = self.thread(&**flow);
-        let _lock = StartLock::take(server, &format!("{thread}:request")).await?;
+        let _lock = lock(server, &thread).await?;
         if let Some(turn) = self.earlier(server, flow).await? {
             return Ok(turn);
         }
@@ -182,6 +182,11 @@ impl Request {
         labels.insert(self.label(), format!("{after}:{}", self.checksum));
         labels
     }
+}
+
+/// With it, no request of a client begins a turn of the thread.
+pub(crate) async fn lock(server: &Arc<Inner>, thread: &str) -> Result<StartLock, Refusal> {
+    StartLock::take(server, &format!("{thread}:request")).await
 }
 
 /// Whether no run of this process has the thread. A client may know the end of a run a moment before the thread is free.

@@ -19,6 +19,8 @@ pub(crate) struct TurnInput {
     pub(crate) state: Map<String, Value>,
     /// The answers to what the conversation waits for.
     pub(crate) answers: Vec<PersonAnswer>,
+    /// Whether the turn discards the questions that the flow waits for.
+    pub(crate) discards_questions: bool,
 }
 
 /// An answer to what a conversation waits for, with the id of the request.

@@ -203,8 +203,6 @@ async fn a_confirmation_is_input_required_until_a_clear_answer() {
         code == -32004 && text.contains("waits for an answer"),
         "{text}"
     );
-    let cancel = json!({ "id": asked["id"] });
-    assert_eq!(error(&router, "CancelTask", cancel).await.0, -32002);
 
     let yes = json!({ "data": { "id": parts[1]["data"]["id"], "approve": true } });
     let done = task(&router, go_on("m4", yes.clone())).await;
@@ -223,6 +221,51 @@ async fn a_confirmation_is_input_required_until_a_clear_answer() {
     let done = task(&router, no).await;
     assert_eq!(state(&done), "TASK_STATE_COMPLETED");
     assert!(!answer(&done).contains("gone"), "{done}");
+}
+
+#[tokio::test]
+async fn a_task_that_waits_is_cancelled_and_its_context_goes_on() {
+    let (guide, store) = (guide(), InMemoryStore::new());
+    let router = with_store(&guide, &store);
+    let asked = task(&router, says("m1", "wipe")).await;
+    let id = json!({ "id": asked["id"] });
+    let cancelled = rpc(&router, "CancelTask", id.clone()).await["result"].clone();
+    assert_eq!(state(&cancelled), "TASK_STATE_CANCELED");
+    assert_eq!(cancelled["status"].get("message"), None);
+    // Another process knows it too, and it ends once.
+    let other = with_store(&guide, &store);
+    let read = rpc(&other, "GetTask", id.clone()).await["result"].clone();
+    assert_eq!(read, cancelled);
+    assert_eq!(error(&other, "CancelTask", id.clone()).await.0, -32002);
+    let mut late = says("m2", "yes");
+    late["taskId"] = asked["id"].clone();
+    let late = json!({ "message": late });
+    assert_eq!(error(&other, "SendMessage", late).await.0, -32004);
+
+    let mut next = says("m3", "hello");
+    next["contextId"] = asked["contextId"].clone();
+    let next = task(&other, next).await;
+    assert_eq!(state(&next), "TASK_STATE_COMPLETED");
+    assert_ne!(next["id"], asked["id"]);
+    let request = guide.model.requests().pop().expect("the model was asked");
+    let request = json!(request.messages).to_string();
+    assert!(
+        request.contains("the user cancelled the task") && request.contains("hello"),
+        "{request}"
+    );
+    assert!(!request.contains("gone"), "{request}");
+    let listed = rpc(&other, "ListTasks", json!({})).await["result"]["tasks"].clone();
+    let states: Vec<&str> = listed
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(state)
+        .collect();
+    assert_eq!(states, ["TASK_STATE_COMPLETED", "TASK_STATE_CANCELED"]);
+    assert_eq!(
+        state(&rpc(&other, "GetTask", id).await["result"]),
+        "TASK_STATE_CANCELED"
+    );
 }
 
 #[tokio::test]

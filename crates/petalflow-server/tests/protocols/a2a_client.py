@@ -71,6 +71,10 @@ async def run(binding):
     cancelled = await client.cancel_task(CancelTaskRequest(id=waiting.id))
     say("cancelled:", TaskState.Name(cancelled.status.state))
 
+    asked = await task(client, request("wipe"))
+    given_up = await client.cancel_task(CancelTaskRequest(id=asked.id))
+    say("given up:", TaskState.Name(given_up.status.state))
+
     failed = await task(client, request("fail"))
     say("failed:", TaskState.Name(failed.status.state))
     try:

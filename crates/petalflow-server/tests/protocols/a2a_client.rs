@@ -26,14 +26,15 @@ async fn the_sdk_for_python() {
         "confirmed: I got gone.",
         "subscribed: One moment.",
         "cancelled: TASK_STATE_CANCELED",
+        "given up: TASK_STATE_CANCELED",
         "failed: TASK_STATE_FAILED",
         "unknown: TaskNotFoundError",
-        "listed: 6",
+        "listed: 7",
     ];
     let both: Vec<String> = ["JSONRPC", "HTTP+JSON"]
         .iter()
         .flat_map(|binding| expected.map(|line| format!("{binding} {line}")))
-        .map(|line| line.replace("HTTP+JSON listed: 6", "HTTP+JSON listed: 12"))
+        .map(|line| line.replace("HTTP+JSON listed: 7", "HTTP+JSON listed: 14"))
         .collect();
     assert_eq!(lines(&output), both);
 }

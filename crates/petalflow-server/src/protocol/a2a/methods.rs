@@ -7,6 +7,7 @@ use futures_util::StreamExt;
 use petalflow::checkpoint::{Store as _, ThreadQuery};
 use serde_json::{Value, json};
 
+use super::cancelled;
 use super::error::{A2aError, ErrorKind};
 use super::send;
 use super::stream::{self, TaskStream};
@@ -14,10 +15,11 @@ use super::task::{self, Task};
 use super::task_id::TaskId;
 use super::wire::{ListTasks, OfTask, SendMessage};
 use crate::access::Access;
+use crate::protocol::requests;
 use crate::protocol::turn::{ItemKind, Turn};
 use crate::refusal::Refusal;
 use crate::served::ServedThreads;
-use crate::server::{Inner, prefix};
+use crate::server::{Inner, now_ms, prefix};
 
 /// The number of threads whose tasks are listed: the newest ones.
 const MAX_THREADS: usize = 256;
@@ -76,7 +78,7 @@ impl Agent {
             return refuse("has ended");
         }
         if task.state.waits() {
-            return refuse("does not run: it waits for an answer, which may be a refusal");
+            return self.cancel_waiting(task).await;
         }
         if !self.server.cancel(&task.turn.thread) {
             return refuse(
@@ -86,6 +88,23 @@ impl Agent {
         self.wait(&task.turn).await?;
         let task = self.read(task.id).await?;
         Ok(task.value(None, true))
+    }
+
+    /// Cancels a task that waits: it has no run. The next message of its context ends what it has waited for.
+    async fn cancel_waiting(&self, task: Task) -> Result<Value, A2aError> {
+        let thread = task.turn.thread;
+        let _lock = requests::lock(&self.server, &thread).await?;
+        let task = self.read(task.id).await?;
+        let Some(end) = task.end.filter(|_| task.state.waits()) else {
+            let text = format!("task `{}` was answered or cancelled", task.id.text());
+            return Err(ErrorKind::TaskNotCancelable.with(text));
+        };
+        let info = self.server.info(&thread).await.map_err(Refusal::from)?;
+        let mut labels = info.map(|info| info.labels).unwrap_or_default();
+        labels.extend([cancelled::label(&thread, end, now_ms())]);
+        let marked = self.flow.set_labels(&thread, labels).await;
+        marked.map_err(Refusal::from)?;
+        Ok(self.read(task.id).await?.value(None, true))
     }
 
     pub(super) async fn list(&self, request: ListTasks) -> Result<Value, A2aError> {

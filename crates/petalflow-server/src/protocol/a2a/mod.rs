@@ -1,6 +1,7 @@
 //! Agents and conversations by the protocol A2A: the cards, the JSON-RPC binding, and the binding to HTTP and JSON.
 
 mod agent;
+mod cancelled;
 mod card;
 mod content;
 mod error;

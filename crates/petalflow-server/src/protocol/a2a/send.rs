@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::cancelled::{self, Cancelled};
 use super::content;
 use super::error::{A2aError, ErrorKind};
 use super::task::Task;
@@ -14,6 +15,7 @@ use crate::access::Access;
 use crate::protocol::requests::{Begins, Request};
 use crate::protocol::turn::{Turn, TurnInput};
 use crate::protocol::waits::{self, Answers, Wait};
+use crate::refusal::Refusal;
 use crate::served::ServedThreads;
 use crate::server::Inner;
 use crate::start_lock::digest;
@@ -51,10 +53,9 @@ pub(super) async fn begin(
         let answers = answers(&now, message)?;
         Begins::with_answers(answers, TurnInput::default())
     } else {
-        refuse_waiting(&**flow, &request.thread(&**flow)).await?;
         Begins::Input(TurnInput {
             messages: vec![content::to_chat(message)?],
-            ..TurnInput::default()
+            ..after_cancelled(server, &**flow, &request.thread(&**flow)).await?
         })
     };
     let turn = request.begin(server, flow, begins).await?;
@@ -114,15 +115,31 @@ fn checked_text(message: &Message) -> String {
     json!([message.task_id, parts.collect::<Value>()]).to_string()
 }
 
-/// Refuses a message without a task in a context that waits for answers, which the message would pass over.
-async fn refuse_waiting(flow: &dyn ServedThreads, thread: &str) -> Result<(), A2aError> {
+/// What ends the questions of a task that was cancelled while it waited. Refuses a message without a task in a context in which
+/// another task waits for answers, which the message would pass over.
+async fn after_cancelled(
+    server: &Inner,
+    flow: &dyn ServedThreads,
+    thread: &str,
+) -> Result<TurnInput, A2aError> {
     let waiting = Turn::waiting(flow, thread).await?.unwrap_or_default();
     if waiting.pending.is_empty() && waiting.questions.is_empty() {
-        return Ok(());
+        return Ok(TurnInput::default());
     }
-    Err(ErrorKind::UnsupportedOperation.with(
-        "a task of this context waits for an answer: send the message with its `taskId`, or begin another context",
-    ))
+    let info = server.info(thread).await.map_err(Refusal::from)?;
+    let labels = info.map(|info| info.labels).unwrap_or_default();
+    let last = flow.last_event(thread).await.map_err(Refusal::from)?;
+    if Cancelled::of(thread, &labels).at_ms(last).is_none() {
+        return Err(ErrorKind::UnsupportedOperation.with(
+            "a task of this context waits for an answer: send the message with its `taskId`, cancel the task, or begin another \
+             context",
+        ));
+    }
+    Ok(TurnInput {
+        answers: cancelled::refusals(&waiting.pending),
+        discards_questions: !waiting.questions.is_empty(),
+        ..TurnInput::default()
+    })
 }
 
 /// The answers in a message to what a task waits for.

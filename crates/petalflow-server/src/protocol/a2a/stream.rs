@@ -1,7 +1,6 @@
 //! A task as a stream: the task, and what happens in its newest turn, to its end.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use futures_util::stream::{self, BoxStream};
 use futures_util::{StreamExt, future};
@@ -14,7 +13,7 @@ use super::task_id::TaskId;
 use super::updates::{TaskState, Update, artifact_id};
 use crate::protocol::waits;
 use crate::served::ServedThreads;
-use crate::server::Inner;
+use crate::server::{Inner, now_ms};
 
 /// The responses of a stream (`StreamResponse`).
 pub(super) type TaskStream = BoxStream<'static, Result<Value, A2aError>>;
@@ -82,9 +81,4 @@ fn response(flow: &dyn ServedThreads, id: &TaskId, turn: u64, update: Update) ->
             } })
         }
     })
-}
-
-fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX))
 }

@@ -8,6 +8,7 @@ use petalflow_agent::AgentEvent;
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
+use super::cancelled::Cancelled;
 use super::content;
 use super::error::{A2aError, ErrorKind};
 use super::task_id::TaskId;
@@ -15,7 +16,7 @@ use super::updates::{TaskState, Update, Updates, collect};
 use crate::protocol::turn::Turn;
 use crate::protocol::waits::{self, Wait};
 use crate::refusal::Refusal;
-use crate::served::ServedThreads;
+use crate::served::{Labels, ServedThreads};
 
 /// The state of a task whose message is stored.
 const SUBMITTED: &str = "TASK_STATE_SUBMITTED";
@@ -61,9 +62,11 @@ impl Task {
             history: Vec::new(),
         };
         let view = flow.view(&task.turn.thread, None).await?;
-        let status = view.as_ref().and_then(|view| view["status"].as_str());
-        let runs = matches!(status, Some("running" | "stopped"));
-        task.read_turns(flow, runs).await?;
+        let view = view.unwrap_or_default();
+        let runs = matches!(view["status"].as_str(), Some("running" | "stopped"));
+        let labels = Labels::deserialize(&view["labels"]).unwrap_or_default();
+        let cancelled = Cancelled::of(&task.turn.thread, &labels);
+        task.read_turns(flow, runs, &cancelled).await?;
         task.add_messages(&**flow).await?;
         Ok(task)
     }
@@ -73,6 +76,7 @@ impl Task {
         &mut self,
         flow: &Arc<dyn ServedThreads>,
         runs: bool,
+        cancelled: &Cancelled,
     ) -> Result<(), A2aError> {
         let task = self;
         let thread = task.turn.thread.clone();
@@ -99,6 +103,12 @@ impl Task {
                 return Ok(());
             };
             task.end = Some(end);
+            if task.state.waits()
+                && let Some(at_ms) = cancelled.at_ms(end)
+            {
+                task.waits.clear();
+                (task.state, task.changed_ms) = (TaskState::Canceled, at_ms);
+            }
             if (extent.is_last && !runs) || task.state.is_terminal() {
                 return Ok(());
             }

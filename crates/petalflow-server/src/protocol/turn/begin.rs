@@ -67,9 +67,9 @@ impl Turn {
         }
         let after = flow.last_event(&thread).await?;
         let input = Input {
+            discards: input.discards_questions,
             value: InputValue::Turn(Box::new(input)),
             labels: Labels::new(),
-            discards: false,
         };
         let (of_turn, id) = (Arc::clone(flow), thread.clone());
         let begin = async move |token| of_turn.begin(&id, input, &token).await;
