@@ -35,5 +35,5 @@ pub(crate) use results::cached::find_cached;
 pub(crate) use results::result_codec::ResultCodec;
 pub(crate) use resume::thread_start::{Command, Nested, ThreadStart};
 pub(crate) use write::checkpoint_writer::ParentBarrier;
-pub(crate) use write::event_log::events_since;
+pub(crate) use write::event_log::{events_since, last_event};
 pub(crate) use write::prune::{NewBase, prune};

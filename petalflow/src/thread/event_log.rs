@@ -114,4 +114,38 @@ impl<F: Flow> Thread<F> {
     pub async fn events_since(&self, number: u64) -> Result<Vec<LoggedEvent>, ThreadError> {
         durable::events_since(&self.checked()?, number).await
     }
+
+    /// The number of the newest stored event; 0 if there is none. It reads one record, where
+    /// [`events_since`](Self::events_since) reads all of them.
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    ///
+    /// ```
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Chat { #[key(input, append)] lines: Vec<String> }
+    /// # #[node(Chat)]
+    /// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+    /// # flow!(Talk(Chat) { reply });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let thread = Talk::new().store(&InMemoryStore::new()).event_log(1_000).thread("ann");
+    /// thread.run(vec!["hello".to_string()]).await?.into_finished()?;
+    /// let before = thread.last_event().await?;
+    /// thread.run(vec!["and again".to_string()]).await?.into_finished()?;
+    /// let of_second_turn = thread.events_since(before).await?;
+    /// assert_eq!(of_second_turn.last().map(|event| event.number), Some(thread.last_event().await?));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn last_event(&self) -> Result<u64, ThreadError> {
+        durable::last_event(&self.checked()?).await
+    }
 }

@@ -108,10 +108,7 @@ pub(crate) trait ServedThreads: ReadThreads {
     ) -> Result<Vec<petalflow::event::LoggedEvent>, ThreadError>;
     /// The number of the last stored event; 0 if there is none.
     #[cfg(feature = "protocol")]
-    async fn last_event(&self, thread: &str) -> Result<u64, ThreadError> {
-        let events = self.events_since(thread, 0).await?;
-        Ok(events.last().map_or(0, |last| last.number))
-    }
+    async fn last_event(&self, thread: &str) -> Result<u64, ThreadError>;
 
     async fn edit(
         &self,

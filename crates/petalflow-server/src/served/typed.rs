@@ -242,6 +242,11 @@ impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
         self.thread(thread).events_since(number).await
     }
 
+    #[cfg(feature = "protocol")]
+    async fn last_event(&self, thread: &str) -> Result<u64, ThreadError> {
+        self.thread(thread).last_event().await
+    }
+
     async fn edit(
         &self,
         thread: &str,

@@ -161,6 +161,12 @@ fn encode(entries: &[LogEntry]) -> Vec<u8> {
     bytes
 }
 
+/// The number of the newest stored event of a thread; 0 if there is none.
+pub(crate) async fn last_event(storage: &ThreadStorage) -> Result<u64, ThreadError> {
+    let newest = storage.history(EVENT_LOG, None, 1).await?;
+    Ok(newest.first().map_or(0, |record| record.seq))
+}
+
 /// The stored events of a thread with numbers above `after`, in the order of their numbers.
 pub(crate) async fn events_since(
     storage: &ThreadStorage,

@@ -1,4 +1,4 @@
-//! Where a turn ends in the log of its thread.
+//! Where a turn begins and ends in the log of its thread.
 
 use super::begin::Turn;
 use super::logged::Logged;
@@ -13,43 +13,46 @@ pub(crate) struct Extent {
     pub(crate) checkpoint: Option<u64>,
     /// Whether no turn follows.
     pub(crate) is_last: bool,
-    /// The number of the last event before the turn that was before it. `None` for the first turn.
-    pub(crate) previous: Option<u64>,
 }
 
 impl Turn {
     /// Where the turn is in its thread. `None` if the log does not have its start.
     pub(crate) async fn extent(&self) -> Result<Option<Extent>, Refusal> {
-        let events = self.flow.events_since(&self.thread, 0).await?;
-        let last = events.last().map(|last| last.number);
-        let is_logged = events.iter().any(|event| event.number == self.after + 1);
-        if !is_logged {
+        let events = self.flow.events_since(&self.thread, self.after).await?;
+        let (Some(first), Some(last)) = (events.first(), events.last()) else {
+            return Ok(None);
+        };
+        if first.number != self.after + 1 {
             return Ok(None);
         }
-        let mut extent = Extent::default();
-        let mut begin = 0;
+        let mut extent = Extent {
+            is_last: true,
+            ..Extent::default()
+        };
         for event in &events {
-            let is_before = event.number <= self.after;
             match Logged::of(event) {
-                Some(Logged::Checkpoint(checkpoint)) if !is_before => {
-                    extent.checkpoint = Some(checkpoint);
-                }
+                Some(Logged::Checkpoint(checkpoint)) => extent.checkpoint = Some(checkpoint),
                 Some(logged) if logged.ends_turn() => {
-                    if is_before {
-                        extent.previous = Some(begin);
-                        begin = event.number;
-                        continue;
-                    }
                     extent.end = Some(event.number);
-                    extent.is_last = extent.end == last;
-                    return Ok(Some(extent));
+                    extent.is_last = event.number == last.number;
+                    break;
                 }
                 _ => {}
             }
         }
-        Ok(Some(Extent {
-            is_last: true,
-            ..extent
-        }))
+        Ok(Some(extent))
+    }
+
+    /// The number of the last event before the turn that was before this one. `None` for the first turn.
+    #[cfg(feature = "openai")]
+    pub(crate) async fn previous(&self) -> Result<Option<u64>, Refusal> {
+        let events = self.flow.events_since(&self.thread, 0).await?;
+        let before = events.iter().filter(|event| event.number <= self.after);
+        let ends = before
+            .filter(|event| Logged::of(event).is_some_and(|logged| logged.ends_turn()))
+            .map(|event| event.number);
+        let mut ends: Vec<u64> = ends.collect();
+        let is_second_or_later = ends.pop().is_some();
+        Ok(is_second_or_later.then(|| ends.pop().unwrap_or(0)))
     }
 }

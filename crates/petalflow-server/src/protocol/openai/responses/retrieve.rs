@@ -117,6 +117,7 @@ async fn head(
         .await
         .map_err(crate::refusal::Refusal::from)?;
     let extent = turn.extent().await?.unwrap_or_default();
+    let previous = turn.previous().await?;
     let view = flow.view(&turn.thread, extent.checkpoint).await?;
     let client = view.map(|mut view| view["state"]["client"].take());
     Ok(Head {
@@ -125,7 +126,7 @@ async fn head(
         created: turn.began_ms().await? / 1_000,
         settings: serde_json::from_value(client.unwrap_or_default()).unwrap_or_default(),
         labels: info.map(|info| info.labels).unwrap_or_default(),
-        previous: extent.previous.map(|after| id.sibling(after).to_string()),
+        previous: previous.map(|after| id.sibling(after).to_string()),
         background: None,
         stores: true,
     })
