@@ -101,7 +101,10 @@ fn of_pending(pending: &TurnPending) -> Option<Wait> {
         TurnPending::Credential { request, .. } => Wait {
             id,
             kind: WaitKind::Credential,
-            text: "A credential is needed.".into(),
+            text: request["hint"]
+                .as_str()
+                .unwrap_or("A credential is needed.")
+                .to_string(),
             data: request.clone(),
             schema: json!({ "type": "object", "properties": { "credential": {} }, "required": ["credential"] }),
         },

@@ -23,7 +23,7 @@ async fn post(router: &Router, input: Value) -> Response {
 }
 
 /// The events of a run.
-async fn run(router: &Router, input: Value) -> Vec<Value> {
+pub(super) async fn run(router: &Router, input: Value) -> Vec<Value> {
     let response = post(router, input).await;
     assert_eq!(response.status, StatusCode::OK, "{response:?}");
     let data = response
@@ -34,7 +34,7 @@ async fn run(router: &Router, input: Value) -> Vec<Value> {
         .collect()
 }
 
-fn says(run: &str, messages: &[(&str, &str)]) -> Value {
+pub(super) fn says(run: &str, messages: &[(&str, &str)]) -> Value {
     let messages: Vec<Value> = messages
         .iter()
         .map(|(id, text)| json!({ "id": id, "role": "user", "content": text }))
@@ -49,17 +49,23 @@ fn kinds(events: &[Value]) -> Vec<&str> {
         .collect()
 }
 
-fn text(events: &[Value]) -> String {
+pub(super) fn text(events: &[Value]) -> String {
     let pieces = events
         .iter()
         .filter(|event| event["type"] == "TEXT_MESSAGE_CONTENT");
     pieces.filter_map(|event| event["delta"].as_str()).collect()
 }
 
-fn outcome(events: &[Value]) -> &Value {
+pub(super) fn outcome(events: &[Value]) -> &Value {
     let last = events.last().expect("there is an event");
     assert_eq!(last["type"], "RUN_FINISHED", "{last}");
     &last["outcome"]
+}
+
+/// The input that answers an interrupt.
+pub(super) fn resume(run: &str, interrupt: &Value, payload: Value) -> Value {
+    let entry = json!({ "interruptId": interrupt, "status": "resolved", "payload": payload });
+    json!({ "threadId": "t", "runId": run, "messages": [], "resume": [entry] })
 }
 
 #[tokio::test]

@@ -9,3 +9,5 @@ mod ag_ui;
 #[cfg(feature = "ag-ui")]
 mod ag_ui_client;
 mod guide;
+#[cfg(all(feature = "a2a", feature = "ag-ui"))]
+mod waits;

@@ -183,10 +183,8 @@ pub(super) fn collect(artifacts: &mut Vec<Value>, number: usize, part: Value, ap
     let Some(parts) = artifact["parts"].as_array_mut() else {
         return;
     };
-    match (
-        parts.last_mut().map(|last| &mut last["text"]),
-        &part["text"],
-    ) {
+    let last = parts.last_mut().and_then(|last| last.get_mut("text"));
+    match (last, &part["text"]) {
         (Some(Value::String(text)), Value::String(more)) => text.push_str(more),
         (_, Value::String(more)) if more.is_empty() => {}
         _ => parts.push(part),
