@@ -2,6 +2,8 @@
 
 mod agent;
 mod flows;
+#[cfg(all(feature = "a2a", feature = "ag-ui", feature = "openai"))]
+mod protocols;
 mod webhooks;
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -27,6 +29,11 @@ fn server(store: &(impl Store + Clone)) -> Server {
         .serve_flow(flows::asking())
         .agent("clerk", &agent::clerk())
         .threads(TriggerAuth::None);
+    #[cfg(all(feature = "a2a", feature = "ag-ui", feature = "openai"))]
+    let server = server
+        .a2a(petalflow_server::A2a::new("https://example.com"))
+        .ag_ui()
+        .openai();
     server.build().expect("the settings are right")
 }
 
@@ -75,16 +82,7 @@ impl Process {
 
     /// Sends a request. Nothing if the server does not answer.
     fn request(&self, method: &str, path: &str, header: &str, body: &str) -> Option<(u16, Value)> {
-        let mut stream = TcpStream::connect(&self.address).ok()?;
-        let length = body.len();
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nHost: a\r\n{header}\r\nContent-Type: application/json\r\n\
-             Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-        )
-        .ok()?;
-        let mut response = String::new();
-        stream.read_to_string(&mut response).ok()?;
+        let response = exchange(&self.address, method, path, header, body)?;
         let (head, body) = response.split_once("\r\n\r\n")?;
         let status = head.split(' ').nth(1)?.parse().ok()?;
         Some((status, serde_json::from_str(body).ok()?))
@@ -117,4 +115,19 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Sends a request, and returns the whole response. Nothing if the server does not answer to the end.
+fn exchange(address: &str, method: &str, path: &str, header: &str, body: &str) -> Option<String> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    let length = body.len();
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nHost: a\r\n{header}\r\nContent-Type: application/json\r\n\
+         Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    )
+    .ok()?;
+    let mut response = String::new();
+    stream.read_to_string(&mut response).ok()?;
+    Some(response)
 }
