@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use petalflow::checkpoint::ThreadStatus;
-use petalflow::engine::{RecordChanges, ThreadRecords};
+use petalflow::engine::{EventSource, RecordChanges, ThreadRecords};
 use petalflow::interrupt::{Ask, Resume};
 use petalflow::run::RunErrorKind;
 use petalflow::state::{InputOf, Storable};
@@ -266,6 +266,15 @@ impl<F: Flow<State: Storable>> RestateThread<F> {
         }
         self.change(&state, records.changes_since(&state.records))
             .await
+    }
+
+    /// Where the events of the flow are read.
+    pub(crate) fn source(&self) -> Result<&dyn EventSource, RestateError> {
+        self.client
+            .flow
+            .source
+            .as_deref()
+            .ok_or(RestateError::NoEvents)
     }
 
     async fn resting(&self) -> Result<ThreadState, RestateError> {

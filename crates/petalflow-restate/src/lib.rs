@@ -8,6 +8,7 @@
 //! * [`Endpoint`]: serves threads and nodes to the Restate server
 //! * [`Client`] and [`RestateThread`]: begin threads, answer, wait, read
 //! * [`Admin`]: registers endpoints
+//! * [`RestateFlow::events`] and [`RestateThread::follow`]: listeners in other processes receive the events of a thread
 //!
 //! The checkpoints are those of a local thread, byte for byte: [`RestateThread::export`] and [`RestateThread::import`] move threads
 //! between Restate and any store.
@@ -63,6 +64,7 @@ mod driver;
 mod endpoint;
 mod error;
 mod flow;
+mod follow;
 mod http;
 mod node_host;
 mod pass;
@@ -74,3 +76,4 @@ pub use client::{Client, Rest, RestateThread};
 pub use endpoint::{Bound, Endpoint};
 pub use error::RestateError;
 pub use flow::{RestateFlow, RetryPolicy};
+pub use follow::FollowedThread;

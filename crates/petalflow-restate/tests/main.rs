@@ -2,5 +2,6 @@
 
 mod conformance;
 mod kills;
+mod streaming;
 mod support;
 mod threads;

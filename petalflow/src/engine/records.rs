@@ -308,7 +308,7 @@ impl ThreadRecords {
         Ok(checkpoints)
     }
 
-    /// The number of the newest checkpoint of the thread's own flow.
+    /// The key of the newest checkpoint of the thread's own flow.
     pub(super) fn newest(&self) -> Option<String> {
         let prefix = key(&["c", "", ""]);
         let own = self
@@ -316,6 +316,17 @@ impl ThreadRecords {
             .range(prefix.clone()..)
             .take_while(|(key, _)| key.starts_with(&prefix));
         own.last().map(|(key, _)| key.clone())
+    }
+
+    /// The number of the newest checkpoint of the thread's own flow; 0 if there is none.
+    pub(super) fn newest_number(&self) -> u64 {
+        let newest = self.newest();
+        let number = newest
+            .as_deref()
+            .and_then(|key| key.rsplit(SEPARATOR).next());
+        number
+            .and_then(|number| u64::from_str_radix(number, 16).ok())
+            .unwrap_or(0)
     }
 
     /// Whether the task has a result.
