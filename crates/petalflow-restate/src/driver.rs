@@ -12,13 +12,17 @@ use restate_sdk::context::{
     ObjectContext, RequestTarget, RunFuture as _, SharedObjectContext,
 };
 use restate_sdk::errors::{HandlerError, TerminalError};
+use restate_sdk::serde::Json;
 
 use crate::flow::RestateFlow;
 use crate::pass::{JournaledPass, Recorded, now_ms, step_retries};
-use crate::thread_state::{CallMeta, Change, Meta, TaskCall, ThreadState};
+use crate::thread_state::{CallMeta, Change, Listed, Meta, TaskCall, ThreadState};
 
 /// The key of the object's state.
 const STATE: &str = "thread";
+
+/// The key of what is listed of the thread.
+pub(crate) const LISTED: &str = "listed";
 
 /// The end of a pass that has only requested tasks.
 const REQUESTED: PassEnd = PassEnd {
@@ -248,10 +252,12 @@ fn rest<F: Flow<State: Storable>>(
             ctx.resolve_awakeable(&waiting, ());
         }
     }
-    if is_removed {
-        ctx.clear_all();
-    } else {
-        ctx.set(STATE, state);
+    match state.info(ctx.key())? {
+        Some(info) => {
+            ctx.set(LISTED, Json(Listed::new(info)));
+            ctx.set(STATE, state);
+        }
+        None => ctx.clear_all(),
     }
     Ok(())
 }

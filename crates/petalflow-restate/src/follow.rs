@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use futures_util::stream::{self, BoxStream, Stream, StreamExt as _};
 use petalflow::Flow;
-use petalflow::checkpoint::ThreadStatus;
 use petalflow::engine::{FollowedEvent, StoredEvents, StreamReader};
 use petalflow::state::Storable;
 use tokio::time::timeout;
@@ -139,7 +138,7 @@ impl<F: Flow<State: Storable>> Follower<F> {
                 if rests {
                     return Ok(None);
                 }
-                rests = !is_running(&self.thread).await?;
+                rests = !self.thread.is_running().await?;
                 if rests && self.has_ended {
                     return Ok(None);
                 }
@@ -162,15 +161,5 @@ impl<F: Flow<State: Storable>> Follower<F> {
                 return Ok(Some(event));
             }
         }
-    }
-}
-
-async fn is_running<F: Flow<State: Storable>>(
-    thread: &RestateThread<F>,
-) -> Result<bool, RestateError> {
-    match thread.rest().await {
-        Ok(rest) => Ok(rest.status == ThreadStatus::Running),
-        Err(RestateError::Unknown(_)) => Ok(false),
-        Err(error) => Err(error),
     }
 }
