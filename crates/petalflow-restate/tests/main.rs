@@ -1,6 +1,8 @@
 //! Threads on a real Restate server, which `PETALFLOW_RESTATE_BIN` names.
 
+mod cluster;
 mod conformance;
 mod kills;
+mod streaming;
 mod support;
 mod threads;

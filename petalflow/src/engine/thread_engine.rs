@@ -12,6 +12,7 @@ use super::pass_store::PassStore;
 use super::placement::{LeaveAll, LeavePlaced, RunOnly};
 use super::records::{RecordChanges, ThreadRecords};
 use super::records_error::RecordsError;
+use super::stream::Publisher;
 use crate::checkpoint::ThreadStatus;
 use crate::flow::Flow;
 use crate::ids::TaskId;
@@ -79,6 +80,7 @@ pub struct ThreadEngine<F: Flow> {
     launch: Launch<F>,
     placed: Arc<BTreeMap<String, String>>,
     retention: Retention,
+    pub(super) publisher: Option<Arc<Publisher>>,
 }
 
 impl_debug!([F: Flow] ThreadEngine<F>, |this| launch = this.launch, placed = this.placed);
@@ -89,22 +91,29 @@ impl<F: Flow> Clone for ThreadEngine<F> {
             launch: self.launch.clone(),
             placed: Arc::clone(&self.placed),
             retention: self.retention,
+            publisher: self.publisher.clone(),
         }
     }
 }
 
 impl<F: Flow<State: Storable>> ThreadEngine<F> {
     /// The threads of a flow, with the settings of the launch. Its limit of supersteps counts from each input and each answer, as
-    /// with a store. Its timeout for a run is that of one pass.
+    /// with a store. Its timeout for a run is that of one pass. Nodes with `remote` in `with` are [placed](Self::place) on its pool.
     pub fn new(launch: Launch<F>) -> Self {
+        let plan = launch.flow().plan();
+        let nodes = plan.graph().nodes().iter().zip(&plan.policies);
+        let placed = nodes
+            .filter_map(|(node, policy)| Some((node.name.to_string(), policy.remote?.to_string())));
         ThreadEngine {
+            placed: Arc::new(placed.collect()),
             launch,
-            placed: Arc::default(),
             retention: Retention::ALL,
+            publisher: None,
         }
     }
 
     /// Leaves the tasks of a node to the processes of a pool: [`advance`](Self::advance) requests them in place of running them.
+    /// This replaces a `remote` in the flow.
     ///
     /// # Errors
     ///
@@ -256,7 +265,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     ) -> Pass {
         let placed = Arc::clone(&self.placed);
         let requested: HashSet<TaskId> = requested.into_iter().collect();
-        self.pass(thread, records, used, move |store| {
+        self.pass(thread, records, used, None, move |store| {
             (!placed.is_empty()).then(|| {
                 Arc::new(LeavePlaced {
                     placed,
@@ -346,7 +355,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
                 failure: None,
             });
         }
-        self.pass(thread, records, used, move |_| {
+        self.pass(thread, records, used, Some(task), move |_| {
             Some(Arc::new(RunOnly(task)) as _)
         })
     }
@@ -356,20 +365,26 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         thread: &str,
         records: ThreadRecords,
         used: u64,
+        task: Option<TaskId>,
         outermost: impl FnOnce(&PassStore) -> Option<Arc<dyn Middleware<F::State>>> + Send + 'static,
     ) -> Pass {
         let (sender, batches) = mpsc::unbounded_channel();
         let (engine, thread, to) = (self.clone(), thread.to_string(), sender.clone());
+        let events = self.pass_events(&thread, &records, used, task, &self.placed);
         let prepared = async move {
             let store = PassStore::new(&thread, records, Some(to)).await?;
             let launch = engine.launch.clone().after(used, outermost(&store));
-            let run = engine.thread(&thread, &store, launch).resume(());
+            let mut run = engine.thread(&thread, &store, launch).resume(());
+            if let Some(events) = events {
+                run = run.send_events_to(events);
+            }
             let run: super::pass::BoxedRun<F::State> = Box::pin(run);
             Ok((store, run))
         };
         Pass::start(
             self.launch.flow().stored_name().into(),
             prepared,
+            self.publisher.clone(),
             sender,
             batches,
         )

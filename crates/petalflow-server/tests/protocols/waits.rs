@@ -25,7 +25,7 @@ struct MayOrder {
 }
 
 /// An agent with a tool that needs a credential, and one that asks a question.
-fn desk() -> (Agent, ScriptedModel) {
+fn asking_agent() -> (Agent, ScriptedModel) {
     let model = ScriptedModel::from_fn(answer);
     let calendar = FuncTool::with_context(
         "calendar",
@@ -92,7 +92,7 @@ fn reply(task: &Value, part: Value) -> Value {
 
 #[tokio::test]
 async fn a_credential_is_required_and_given() {
-    let (agent, model) = desk();
+    let (agent, model) = asking_agent();
     let router = served(&agent);
     let task = a2a::task(&router, a2a::says("m1", "calendar")).await;
     assert_eq!(a2a::state(&task), "TASK_STATE_AUTH_REQUIRED");
@@ -129,7 +129,7 @@ async fn a_credential_is_required_and_given() {
 
 #[tokio::test]
 async fn a_question_of_a_tool_is_answered_by_its_schema() {
-    let router = served(&desk().0);
+    let router = served(&asking_agent().0);
     let task = a2a::task(&router, a2a::says("m1", "order")).await;
     assert_eq!(a2a::state(&task), "TASK_STATE_INPUT_REQUIRED");
     let asked = &task["status"]["message"]["parts"][1]["data"];
@@ -168,7 +168,7 @@ async fn a_question_of_a_tool_is_answered_by_its_schema() {
 #[tokio::test]
 async fn a_cancelled_task_ends_questions_and_credentials() {
     for tool in ["order", "calendar"] {
-        let (agent, model) = desk();
+        let (agent, model) = asking_agent();
         let router = served(&agent);
         let task = a2a::task(&router, a2a::says("m1", tool)).await;
         let cancelled = a2a::rpc(&router, "CancelTask", json!({ "id": task["id"] })).await;
@@ -179,7 +179,7 @@ async fn a_cancelled_task_ends_questions_and_credentials() {
         assert_eq!(a2a::state(&next), "TASK_STATE_COMPLETED", "{tool}: {next}");
         let last = model.last_request().expect("it was asked");
         assert_eq!(
-            last.messages.last().map(|it| it.text()),
+            last.messages.last().map(petalflow_llm::ChatMessage::text),
             Some("hello".into())
         );
         // The call has a result, as providers need.
@@ -198,7 +198,7 @@ async fn a_cancelled_task_ends_questions_and_credentials() {
 
 #[tokio::test]
 async fn pictures_go_both_ways() {
-    let (agent, model) = desk();
+    let (agent, model) = asking_agent();
     let router = served(&agent);
     let picture = json!({ "raw": DOT, "mediaType": "image/gif", "filename": "dot.gif" });
     let message = json!({ "messageId": "m1", "role": "ROLE_USER", "parts": [{ "text": "What is it?" }, picture] });
