@@ -2,6 +2,8 @@
 
 mod conformance;
 mod kills;
+#[cfg(feature = "server")]
+mod served;
 mod streaming;
 mod support;
 mod threads;
