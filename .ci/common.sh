@@ -26,8 +26,8 @@ step() {
     printf '\n=== %4ds  %s\n' "$SECONDS" "$*"
 }
 
-# Installs what the tests need: servers for the tests of the database stores, a browser for those of the studio, a C compiler, because SQLite is built from
-# source, and rust-analyzer.
+# Installs what the tests need: servers for the tests of the database stores, a browser for those of the studio, a C
+# compiler, because SQLite is built from source, and rust-analyzer.
 install_packages() {
     local packages=(chromium chromium-driver openssl postgresql redis-server)
     command -v cc >/dev/null || packages+=(gcc libc6-dev)
@@ -68,6 +68,25 @@ install_packages() {
     else
         echo "no client of AG-UI: npm cannot install the package @ag-ui/client" >&2
     fi
+}
+
+# Installs a Restate server, and tests the crate that is outside of the workspace with it. The argument is the number of
+# processes that are killed.
+test_restate() {
+    local server="$TEMPORARY/restate"
+    if ! command -v npm >/dev/null ||
+        ! npm install --ignore-scripts --silent --prefix "$server" @restatedev/restate-server@1.7.12; then
+        echo "skipped: npm cannot install the server; the crate is only checked" >&2
+        cargo check --quiet --manifest-path crates/petalflow-restate/Cargo.toml --all-targets
+        return
+    fi
+    PETALFLOW_RESTATE_BIN=$(echo "$server"/node_modules/@restatedev/restate-server-*/bin/restate-server)
+    export PETALFLOW_RESTATE_BIN
+    (
+        cd crates/petalflow-restate
+        cargo fmt --check
+        PETALFLOW_KILLS="$1" cargo test --quiet -- --test-threads=2
+    )
 }
 
 # Prints `package feature` for each feature of each package that is published, and `package` alone for none of them.

@@ -298,16 +298,15 @@ fn retry(value: &Expr, runtime: &dyn ToTokens) -> syn::Result<TokenStream> {
     Err(coded_at(Rule::Option, value, message))
 }
 
-/// The name of a node in storage: a string literal.
-pub(crate) fn node_id(value: &Expr) -> syn::Result<String> {
-    if let Expr::Lit(literal) = types::ungroup_expr(value)
-        && let Lit::Str(text) = &literal.lit
-        && !text.value().is_empty()
-    {
-        return Ok(text.value());
+/// The text of a string literal. `None` if the value is none, or empty.
+pub(crate) fn text(value: &Expr) -> Option<String> {
+    let Expr::Lit(literal) = types::ungroup_expr(value) else {
+        return None;
+    };
+    match &literal.lit {
+        Lit::Str(text) => Some(text.value()).filter(|text| !text.is_empty()),
+        _ => None,
     }
-    let message = "`id` takes the name under which the node is stored: `id: \"…\"`";
-    Err(coded_at(Rule::Option, value, message))
 }
 
 /// A time span from a literal: `30s`, `500ms`, `2m`, `1h`, `3d`, `2w`, `1.5s`, or the same in quotes.

@@ -31,6 +31,8 @@ pub struct NodeSettings {
     pub idle: (),
     /// How long a result is used again for equal inputs: `1h`.
     pub cache: (),
+    /// The pool of processes that run it, if an engine places nodes: `"crawlers"`.
+    pub remote: (),
     /// The name in stored checkpoints: `"write"`.
     pub id: (),
 }

@@ -70,6 +70,7 @@
 /// | `node review: ReviewEssay { in: .., out: .., keep: thread };` | the same, but the thread retains the state of the sub-flow. Without `keep` the state is new each time |
 /// | `with fetch { retry: 3, timeout: 30s, idle: 5s };` | retries (one, or a list `[.., ..]`) and timeouts. They replace those of `#[node(..)]` |
 /// | `with fetch { cache: 1h };` | how long a result is valid for the same values of the keys that the node reads, if the launch has a [cache](crate::cache) |
+/// | `with fetch { remote: "crawlers" };` | the pool of processes that run the node, if an engine places nodes, as the crate `petalflow-restate` does. Other runs ignore it |
 /// | `with fetch { id: "old_fetch" };` | the name of the node in stored checkpoints, for a node that was renamed |
 ///
 /// Nodes are named by paths: `START -> nodes::write`. The edge from `START` can be left out if exactly one node has no edge into

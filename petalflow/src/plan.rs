@@ -256,7 +256,7 @@ impl ExecutionPlan {
             plan.has_deferred |= node.deferred;
             let mut edges = OutEdges {
                 deferred: node.deferred,
-                fast: !node.deferred && plan.policies[index].is_none(),
+                fast: !node.deferred && plan.policies[index].is_bare(),
                 ..OutEdges::default()
             };
             for _ in 0..plan.routes[index].len() {

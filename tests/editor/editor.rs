@@ -397,7 +397,7 @@ fn nodes_and_statements_are_completed() {
 #[test]
 fn arms_and_options_are_completed() {
     let arms = ["Publish", "Revise"];
-    let options = ["cache", "id", "idle", "retry", "timeout"];
+    let options = ["cache", "id", "idle", "remote", "retry", "timeout"];
     open(|client| {
         for (before, typed, expected) in [
             ("Revise => write,", "Re| => write,", &arms[..]),

@@ -41,7 +41,7 @@ async fn list(folder: &Path) -> petalflow::Result<Each<PathBuf>> {
     Ok(Each(documents))
 }
 
-/// Reads a document. It is placed on the pool `crawlers`.
+/// Reads a document.
 #[node(Crawl)]
 async fn read(#[item] document: &Path) -> petalflow::Result<(CrawlWords, CrawlReadBy)> {
     let text = std::fs::read_to_string(document)?;
@@ -61,10 +61,14 @@ async fn summarize(words: &u64, read_by: &[u32]) -> CrawlSummary {
     ))
 }
 
-flow!(CrawlAll(Crawl) { list -> each read -> summarize; defer summarize; });
+flow!(CrawlAll(Crawl) {
+    list -> each read -> summarize;
+    defer summarize;
+    with read { remote: "crawlers" };
+});
 
-fn flow() -> Result<RestateFlow<CrawlAll>> {
-    Ok(RestateFlow::new(CrawlAll::new()).place("read", "crawlers")?)
+fn flow() -> RestateFlow<CrawlAll> {
+    RestateFlow::new(CrawlAll::new())
 }
 
 #[tokio::main]
@@ -74,7 +78,7 @@ async fn main() -> Result<()> {
         [] => everything().await,
         ["driver", address] => {
             Endpoint::new()
-                .threads(&flow()?)?
+                .threads(&flow())?
                 .bind(address)
                 .await?
                 .serve()
@@ -82,7 +86,7 @@ async fn main() -> Result<()> {
             Ok(())
         }
         ["host", address] => {
-            let host = Endpoint::new().nodes(&flow()?, "crawlers")?.concurrency(16);
+            let host = Endpoint::new().nodes(&flow(), "crawlers")?.concurrency(16);
             host.bind(address).await?.serve().await;
             Ok(())
         }
@@ -139,7 +143,7 @@ async fn everything() -> Result<()> {
         }
     }
     let begun = Instant::now();
-    let thread = Client::new(&flow()?, "http://127.0.0.1:28080").thread("crawl");
+    let thread = Client::new(&flow(), "http://127.0.0.1:28080").thread("crawl");
     thread.begin(documents).await?;
     let rest = thread.wait().await?;
     let snapshot = thread.snapshot().await?.ok_or("the thread is gone")?;

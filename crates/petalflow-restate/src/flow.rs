@@ -101,7 +101,7 @@ impl<F: Flow> Clone for RestateFlow<F> {
 }
 
 impl<F: Flow<State: Storable>> RestateFlow<F> {
-    /// A flow whose nodes all run in the driver. The newest checkpoint of a thread remains.
+    /// A flow whose nodes run in the driver, except for those with `remote` in `with`. The newest checkpoint of a thread remains.
     pub fn new(launch: Launch<F>) -> Self {
         RestateFlow {
             engine: ThreadEngine::new(launch).retention(Retention::max_checkpoints(1)),
@@ -113,7 +113,7 @@ impl<F: Flow<State: Storable>> RestateFlow<F> {
         }
     }
 
-    /// Places a node on a pool: its tasks run in the processes that serve the pool.
+    /// Places a node on a pool: its tasks run in the processes that serve the pool. This replaces a `remote` in the flow.
     ///
     /// # Errors
     ///

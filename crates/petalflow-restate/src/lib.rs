@@ -4,7 +4,7 @@
 //! superstep is one short invocation of it. So a thread that waits for a person occupies nothing, and goes on with the newest
 //! program. A node runs in the driver, or, if it is placed on a pool, in any process that [serves](Endpoint::nodes) the pool.
 //!
-//! * [`RestateFlow`]: a flow, its placements, and its settings
+//! * [`RestateFlow`]: a flow with its placements and settings
 //! * [`Endpoint`]: serves threads and nodes to the Restate server
 //! * [`Client`] and [`RestateThread`]: begin threads, answer, wait, read
 //! * [`Admin`]: registers endpoints
@@ -37,11 +37,14 @@
 //!     CrawlTexts(vec![format!("the text of page {page}")])
 //! }
 //!
-//! flow!(CrawlAll(Crawl) { list -> each fetch });
+//! flow!(CrawlAll(Crawl) {
+//!     list -> each fetch;
+//!     with fetch { remote: "crawlers" };
+//! });
 //!
 //! # #[tokio::main]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-//! let flow = RestateFlow::new(CrawlAll::new()).place("fetch", "crawlers")?;
+//! let flow = RestateFlow::new(CrawlAll::new());
 //! // Usually these are two programs on several machines.
 //! let driver = Endpoint::new().threads(&flow)?.bind("127.0.0.1:9080").await?;
 //! let host = Endpoint::new().nodes(&flow, "crawlers")?.concurrency(8).bind("127.0.0.1:9081").await?;

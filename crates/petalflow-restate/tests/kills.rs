@@ -17,15 +17,15 @@ const EFFECTS: &str = "PETALFLOW_RESTATE_TEST_EFFECTS";
 
 #[state]
 #[derive(Debug)]
-struct Shop {
+pub(super) struct Shop {
     #[key(input)]
     orders: u32,
     #[key(sum)]
     round: u32,
     #[key(append)]
-    paid: Vec<String>,
+    pub(super) paid: Vec<String>,
     #[key(append)]
-    booked: Vec<String>,
+    pub(super) booked: Vec<String>,
 }
 
 /// Happens once for each record of it. A kill between the effect and its record repeats the effect.
@@ -77,14 +77,14 @@ async fn next(round: &u32) -> bool {
 }
 
 flow! {
-    SellAll(Shop) {
+    pub(super) SellAll(Shop) {
         START -> open -> list -> each pay -> book;
         book -> next -> match { true => open, false => END };
         defer book;
     }
 }
 
-fn flow() -> RestateFlow<SellAll> {
+pub(super) fn flow() -> RestateFlow<SellAll> {
     RestateFlow::new(SellAll::new())
         .place("pay", "tills")
         .expect("it has the node")
@@ -109,7 +109,7 @@ async fn process_of_the_kill_test() {
 }
 
 /// A process that serves.
-struct Process {
+pub(super) struct Process {
     role: &'static str,
     address: String,
     effects: std::path::PathBuf,
@@ -117,7 +117,7 @@ struct Process {
 }
 
 impl Process {
-    fn start(role: &'static str, port: u16, effects: &std::path::Path) -> Self {
+    pub(super) fn start(role: &'static str, port: u16, effects: &std::path::Path) -> Self {
         let address = format!("127.0.0.1:{port}");
         let child = Self::spawn(role, &address, effects);
         Process {
@@ -155,7 +155,7 @@ impl Drop for Process {
 }
 
 /// Runs a thread to its end, whatever is killed.
-async fn run(client: &Client<SellAll>, id: &str) -> Shop {
+pub(super) async fn run(client: &Client<SellAll>, id: &str) -> Shop {
     let thread = client.thread(id);
     let deadline = Instant::now() + Duration::from_mins(2);
     loop {
@@ -208,12 +208,7 @@ async fn killed_processes_lose_nothing_and_record_each_effect_once() {
     let [one, two] = free_ports();
     let mut driver = Process::start("driver", one, &effects);
     let mut host = Process::start("host", two, &effects);
-    for port in [one, two] {
-        let url = format!("http://127.0.0.1:{port}");
-        while server.admin().register(&url).await.is_err() {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    }
+    server.register([one, two]).await;
     let client = Client::new(&flow(), server.ingress());
     // This process appends no effects.
     let expected = SellAll::run(4).await.expect("it ends");
@@ -267,7 +262,7 @@ async fn killed_processes_lose_nothing_and_record_each_effect_once() {
     );
 }
 
-fn check(found: &Shop, expected: &Shop, id: &str) {
+pub(super) fn check(found: &Shop, expected: &Shop, id: &str) {
     assert_eq!(found.paid, expected.paid, "{id}");
     assert_eq!(found.booked, expected.booked, "{id}");
     assert_eq!(found.round, expected.round, "{id}");

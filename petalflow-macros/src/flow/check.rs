@@ -118,7 +118,7 @@ fn misuse(problem: &Problem) -> (Option<Rule>, String) {
 }
 
 /// The options of `with`.
-const NODE_OPTIONS: [&str; 5] = ["retry", "timeout", "idle", "cache", "id"];
+const NODE_OPTIONS: [&str; 6] = ["retry", "timeout", "idle", "cache", "id", "remote"];
 
 /// PF024: every option of `with` exists and has a valid value.
 fn options_are_known(cx: &Cx<'_>, mistakes: &mut Mistakes) {
@@ -134,7 +134,9 @@ fn option_is_known(name: &Ident, value: &Expr, mistakes: &mut Mistakes) {
     let error = match &*written {
         "retry" => options::retries(value, &TokenStream::new()).err(),
         "timeout" | "idle" | "cache" => options::duration(value).err(),
-        "id" => options::node_id(value).err(),
+        "id" | "remote" if options::text(value).is_some() => None,
+        "id" => Some(coded_at(Rule::Option, value, messages::id_takes_text())),
+        "remote" => Some(coded_at(Rule::Option, value, messages::remote_takes_text())),
         "keep" => Some(coded_at(Rule::Option, name, messages::keep_beside_in())),
         _ => {
             let meant = options::meant(&written, &NODE_OPTIONS);

@@ -83,9 +83,14 @@ impl Node {
         matches!(self.kind, Kind::Function(_)) && !self.declared && !self.name.contains("::")
     }
 
-    /// Its name in stored checkpoints, if `with` has an `id`. An `id` that cannot be read is reported by `check`.
+    /// Its name in stored checkpoints, if `with` has an `id`.
     pub(crate) fn id(&self) -> Option<String> {
-        options::node_id(self.option("id")?).ok()
+        self.text("id")
+    }
+
+    /// The text of this option in `with`. One that cannot be read is reported by `check`.
+    pub(crate) fn text(&self, option: &str) -> Option<String> {
+        options::text(self.option(option)?)
     }
 }
 

@@ -98,17 +98,22 @@ impl<F: Flow> Clone for ThreadEngine<F> {
 
 impl<F: Flow<State: Storable>> ThreadEngine<F> {
     /// The threads of a flow, with the settings of the launch. Its limit of supersteps counts from each input and each answer, as
-    /// with a store. Its timeout for a run is that of one pass.
+    /// with a store. Its timeout for a run is that of one pass. Nodes with `remote` in `with` are [placed](Self::place) on its pool.
     pub fn new(launch: Launch<F>) -> Self {
+        let plan = launch.flow().plan();
+        let nodes = plan.graph().nodes().iter().zip(&plan.policies);
+        let placed = nodes
+            .filter_map(|(node, policy)| Some((node.name.to_string(), policy.remote?.to_string())));
         ThreadEngine {
+            placed: Arc::new(placed.collect()),
             launch,
-            placed: Arc::default(),
             retention: Retention::ALL,
             publisher: None,
         }
     }
 
     /// Leaves the tasks of a node to the processes of a pool: [`advance`](Self::advance) requests them in place of running them.
+    /// This replaces a `remote` in the flow.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The policy of one node: its retries, its timeouts and its cache.
+//! The policy of one node: its retries, its timeouts, its cache, and where it runs.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Retry;
 use crate::error::BoxError;
 
-/// The policy of a node: retries, timeouts, cache time. Unset parts keep the value set elsewhere.
+/// The policy of a node: retries, timeouts, cache time, where it runs. Unset parts keep the value set elsewhere.
 ///
 /// ```
 /// use petalflow::policy::{Policy, Retry};
@@ -27,15 +27,18 @@ pub struct Policy {
     pub idle: Option<Duration>,
     /// How long a result of the node is reused for equal reads, if the launch has a [cache](crate::Launch::cache).
     pub cache: Option<Duration>,
+    /// The pool of processes that run the node, if an engine places nodes: see [`engine`](crate::engine). Other runs ignore it.
+    pub remote: Option<&'static str>,
 }
 
 impl Policy {
-    /// No retries, no timeouts and no cache.
+    /// No retries, no timeouts, no cache and no pool.
     pub const NONE: Self = Policy {
         retry: &[],
         timeout: None,
         idle: None,
         cache: None,
+        remote: None,
     };
 
     /// This policy, with its unset parts taken from the other.
@@ -62,6 +65,11 @@ impl Policy {
             } else {
                 other.cache
             },
+            remote: if self.remote.is_some() {
+                self.remote
+            } else {
+                other.remote
+            },
         }
     }
 
@@ -71,6 +79,7 @@ impl Policy {
             && self.timeout.is_none()
             && self.idle.is_none()
             && self.cache.is_none()
+            && self.remote.is_none()
     }
 }
 
@@ -82,6 +91,8 @@ pub struct NodePolicy {
     pub(crate) timeout: Option<Duration>,
     pub(crate) idle: Option<Duration>,
     pub(crate) cache: Option<Duration>,
+    #[cfg_attr(not(feature = "engine"), expect(dead_code, reason = "engines read it"))]
+    pub(crate) remote: Option<&'static str>,
 }
 
 impl From<Policy> for NodePolicy {
@@ -91,6 +102,7 @@ impl From<Policy> for NodePolicy {
             timeout: policy.timeout,
             idle: policy.idle,
             cache: policy.cache,
+            remote: policy.remote,
         }
     }
 }
@@ -116,11 +128,12 @@ impl NodePolicy {
             timeout: self.timeout.or(other.timeout),
             idle: self.idle.or(other.idle),
             cache: self.cache.or(other.cache),
+            remote: self.remote.or(other.remote),
         }
     }
 
-    /// Whether no part is set.
-    pub(crate) fn is_none(&self) -> bool {
+    /// Whether nothing surrounds an attempt in this process.
+    pub(crate) fn is_bare(&self) -> bool {
         self.retry.is_empty()
             && self.timeout.is_none()
             && self.idle.is_none()

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use petalflow::engine::Supersteps;
+use petalflow::engine::{Supersteps, ThreadEngine, ThreadRecords};
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 
@@ -195,4 +195,37 @@ async fn retries_limits_and_untracked_keys() {
     }
     assert_eq!((run.state().n, CALLS.load(Ordering::SeqCst)), (2, 3));
     assert!(Supersteps::begin(Add::new().limit(0), "a", ()).is_err());
+}
+
+#[node(Crawl)]
+async fn fetch_remotely(#[item] page: &u32) -> CrawlTexts {
+    CrawlTexts(vec![format!("page {page}")])
+}
+
+flow!(CrawlElsewhere(Crawl) {
+    list -> each fetch_remotely;
+    with fetch_remotely { remote: "crawlers" };
+});
+
+/// The pools of the tasks that the superstep after `list` requests.
+async fn requested_pools(engine: ThreadEngine<CrawlElsewhere>) -> Vec<String> {
+    let mut records = ThreadRecords::default();
+    records.apply(&engine.begin("t", &records, vec![1, 2]).await.unwrap());
+    let mut listed = engine.advance("t", records.clone(), 0, []);
+    while let Some(batch) = listed.next().await {
+        records.apply(&batch.changes);
+    }
+    let requests = engine.requests("t", &records, 1).await;
+    let requests = requests.expect("all tasks are placed").into_iter();
+    requests.map(|request| request.pool).collect()
+}
+
+#[tokio::test]
+async fn a_remote_node_is_placed_on_its_pool_and_runs_locally_without_an_engine() {
+    let engine = || ThreadEngine::new(CrawlElsewhere::new());
+    assert_eq!(requested_pools(engine()).await, ["crawlers", "crawlers"]);
+    let other = engine().place("fetch_remotely", "others").unwrap();
+    assert_eq!(requested_pools(other).await, ["others", "others"]);
+    let crawl = CrawlElsewhere::run(vec![1, 2]).await.unwrap();
+    assert_eq!(crawl.texts, ["page 1", "page 2"]);
 }

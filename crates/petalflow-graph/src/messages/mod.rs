@@ -35,9 +35,9 @@ pub use routes::{
 };
 #[cfg(feature = "analysis")]
 pub use settings::{
-    catches_itself, caught_by_no_node, caught_twice, interrupted_twice, keep_beside_in,
-    keep_takes_thread, keeps_nothing, repeated_option, route_listed_twice, routes_listed_twice,
-    routes_not_listed, routes_of_type, unknown_option,
+    catches_itself, caught_by_no_node, caught_twice, id_takes_text, interrupted_twice,
+    keep_beside_in, keep_takes_thread, keeps_nothing, remote_takes_text, repeated_option,
+    route_listed_twice, routes_listed_twice, routes_not_listed, routes_of_type, unknown_option,
 };
 
 /// The line with its code, for users.
@@ -125,6 +125,8 @@ mod tests {
             repeated_option("retry"),
             keep_takes_thread(),
             keep_beside_in(),
+            id_takes_text().to_string(),
+            remote_takes_text().to_string(),
             keeps_nothing("a"),
             stored_twice("a", "b", "c"),
             interrupted_twice("before", "a"),

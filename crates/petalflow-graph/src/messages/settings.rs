@@ -26,6 +26,16 @@ pub fn keep_takes_thread() -> String {
     "`keep` takes only `thread`: write `keep: thread`; without `keep` the state of the sub-flow is new each time".into()
 }
 
+/// PF024, for `id` in `with`.
+pub fn id_takes_text() -> &'static str {
+    "`id` takes the name under which the node is stored; write `id: \"…\"`"
+}
+
+/// PF024, for `remote` in `with`.
+pub fn remote_takes_text() -> &'static str {
+    "`remote` takes the name of the pool of processes that run the node; write `remote: \"…\"`"
+}
+
 /// PF024, for `keep` in `with`.
 pub fn keep_beside_in() -> String {
     "`keep` is not an option of `with`; write it in the braces of the sub-flow, as in `{ in: .., out: .., keep: thread }`".into()

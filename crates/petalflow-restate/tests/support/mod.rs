@@ -10,10 +10,14 @@ pub(crate) const PROGRAM: &str = "PETALFLOW_RESTATE_BIN";
 
 /// A Restate server. It is killed when it is dropped.
 pub(crate) struct Server {
-    child: Child,
+    child: Option<Child>,
+    program: String,
+    name: String,
+    /// Those of the ingress, of the administration, and of the other servers.
     ports: [u16; 3],
     folder: tempfile::TempDir,
-    program: String,
+    /// The settings of its cluster.
+    cluster: Vec<(String, String)>,
 }
 
 impl Server {
@@ -23,17 +27,49 @@ impl Server {
             eprintln!("skipped: set {PROGRAM} to the path of `restate-server`");
             return None;
         };
-        let ports = free_ports();
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let child = spawn(&program, ports, &folder);
-        let mut server = Server {
-            child,
-            ports,
-            folder,
-            program,
-        };
+        let server = Self::spawn(&program, "test", free_ports(), &[]);
         server.ready().await;
         Some(server)
+    }
+
+    /// Starts three servers as one cluster that stores everything twice, or returns `None` and says so if there is no program.
+    pub(crate) async fn start_cluster() -> Option<[Self; 3]> {
+        let Ok(program) = std::env::var(PROGRAM) else {
+            eprintln!("skipped: set {PROGRAM} to the path of `restate-server`");
+            return None;
+        };
+        let all: [u16; 9] = free_ports();
+        let addresses = [all[2], all[5], all[8]].map(|port| format!("http://127.0.0.1:{port}/"));
+        let addresses = format!("{addresses:?}");
+        let servers = [0, 1, 2].map(|number: usize| {
+            let ports = [0, 1, 2].map(|port| all[3 * number + port]);
+            let provisions = if number == 0 { "true" } else { "false" };
+            let cluster = [
+                ("RESTATE_AUTO_PROVISION", provisions),
+                ("RESTATE_DEFAULT_REPLICATION", "2"),
+                ("RESTATE_METADATA_CLIENT__ADDRESSES", &*addresses),
+            ];
+            Self::spawn(&program, &format!("node-{number}"), ports, &cluster)
+        });
+        for server in &servers {
+            server.ready().await;
+        }
+        Some(servers)
+    }
+
+    fn spawn(program: &str, name: &str, ports: [u16; 3], cluster: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let own = |(name, value): &(&str, &str)| (name.to_string(), value.to_string());
+        let mut server = Server {
+            child: None,
+            program: program.into(),
+            name: name.into(),
+            ports,
+            folder,
+            cluster: cluster.iter().map(own).collect(),
+        };
+        server.run();
+        server
     }
 
     pub(crate) fn ingress(&self) -> String {
@@ -44,15 +80,58 @@ impl Server {
         Admin::new(format!("http://127.0.0.1:{}", self.ports[1]))
     }
 
+    /// Registers the processes at these ports, once they listen.
+    pub(crate) async fn register(&self, ports: impl IntoIterator<Item = u16>) {
+        for port in ports {
+            let url = format!("http://127.0.0.1:{port}");
+            while self.admin().register(&url).await.is_err() {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+
     /// Kills the server with SIGKILL, and starts it again.
     pub(crate) async fn kill(&mut self) {
-        self.child.kill().expect("it runs");
-        self.child.wait().expect("it was killed");
-        self.child = spawn(&self.program, self.ports, &self.folder);
+        self.stop();
+        self.run();
         self.ready().await;
     }
 
-    async fn ready(&mut self) {
+    /// Kills the server with SIGKILL.
+    pub(crate) fn stop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+
+    fn run(&mut self) {
+        let log = std::fs::File::options()
+            .create(true)
+            .append(true)
+            .open(self.folder.path().join("log"))
+            .expect("a log");
+        let [ingress, admin, others] = self.ports.map(|port| port.to_string());
+        let child = Command::new(&self.program)
+            .args(["--no-logo", "--node-name", &self.name, "--base-dir"])
+            .arg(self.folder.path().join("data"))
+            .args(["--listen-mode", "tcp", "--bind-ip", "127.0.0.1"])
+            .args(["--advertised-host", "127.0.0.1"])
+            .env("RESTATE_INGRESS__BIND_PORT", ingress)
+            .env("RESTATE_ADMIN__BIND_PORT", admin)
+            .env("RESTATE_BIND_PORT", others)
+            .env("RESTATE_DEFAULT_NUM_PARTITIONS", "2")
+            .env("RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE", "128MB")
+            .env("DO_NOT_TRACK", "1")
+            .env("RESTATE_DISABLE_TELEMETRY", "true")
+            .envs(self.cluster.iter().cloned())
+            .stdout(Stdio::from(log.try_clone().expect("a second handle")))
+            .stderr(Stdio::from(log))
+            .spawn();
+        self.child = Some(child.expect("the server starts"));
+    }
+
+    async fn ready(&self) {
         let deadline = Instant::now() + Duration::from_secs(30);
         let http = reqwest::Client::new();
         let urls = [
@@ -77,40 +156,8 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.stop();
     }
-}
-
-fn spawn(program: &str, ports: [u16; 3], folder: &tempfile::TempDir) -> Child {
-    let log = folder.path().join("log");
-    let log = std::fs::File::options()
-        .create(true)
-        .append(true)
-        .open(log)
-        .expect("a log");
-    Command::new(program)
-        .args(["--no-logo", "--node-name", "test", "--base-dir"])
-        .arg(folder.path().join("data"))
-        .args([
-            "--listen-mode",
-            "tcp",
-            "--bind-ip",
-            "127.0.0.1",
-            "--advertised-host",
-            "127.0.0.1",
-        ])
-        .env("RESTATE_INGRESS__BIND_PORT", ports[0].to_string())
-        .env("RESTATE_ADMIN__BIND_PORT", ports[1].to_string())
-        .env("RESTATE_BIND_PORT", ports[2].to_string())
-        .env("RESTATE_DEFAULT_NUM_PARTITIONS", "2")
-        .env("RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE", "128MB")
-        .env("DO_NOT_TRACK", "1")
-        .env("RESTATE_DISABLE_TELEMETRY", "true")
-        .stdout(Stdio::from(log.try_clone().expect("a second handle")))
-        .stderr(Stdio::from(log))
-        .spawn()
-        .expect("the server starts")
 }
 
 /// Ports that were free a moment ago. All are taken at once, so they differ.

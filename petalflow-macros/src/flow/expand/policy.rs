@@ -9,7 +9,7 @@ use crate::flow::model::Node;
 use crate::options;
 use crate::paths::option;
 
-const POLICY: [&str; 4] = ["retry", "timeout", "idle", "cache"];
+const POLICY: [&str; 5] = ["retry", "timeout", "idle", "cache", "remote"];
 
 /// One row per node that has such options.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
@@ -32,7 +32,10 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         let timeout = time("timeout");
         let idle = time("idle");
         let cache = time("cache");
-        quote!((#index, #krate::policy::Policy { retry: #retry, timeout: #timeout, idle: #idle, cache: #cache }))
+        let remote = option(node.text("remote").map(|pool| quote!(#pool)));
+        quote!((#index, #krate::policy::Policy {
+            retry: #retry, timeout: #timeout, idle: #idle, cache: #cache, remote: #remote,
+        }))
     });
     quote!(#(#rows),*)
 }

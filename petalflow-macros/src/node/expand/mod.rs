@@ -412,7 +412,7 @@ impl Cx<'_> {
         let timeout = option(timeout.clone());
         let idle = option(idle.clone());
         let cache = option(cache.clone());
-        quote!(const POLICY: #runtime::policy::Policy = #runtime::policy::Policy { retry: #retry, timeout: #timeout, idle: #idle, cache: #cache };)
+        quote!(const POLICY: #runtime::policy::Policy = #runtime::policy::Policy { retry: #retry, timeout: #timeout, idle: #idle, cache: #cache, ..#runtime::policy::Policy::NONE };)
     }
 
     /// The body of `Node::run`: a future.

@@ -84,7 +84,7 @@ pub(in crate::exec) async fn run_task<'t, F: Flow>(
     let TaskRun { scope, effects, .. } = &mut *task;
     let surrounded =
         extras.is_some_and(|extras| !extras.middleware.is_empty() || extras.sink.is_some());
-    let ran = if surrounded || !scope.shared.plan.policies[scope.node.index()].is_none() {
+    let ran = if surrounded || !scope.shared.plan.policies[scope.node.index()].is_bare() {
         let shared = Arc::clone(&scope.shared);
         let (superstep, node, send) = (scope.superstep, scope.node, scope.send());
         let mut attempts: BoxFuture<'_, _> = Box::pin(async move {
