@@ -12,6 +12,7 @@ mod kit;
 mod openai;
 #[cfg(any(feature = "a2a", feature = "ag-ui"))]
 mod protocols;
+mod remote;
 mod schedules;
 mod setup;
 mod sockets;
