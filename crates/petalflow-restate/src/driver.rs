@@ -14,7 +14,7 @@ use restate_sdk::context::{
 use restate_sdk::errors::{HandlerError, TerminalError};
 
 use crate::flow::RestateFlow;
-use crate::pass::{JournaledPass, Recorded, now_ms, step_retries};
+use crate::pass::{JournaledPass, Recorded, batch_of, now_ms, step_retries};
 use crate::thread_state::{CallMeta, Change, TaskCall, ThreadState};
 
 /// The key of the object's state.
@@ -123,9 +123,9 @@ async fn pass<'ctx, F: Flow<State: Storable>>(
         let (records, used) = (state.records.clone(), state.meta.used);
         let requested: Vec<TaskId> = called.iter().map(|called| called.task).collect();
         let begin = Box::new(move || engine.advance(&thread, records, used, requested));
-        let step = ctx.run(journaled.step(None, begin));
-        let bytes = step.retry_policy(step_retries()).name("pass").await?;
-        let Recorded { batch, at_ms } = Recorded::from_bytes(&bytes)?;
+        let (step, last) = journaled.step(None, begin);
+        let step = ctx.run(step).retry_policy(step_retries()).name("pass");
+        let Recorded { batch, at_ms } = batch_of(step, last).await?;
         state.records.apply(&batch.changes);
         if places {
             let calls = batch.requests.into_iter();
