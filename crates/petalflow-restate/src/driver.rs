@@ -144,6 +144,7 @@ fn call<'ctx, F: Flow<State: Storable>>(
     state: &ThreadState,
     request: TaskRequest,
 ) -> Called<'ctx> {
+    let records = flow.engine.records_for(&state.records, &request);
     let TaskRequest { task, pool, .. } = request;
     let target = RequestTarget::service(flow.nodes_service(&pool), "run");
     let meta = CallMeta {
@@ -151,7 +152,6 @@ fn call<'ctx, F: Flow<State: Storable>>(
         used: state.meta.used,
         task: task.to_bytes(),
     };
-    let records = state.records.for_task(task);
     let answer = ctx.request::<_, Vec<u8>>(target, TaskCall { meta, records });
     Called {
         task,
