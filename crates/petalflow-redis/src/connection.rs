@@ -13,18 +13,7 @@ pub(crate) struct Connection(ConnectionManager);
 
 impl Connection {
     pub(crate) async fn open(options: &RedisOptions) -> Result<Self, StoreError> {
-        let client = client(options).map_err(|error| {
-            // The URL may hold a password, so the message does not quote it.
-            let detail = error.detail().map(|detail| format!(": {detail}"));
-            StoreError::Other(
-                format!(
-                    "the URL of the Redis server is not valid ({}{}): write redis://user:password@host/database",
-                    error.category(),
-                    detail.unwrap_or_default()
-                )
-                .into(),
-            )
-        })?;
+        let client = valid_client(options)?;
         let config = ConnectionManagerConfig::new()
             .set_connection_timeout(Some(options.connect_timeout))
             .set_response_timeout(Some(options.response_timeout))
@@ -70,6 +59,34 @@ impl Connection {
     ) -> Result<T, RedisError> {
         script.invoke_async(&mut self.0.clone()).await
     }
+}
+
+/// A connection for one reader, which waits on the server for as long as it wants.
+#[cfg(feature = "events")]
+pub(crate) async fn open_waiting(
+    options: &RedisOptions,
+) -> Result<redis::aio::MultiplexedConnection, StoreError> {
+    let config = redis::AsyncConnectionConfig::new()
+        .set_connection_timeout(Some(options.connect_timeout))
+        .set_response_timeout(None);
+    let client = valid_client(options)?;
+    let connection = client.get_multiplexed_async_connection_with_config(&config);
+    connection.await.map_err(store_error)
+}
+
+fn valid_client(options: &RedisOptions) -> Result<Client, StoreError> {
+    client(options).map_err(|error| {
+        // The URL may hold a password, so the message does not quote it.
+        let detail = error.detail().map(|detail| format!(": {detail}"));
+        StoreError::Other(
+            format!(
+                "the URL of the Redis server is not valid ({}{}): write redis://user:password@host/database",
+                error.category(),
+                detail.unwrap_or_default()
+            )
+            .into(),
+        )
+    })
 }
 
 #[cfg(not(feature = "tls"))]

@@ -30,17 +30,23 @@
 //! * [`RedisStore`] is the store, with what it promises. Read there how the server must be configured so that nothing is lost.
 //! * [`RedisOptions`] has the settings.
 //!
-//! The feature `tls` encrypts connections.
+//! The feature `tls` encrypts connections. The feature `events` adds `RedisEvents`: the events of threads that an engine runs, such
+//! as `petalflow-restate`, for listeners in other processes.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod arguments;
 mod connection;
+#[cfg(feature = "events")]
+mod events;
 mod keys;
 mod options;
 mod scripts;
 mod store;
 mod values;
 
+#[cfg(feature = "events")]
+#[cfg_attr(docsrs, doc(cfg(feature = "events")))]
+pub use events::RedisEvents;
 pub use options::RedisOptions;
 pub use store::RedisStore;

@@ -21,6 +21,8 @@ mod cut_replies;
 mod damage;
 #[cfg(feature = "tls")]
 mod encrypted;
+#[cfg(feature = "events")]
+mod events;
 mod stalled;
 
 store_contract! {

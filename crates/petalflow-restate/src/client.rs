@@ -1,8 +1,8 @@
 //! What a program does with threads on Restate.
 
 use bytes::Bytes;
-use petalflow::checkpoint::ThreadStatus;
-use petalflow::engine::{RecordChanges, ThreadRecords};
+use petalflow::checkpoint::{ThreadInfo, ThreadStatus};
+use petalflow::engine::{EventSource, RecordChanges, ThreadRecords};
 use petalflow::interrupt::{Ask, Resume};
 use petalflow::run::RunErrorKind;
 use petalflow::state::{InputOf, Storable};
@@ -34,7 +34,7 @@ pub struct RestateThread<F: Flow> {
 /// How a thread rests.
 ///
 /// ```
-/// use petalflow::checkpoint::ThreadStatus;
+/// use petalflow::checkpoint::{ThreadInfo, ThreadStatus};
 /// use petalflow_restate::Rest;
 ///
 /// let rest = Rest { status: ThreadStatus::Failed, failure: Some("node `fetch` failed".into()) };
@@ -75,6 +75,11 @@ impl<F: Flow<State: Storable>> Client<F> {
             ingress: ingress.into(),
             http: http::client(),
         }
+    }
+
+    #[cfg(feature = "server")]
+    pub(crate) fn threads_service(&self) -> String {
+        self.flow.threads_service()
     }
 
     /// A thread, which need not exist.
@@ -167,12 +172,36 @@ impl<F: Flow<State: Storable>> RestateThread<F> {
     ///
     /// Dropping the future changes nothing.
     pub async fn snapshot(&self) -> Result<Option<Snapshot<F::State>>, RestateError> {
+        let read = self.copy(async |thread| thread.snapshot().await);
+        Ok(read.await??)
+    }
+
+    /// Reads the thread, whether it runs or not. What `work` changes is dropped.
+    pub(crate) async fn copy<T>(
+        &self,
+        work: impl AsyncFnOnce(Thread<F>) -> T,
+    ) -> Result<T, RestateError> {
         let state = self.read().await?;
         let engine = &self.client.flow.engine;
-        let read = engine.edit(&self.id, &state.records, async |thread| {
-            thread.snapshot().await
-        });
-        Ok(read.await?.0?)
+        Ok(engine.edit(&self.id, &state.records, work).await?.0)
+    }
+
+    /// What is listed of the thread. `None` if there is no such thread.
+    ///
+    /// # Errors
+    ///
+    /// The server failed.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn info(&self) -> Result<Option<ThreadInfo>, RestateError> {
+        Ok(self.read().await?.info(&self.id)?)
+    }
+
+    /// Whether a superstep is to come. A thread that does not exist does not run.
+    pub(crate) async fn is_running(&self) -> Result<bool, RestateError> {
+        Ok(!self.read().await?.rests()?)
     }
 
     /// Waits until the thread has ended, or waits for a person.
@@ -266,6 +295,15 @@ impl<F: Flow<State: Storable>> RestateThread<F> {
         }
         self.change(&state, records.changes_since(&state.records))
             .await
+    }
+
+    /// Where the events of the flow are read.
+    pub(crate) fn source(&self) -> Result<&dyn EventSource, RestateError> {
+        self.client
+            .flow
+            .source
+            .as_deref()
+            .ok_or(RestateError::NoEvents)
     }
 
     async fn resting(&self) -> Result<ThreadState, RestateError> {

@@ -12,13 +12,17 @@ use restate_sdk::context::{
     ObjectContext, RequestTarget, RunFuture as _, SharedObjectContext,
 };
 use restate_sdk::errors::{HandlerError, TerminalError};
+use restate_sdk::serde::Json;
 
 use crate::flow::RestateFlow;
 use crate::pass::{JournaledPass, Recorded, batch_of, now_ms, step_retries};
-use crate::thread_state::{CallMeta, Change, TaskCall, ThreadState};
+use crate::thread_state::{CallMeta, Change, Listed, Meta, TaskCall, ThreadState};
 
 /// The key of the object's state.
 const STATE: &str = "thread";
+
+/// The key of what is listed of the thread.
+pub(crate) const LISTED: &str = "listed";
 
 /// The end of a pass that has only requested tasks.
 const REQUESTED: PassEnd = PassEnd {
@@ -100,6 +104,7 @@ pub(crate) async fn advance<F: Flow<State: Storable>>(
     }
     state.meta.used += u64::from(end.committed);
     state.meta.failure = end.failure;
+    publish_end(flow, &ctx, &state).await?;
     rest(flow, &ctx, state, at_ms)
 }
 
@@ -193,6 +198,22 @@ async fn tasks(
     Ok((whole.0, whole.1, failure))
 }
 
+/// Tells listeners how the thread rests, if it does. The number is that of the next version, so that an invocation that is replayed
+/// says the same again.
+async fn publish_end<F: Flow<State: Storable>>(
+    flow: &RestateFlow<F>,
+    ctx: &ObjectContext<'_>,
+    state: &ThreadState,
+) -> Result<(), HandlerError> {
+    let Meta {
+        version, failure, ..
+    } = &state.meta;
+    let engine = &flow.engine;
+    Ok(engine
+        .publish_end(ctx.key(), &state.records, version + 1, failure.as_deref())
+        .await?)
+}
+
 /// Stores the next version, and sends what follows: the next superstep, the time at which a question expires, or the deletion.
 fn rest<F: Flow<State: Storable>>(
     flow: &RestateFlow<F>,
@@ -231,10 +252,12 @@ fn rest<F: Flow<State: Storable>>(
             ctx.resolve_awakeable(&waiting, ());
         }
     }
-    if is_removed {
-        ctx.clear_all();
-    } else {
-        ctx.set(STATE, state);
+    match state.info(ctx.key())? {
+        Some(info) => {
+            ctx.set(LISTED, Json(Listed::new(info)));
+            ctx.set(STATE, state);
+        }
+        None => ctx.clear_all(),
     }
     Ok(())
 }
@@ -250,6 +273,7 @@ pub(crate) async fn hold<F: Flow<State: Storable>>(
     }
     let held = state.records.with_status(ThreadStatus::Held, None)?;
     state.records.apply(&held);
+    publish_end(flow, &ctx, &state).await?;
     rest(flow, &ctx, state, None)
 }
 
@@ -262,6 +286,7 @@ pub(crate) async fn delete<F: Flow<State: Storable>>(
     let mut state = load(&ctx).await?;
     if version == 0 || version == state.meta.version {
         state.records = ThreadRecords::default();
+        flow.engine.forget_events(ctx.key()).await;
         return rest(flow, &ctx, state, None);
     }
     Ok(())

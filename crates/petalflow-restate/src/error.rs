@@ -37,6 +37,19 @@ pub enum RestateError {
     /// The thread runs, so nothing can be changed.
     #[error("thread `{0}` runs: wait until it rests")]
     Busy(String),
+    /// The flow publishes no events.
+    #[error(
+        "the flow publishes no events: give `RestateFlow::events` where they are, in drivers, node hosts and listeners"
+    )]
+    NoEvents,
+    /// The events of a thread cannot be read.
+    #[error("the events of thread `{thread}` cannot be read: {source}")]
+    Events {
+        /// The thread.
+        thread: String,
+        /// The cause.
+        source: petalflow::BoxError,
+    },
     /// The records of a thread cannot be read.
     #[error(transparent)]
     Records(#[from] RecordsError),

@@ -1,8 +1,10 @@
 //! A flow on Restate: its placements and its settings.
 
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
-use petalflow::engine::ThreadEngine;
+use petalflow::engine::{EventSink, EventSource, ThreadEngine};
 use petalflow::state::Storable;
 use petalflow::thread::{Retention, ThreadError};
 use petalflow::{Flow, Launch};
@@ -29,9 +31,10 @@ use restate_sdk::endpoint::ServiceOptions;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
 pub struct RestateFlow<F: Flow> {
     pub(crate) engine: ThreadEngine<F>,
+    /// Where listeners read events.
+    pub(crate) source: Option<Arc<dyn EventSource>>,
     pub(crate) delete_after: Option<Duration>,
     pub(crate) retry: RetryPolicy,
     inactivity: Duration,
@@ -71,10 +74,24 @@ impl Default for RetryPolicy {
     }
 }
 
+impl<F: Flow> fmt::Debug for RestateFlow<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RestateFlow")
+            .field("engine", &self.engine)
+            .field("has_events", &self.source.is_some())
+            .field("delete_after", &self.delete_after)
+            .field("retry", &self.retry)
+            .field("inactivity", &self.inactivity)
+            .field("abort", &self.abort)
+            .finish()
+    }
+}
+
 impl<F: Flow> Clone for RestateFlow<F> {
     fn clone(&self) -> Self {
         RestateFlow {
             engine: self.engine.clone(),
+            source: self.source.clone(),
             delete_after: self.delete_after,
             retry: self.retry.clone(),
             inactivity: self.inactivity,
@@ -88,6 +105,7 @@ impl<F: Flow<State: Storable>> RestateFlow<F> {
     pub fn new(launch: Launch<F>) -> Self {
         RestateFlow {
             engine: ThreadEngine::new(launch).retention(Retention::max_checkpoints(1)),
+            source: None,
             delete_after: None,
             retry: RetryPolicy::default(),
             inactivity: Duration::from_mins(15),
@@ -110,6 +128,42 @@ impl<F: Flow<State: Storable>> RestateFlow<F> {
     pub fn retention(mut self, retention: Retention) -> Self {
         self.engine = self.engine.retention(retention);
         self
+    }
+
+    /// Publishes the events of threads while they run, so that [`RestateThread::follow`](crate::RestateThread::follow) gives them to
+    /// listeners in any process: what nodes emit, such as the text of models, tasks, supersteps, and how the thread rests. Drivers,
+    /// node hosts and listeners get the same. `petalflow_redis::RedisEvents` is one.
+    ///
+    /// No run waits for it or fails with it: see [`ThreadEngine::stream_to`].
+    ///
+    /// ```no_run
+    /// use petalflow_redis::{RedisEvents, RedisOptions};
+    /// use petalflow_restate::RestateFlow;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write() -> EssayDraft { EssayDraft("petals".into()) }
+    /// # flow!(Write(Essay) { write });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let events = RedisEvents::connect(RedisOptions::new("redis://localhost")).await?;
+    /// let flow = RestateFlow::new(Write::new()).events(events);
+    /// # let _ = flow;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn events(mut self, events: impl EventSink + EventSource + Clone + 'static) -> Self {
+        self.engine = self.engine.stream_to(events.clone());
+        self.source = Some(Arc::new(events));
+        self
+    }
+
+    /// How many events this process could not publish. No run is affected.
+    pub fn dropped_events(&self) -> u64 {
+        self.engine.dropped_events()
     }
 
     /// Deletes a thread this long after it has finished. By default it remains until it is deleted.

@@ -15,7 +15,10 @@ pub(crate) async fn post(
         url: url.to_string(),
         source,
     };
-    let request = http.post(url).header("content-type", content_type);
+    let request = http
+        .post(url)
+        .header("content-type", content_type)
+        .header("accept", content_type);
     // Restate refuses a type of content without content.
     let request = if body.is_empty() {
         http.post(url)

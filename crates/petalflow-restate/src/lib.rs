@@ -8,6 +8,9 @@
 //! * [`Endpoint`]: serves threads and nodes to the Restate server
 //! * [`Client`] and [`RestateThread`]: begin threads, answer, wait, read
 //! * [`Admin`]: registers endpoints
+//! * [`RestateFlow::events`] and [`RestateThread::follow`]: listeners in other processes receive the events of a thread
+//!
+//! The feature `server` adds `RestateThreads`, with which `petalflow-server` serves these threads as those in a store.
 //!
 //! The checkpoints are those of a local thread, byte for byte: [`RestateThread::export`] and [`RestateThread::import`] move threads
 //! between Restate and any store.
@@ -66,9 +69,12 @@ mod driver;
 mod endpoint;
 mod error;
 mod flow;
+mod follow;
 mod http;
 mod node_host;
 mod pass;
+#[cfg(feature = "server")]
+mod served;
 mod service;
 mod thread_state;
 
@@ -77,3 +83,6 @@ pub use client::{Client, Rest, RestateThread};
 pub use endpoint::{Bound, Endpoint};
 pub use error::RestateError;
 pub use flow::{RestateFlow, RetryPolicy};
+pub use follow::FollowedThread;
+#[cfg(feature = "server")]
+pub use served::RestateThreads;

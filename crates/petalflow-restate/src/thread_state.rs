@@ -1,6 +1,8 @@
 //! What Restate keeps of a thread, and what its handlers receive and return.
 
-use petalflow::checkpoint::ThreadStatus;
+use std::collections::BTreeMap;
+
+use petalflow::checkpoint::{ThreadInfo, ThreadStatus};
 use petalflow::engine::{RecordChanges, RecordsError, ThreadRecords};
 use restate_sdk::serde::{Deserialize, Serialize};
 
@@ -22,6 +24,58 @@ pub(crate) struct Meta {
     pub(crate) failure: Option<String>,
     /// The awakeables of those that wait until the thread rests.
     pub(crate) waiting: Vec<String>,
+    /// When the thread was created, in milliseconds since 1970 (UTC). Its first checkpoint may be gone.
+    #[serde(default)]
+    pub(crate) created_ms: Option<u64>,
+}
+
+/// What is listed of a thread. It is beside the thread, so that a list does not read the threads.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Listed {
+    status: String,
+    flow: String,
+    checkpoints: u64,
+    bytes: u64,
+    created_ms: u64,
+    updated_ms: u64,
+    due_ms: Option<u64>,
+    labels: BTreeMap<String, String>,
+}
+
+impl Listed {
+    pub(crate) fn new(info: ThreadInfo) -> Self {
+        Listed {
+            status: info.status.as_str().into(),
+            flow: info.flow,
+            checkpoints: info.checkpoints,
+            bytes: info.bytes,
+            created_ms: info.created_ms,
+            updated_ms: info.updated_ms,
+            due_ms: info.due_ms,
+            labels: info.labels,
+        }
+    }
+
+    /// What it says of the thread with this id. A status that this version does not know is damage.
+    #[cfg(feature = "server")]
+    pub(crate) fn into_info(self, id: String) -> ThreadInfo {
+        let status = ThreadStatus::named(&self.status);
+        let damage = status
+            .is_none()
+            .then(|| format!("its status `{}` is not known", self.status));
+        ThreadInfo {
+            id,
+            status: status.unwrap_or_default(),
+            flow: self.flow,
+            checkpoints: self.checkpoints,
+            bytes: self.bytes,
+            created_ms: self.created_ms,
+            updated_ms: self.updated_ms,
+            due_ms: self.due_ms,
+            labels: self.labels,
+            damage,
+        }
+    }
 }
 
 /// A change that a client makes.
@@ -47,6 +101,15 @@ pub(crate) struct CallMeta {
 }
 
 impl ThreadState {
+    /// What is listed of the thread.
+    pub(crate) fn info(&mut self, thread: &str) -> Result<Option<ThreadInfo>, RecordsError> {
+        let info = self.records.info(thread)?;
+        Ok(info.map(|info| ThreadInfo {
+            created_ms: *self.meta.created_ms.get_or_insert(info.created_ms),
+            ..info
+        }))
+    }
+
     /// Whether no invocation is to come.
     pub(crate) fn rests(&self) -> Result<bool, RecordsError> {
         Ok(self.records.is_empty() || self.records.status()?.0 != ThreadStatus::Running)

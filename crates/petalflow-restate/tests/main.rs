@@ -3,5 +3,6 @@
 mod cluster;
 mod conformance;
 mod kills;
+mod streaming;
 mod support;
 mod threads;

@@ -23,7 +23,7 @@ use crate::hook::Hook;
 use crate::name::check_name;
 #[cfg(feature = "schedules")]
 use crate::schedule::{Schedule, Schedules};
-use crate::served::{EventLog, HookThreads, ServedFlow, ServedThreads};
+use crate::served::{EventLog, HookThreads, RemoteThreads, ServedFlow, ServedThreads};
 use crate::settings::{Listener, Protocols, Settings};
 use crate::{Limits, Notice, Server, SetupError, SetupErrors};
 
@@ -329,17 +329,38 @@ impl ServerBuilder {
 
     /// Serves a flow with settings of its own. See [`ServedFlow`].
     #[must_use]
-    pub fn serve_flow<F: Flow<State: Storable>>(mut self, flow: ServedFlow<F>) -> Self {
+    pub fn serve_flow<F: Flow<State: Storable>>(self, flow: ServedFlow<F>) -> Self {
+        let store = Arc::clone(&self.store);
+        self.add(flow, move |flow, log| {
+            Arc::new(flow.with_store(&store, log))
+        })
+    }
+
+    /// Serves a flow whose threads an engine keeps and runs in other processes, at the same addresses. See [`RemoteThreads`].
+    #[must_use]
+    pub fn serve_remote<F: Flow<State: Storable>>(
+        self,
+        flow: ServedFlow<F>,
+        threads: impl RemoteThreads<F>,
+    ) -> Self {
+        self.add(flow, move |flow, _| {
+            Arc::new(flow.with_engine(Arc::new(threads)))
+        })
+    }
+
+    fn add<F: Flow<State: Storable>>(
+        mut self,
+        flow: ServedFlow<F>,
+        threads: impl FnOnce(ServedFlow<F>, EventLog) -> Arc<dyn ServedThreads> + Send + 'static,
+    ) -> Self {
         self.errors.extend(flow.check());
         let name = flow.name().to_string();
         if self.flows.iter().any(|(known, _)| *known == name) {
             self.errors.push(SetupError::DuplicateFlow { name });
             return self;
         }
-        let store = Arc::clone(&self.store);
-        let threads: WithLog<dyn ServedThreads> =
-            Box::new(move |log| Arc::new(flow.with_store(&store, log)));
-        self.flows.push((name, threads));
+        self.flows
+            .push((name, Box::new(move |log| threads(flow, log))));
         self
     }
 

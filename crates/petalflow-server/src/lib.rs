@@ -145,5 +145,5 @@ pub use limits::Limits;
 pub use notice::Notice;
 #[cfg(feature = "schedules")]
 pub use schedule::{Missed, Schedule};
-pub use served::{FlowKind, ServedFlow};
+pub use served::{FlowKind, RemoteThreads, ServedFlow, ThreadWork};
 pub use server::Server;

@@ -20,7 +20,9 @@ use crate::Notice;
 use crate::hook::Hook;
 use crate::refusal::Refusal;
 use crate::running::{Pieces, Running};
-use crate::served::{Facts, ReadThreads, RunEvents, ServedThreads, StoredFlow, no_thread};
+use crate::served::{
+    Elsewhere, Facts, ReadThreads, RunEvents, ServedThreads, StoredFlow, no_thread,
+};
 use crate::settings::Settings;
 #[cfg(feature = "protocol")]
 use crate::turn_parts::Live;
@@ -166,7 +168,9 @@ impl Server {
             let threads: &dyn ServedThreads = &*hook.threads;
             (hook.prefix(), threads)
         });
+        // An engine continues its threads itself.
         let flows = settings.flows.iter();
+        let flows = flows.filter(|flow| flow.elsewhere().is_none());
         let flows = flows.map(|flow| (prefix(flow.facts()), &**flow));
         let mut recovered = 0;
         for (prefix, threads) in hooks.chain(flows) {
@@ -393,8 +397,51 @@ impl Inner {
         Ok(names.map(|name| StoredFlow::new(name, stored)).collect())
     }
 
-    /// What the store lists of a thread.
+    /// The flow that gave the thread its id, if its threads are not in the store.
+    fn elsewhere(&self, thread: &str) -> Option<&dyn Elsewhere> {
+        let mut flows = self.settings.flows.iter();
+        let flow = flows.find(|flow| thread.starts_with(&prefix(flow.facts())))?;
+        flow.elsewhere()
+    }
+
+    /// A page of the threads of the store, and of those that are elsewhere.
+    pub(crate) async fn list(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
+        let mut found = self.settings.store.threads(query).await?;
+        for flow in &self.settings.flows {
+            let begins = prefix(flow.facts());
+            let begins = if query.prefix.starts_with(&begins) {
+                query.prefix
+            } else if begins.starts_with(query.prefix) {
+                &begins
+            } else {
+                continue;
+            };
+            if let Some(elsewhere) = flow.elsewhere() {
+                let page = ThreadQuery {
+                    prefix: begins,
+                    ..query
+                };
+                found.extend(elsewhere.list(page).await?);
+            }
+        }
+        found.sort_by(|one, other| one.id.cmp(&other.id));
+        found.truncate(query.limit.unwrap_or(usize::MAX));
+        Ok(found)
+    }
+
+    /// Cancels the run of a thread, wherever it is. Returns whether there is one.
+    pub(crate) async fn cancel_anywhere(&self, thread: &str) -> Result<bool, Refusal> {
+        match self.elsewhere(thread) {
+            Some(elsewhere) => elsewhere.cancel(thread).await,
+            None => Ok(self.cancel(thread)),
+        }
+    }
+
+    /// What is listed of a thread.
     pub(crate) async fn info(&self, thread: &str) -> Result<Option<ThreadInfo>, StoreError> {
+        if let Some(elsewhere) = self.elsewhere(thread) {
+            return elsewhere.info(thread).await;
+        }
         let query = ThreadQuery {
             prefix: thread,
             limit: Some(1),

@@ -12,6 +12,8 @@
 //! such a map: it begins a thread, resumes it, executes exactly one superstep, or runs one task. The pass hands out what has
 //! changed in the map. All rules of supersteps are those of a run with a store, because a pass is such a run.
 //!
+//! With [`ThreadEngine::stream_to`], listeners in other processes receive what nodes emit while they run.
+//!
 //! # Results
 //!
 //! A [run](crate::Run) polls its tasks in one process. [`Supersteps`] is the same run without its driver: it plans the tasks
@@ -82,6 +84,8 @@ mod placement;
 mod record_form;
 mod records;
 mod records_error;
+mod stream;
+mod streaming;
 mod supersteps;
 mod thread_engine;
 
@@ -89,5 +93,8 @@ pub use batch::{Batch, PassEnd, TaskRequest};
 pub use pass::Pass;
 pub use records::{RecordChanges, ThreadRecords};
 pub use records_error::RecordsError;
+pub use stream::{
+    EventSink, EventSource, FollowedEvent, StoredEvents, StreamReader, StreamedEvent,
+};
 pub use supersteps::Supersteps;
 pub use thread_engine::ThreadEngine;

@@ -2,6 +2,7 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 
 use tokio::sync::{mpsc, oneshot};
@@ -10,6 +11,7 @@ use tokio::task::JoinHandle;
 use super::batch::{Batch, PassEnd};
 use super::pass_store::{PassStore, Sent};
 use super::records_error::RecordsError;
+use super::stream::Publisher;
 use crate::checkpoint::{StoreError, ThreadStatus};
 use crate::outcome::{RunError, RunErrorKind};
 use crate::state::State;
@@ -38,6 +40,7 @@ impl Pass {
     pub(super) fn start<S: State>(
         flow: String,
         prepared: impl Future<Output = Result<(PassStore, BoxedRun<S>), RecordsError>> + Send + 'static,
+        publisher: Option<Arc<Publisher>>,
         sender: mpsc::UnboundedSender<Sent>,
         batches: mpsc::UnboundedReceiver<Sent>,
     ) -> Self {
@@ -54,6 +57,10 @@ impl Pass {
                     ..Batch::default()
                 },
             };
+            if let Some(publisher) = publisher {
+                // So that a listener gets the events of the pass before the event after it.
+                publisher.flush().await;
+            }
             // Of a pass that was dropped, nobody takes batches.
             let _ = sender.send((batch, None));
         });

@@ -192,6 +192,45 @@ impl ThreadRecords {
             .transpose()
     }
 
+    /// What a store would list of the thread with this id. `None` if there is no thread.
+    ///
+    /// # Errors
+    ///
+    /// A record is damaged.
+    pub fn info(&self, thread: &str) -> Result<Option<ThreadInfo>, RecordsError> {
+        if self.is_empty() {
+            return Ok(None);
+        }
+        let mut info = ThreadInfo {
+            id: thread.into(),
+            ..ThreadInfo::default()
+        };
+        let mut created: Option<u64> = None;
+        for (key, bytes) in &self.0 {
+            let parts: Vec<&str> = key.split(SEPARATOR).collect();
+            match parts[..] {
+                ["c", ..] => {
+                    let checkpoint = unpack_checkpoint(bytes)?;
+                    info.checkpoints += 1;
+                    info.bytes += checkpoint.bytes.len() as u64;
+                    info.updated_ms = info.updated_ms.max(checkpoint.created_ms);
+                    let first = created.get_or_insert(checkpoint.created_ms);
+                    *first = checkpoint.created_ms.min(*first);
+                }
+                ["l", name] => {
+                    let value = String::from_utf8_lossy(bytes).into_owned();
+                    info.labels.insert(name.into(), value);
+                }
+                _ => {}
+            }
+        }
+        info.created_ms = created.unwrap_or(0);
+        if let Some((flow, status, due_ms)) = self.described()? {
+            (info.flow, info.status, info.due_ms) = (flow, status, due_ms);
+        }
+        Ok(Some(info))
+    }
+
     /// The change that gives the thread another status.
     ///
     /// # Errors
@@ -302,7 +341,7 @@ impl ThreadRecords {
         Ok(checkpoints)
     }
 
-    /// The number of the newest checkpoint of the thread's own flow.
+    /// The key of the newest checkpoint of the thread's own flow.
     pub(super) fn newest(&self) -> Option<String> {
         self.own_checkpoints()
             .next_back()
@@ -331,6 +370,17 @@ impl ThreadRecords {
         let key = key(&["c", "", &number(checkpoint.seq)]);
         self.0.insert(key, pack_checkpoint(checkpoint));
         self
+    }
+
+    /// The number of the newest checkpoint of the thread's own flow; 0 if there is none.
+    pub(super) fn newest_number(&self) -> u64 {
+        let newest = self.newest();
+        let number = newest
+            .as_deref()
+            .and_then(|key| key.rsplit(SEPARATOR).next());
+        number
+            .and_then(|number| u64::from_str_radix(number, 16).ok())
+            .unwrap_or(0)
     }
 
     /// Whether the task has a result.

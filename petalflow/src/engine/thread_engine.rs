@@ -12,6 +12,7 @@ use super::pass_store::PassStore;
 use super::placement::{LeaveAll, LeavePlaced, RunOnly};
 use super::records::{RecordChanges, ThreadRecords};
 use super::records_error::RecordsError;
+use super::stream::Publisher;
 use crate::checkpoint::{StoredCheckpoint, ThreadStatus};
 use crate::durable::{Fingerprint, slice};
 use crate::flow::Flow;
@@ -80,6 +81,7 @@ pub struct ThreadEngine<F: Flow> {
     launch: Launch<F>,
     placed: Arc<BTreeMap<String, String>>,
     retention: Retention,
+    pub(super) publisher: Option<Arc<Publisher>>,
 }
 
 impl_debug!([F: Flow] ThreadEngine<F>, |this| launch = this.launch, placed = this.placed);
@@ -90,6 +92,7 @@ impl<F: Flow> Clone for ThreadEngine<F> {
             launch: self.launch.clone(),
             placed: Arc::clone(&self.placed),
             retention: self.retention,
+            publisher: self.publisher.clone(),
         }
     }
 }
@@ -106,6 +109,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
             placed: Arc::new(placed.collect()),
             launch,
             retention: Retention::ALL,
+            publisher: None,
         }
     }
 
@@ -262,7 +266,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     ) -> Pass {
         let placed = Arc::clone(&self.placed);
         let requested: HashSet<TaskId> = requested.into_iter().collect();
-        self.pass(thread, records, used, move |store| {
+        self.pass(thread, records, used, None, move |store| {
             (!placed.is_empty()).then(|| {
                 Arc::new(LeavePlaced {
                     placed,
@@ -402,7 +406,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
                 failure: None,
             });
         }
-        self.pass(thread, records, used, move |_| {
+        self.pass(thread, records, used, Some(task), move |_| {
             Some(Arc::new(RunOnly(task)) as _)
         })
     }
@@ -412,20 +416,26 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         thread: &str,
         records: ThreadRecords,
         used: u64,
+        task: Option<TaskId>,
         outermost: impl FnOnce(&PassStore) -> Option<Arc<dyn Middleware<F::State>>> + Send + 'static,
     ) -> Pass {
         let (sender, batches) = mpsc::unbounded_channel();
         let (engine, thread, to) = (self.clone(), thread.to_string(), sender.clone());
+        let events = self.pass_events(&thread, &records, used, task, &self.placed);
         let prepared = async move {
             let store = PassStore::new(&thread, records, Some(to)).await?;
             let launch = engine.launch.clone().after(used, outermost(&store));
-            let run = engine.thread(&thread, &store, launch).resume(());
+            let mut run = engine.thread(&thread, &store, launch).resume(());
+            if let Some(events) = events {
+                run = run.send_events_to(events);
+            }
             let run: super::pass::BoxedRun<F::State> = Box::pin(run);
             Ok((store, run))
         };
         Pass::start(
             self.launch.flow().stored_name().into(),
             prepared,
+            self.publisher.clone(),
             sender,
             batches,
         )

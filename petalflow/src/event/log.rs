@@ -84,12 +84,7 @@ impl LogBuffer {
                 return;
             }
         }
-        let entry = match &event.kind {
-            // A state. The thread has it.
-            EventKind::Values { .. } => None,
-            EventKind::Nested(nested) => (nested.entry)(&*nested.event),
-            _ => event.log_entry(),
-        };
+        let entry = event.stored_entry();
         entry.into_iter().for_each(|entry| self.push(entry));
     }
 
@@ -114,6 +109,16 @@ pub(crate) fn kind_name(name: &str) -> String {
 }
 
 impl<S: State> Event<S> {
+    /// The event as a log has it. `None` if no log has it.
+    pub(crate) fn stored_entry(&self) -> Option<LogEntry> {
+        match &self.kind {
+            // A state. The thread has it.
+            EventKind::Values { .. } => None,
+            EventKind::Nested(nested) => (nested.entry)(&*nested.event),
+            _ => self.log_entry(),
+        }
+    }
+
     /// The event as it is stored.
     pub(super) fn log_entry(&self) -> Option<LogEntry> {
         let value = RawValue::new(&WithoutState(self)).or_else(|error| {

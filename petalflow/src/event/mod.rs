@@ -19,6 +19,8 @@ pub use log::LoggedEvent;
 pub(crate) use log::{EventFilter, LogBuffer, LogEntry, LogSettings, WithoutState, kind_name};
 pub(crate) use mode::Modes;
 pub(crate) use queue::EventQueue;
+#[cfg(feature = "engine")]
+pub(crate) use sink::CopyState;
 pub(crate) use sink::{Listener, LogSink, Origin, ParentSink, Sink};
 
 use crate::error::NodeError;

@@ -16,7 +16,7 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    pub(super) fn event<S: State>(self, kind: EventKind<S>) -> Event<S> {
+    pub(crate) fn event<S: State>(self, kind: EventKind<S>) -> Event<S> {
         Event {
             namespace: self.namespace,
             superstep: self.superstep,

@@ -85,7 +85,7 @@ pub(super) fn followed(storage: Result<ThreadStorage, ThreadError>, number: u64)
         let follower = next.is_ok().then_some(Ok(follower));
         Some((next, follower))
     });
-    FollowedEvents(Some(Box::pin(events)))
+    FollowedEvents::new(events)
 }
 
 /// The events of a thread as they are stored, made by [`Thread::follow`].
@@ -108,6 +108,23 @@ pub struct FollowedEvents(
 );
 
 impl FollowedEvents {
+    /// The events of a thread that an engine runs: for servers that show threads wherever they are.
+    ///
+    /// ```
+    /// use petalflow::thread::FollowedEvents;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let mut events = FollowedEvents::new(futures_util::stream::empty());
+    /// assert!(events.next().await.is_none());
+    /// # }
+    /// ```
+    pub fn new(
+        events: impl Stream<Item = Result<LoggedEvent, ThreadError>> + Send + 'static,
+    ) -> Self {
+        FollowedEvents(Some(Box::pin(events)))
+    }
+
     /// The next event. `None` at the end.
     ///
     /// # Errors

@@ -2,9 +2,13 @@
 
 use std::future::Future;
 use std::pin::Pin;
+#[cfg(feature = "engine")]
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::Outcome;
+#[cfg(feature = "engine")]
+use crate::event::Sink;
 use crate::flow::Flow;
 use crate::outcome::RunError;
 use crate::run::{Events, Run};
@@ -45,6 +49,12 @@ impl<F: Flow> std::fmt::Debug for ThreadRun<F> {
 }
 
 impl<F: Flow> ThreadRun<F> {
+    /// Sets the receiver of the run's events.
+    #[cfg(feature = "engine")]
+    pub(crate) fn send_events_to(self, sink: Arc<dyn Sink<F::State>>) -> Self {
+        ThreadRun(self.0.send_events_to(sink))
+    }
+
     /// The events of the run, as a stream. The stream drives the run: dropping it stops the run.
     ///
     /// # Panics

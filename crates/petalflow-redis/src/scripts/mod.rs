@@ -38,3 +38,8 @@ scripts! {
     COUNT = ("damage.lua") "count.lua";
     LAYOUT = ("damage.lua") "layout.lua";
 }
+
+#[cfg(feature = "events")]
+scripts! {
+    PUBLISH = () "publish.lua";
+}

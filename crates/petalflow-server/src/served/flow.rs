@@ -15,7 +15,10 @@ use super::drawing;
 use super::facts::{Facts, FlowKind};
 use super::forms::{Forms, ReadInput, keys};
 use super::question::Questions;
+use super::remote::RemoteThreads;
+use super::remote_flow::RemoteFlow;
 use super::typed::{EventLog, TypedThreads};
+use super::typed_flow::TypedFlow;
 use crate::error::SetupError;
 use crate::name::check_name;
 
@@ -232,7 +235,23 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
     /// The flow with the store of a server.
     pub(crate) fn with_store(self, store: &Arc<dyn Store>, log: EventLog) -> TypedThreads<F> {
         let threads = self.launch.store(store);
-        TypedThreads::new(self.facts, self.forms, self.secrets, threads, log)
+        let flow = TypedFlow {
+            facts: self.facts,
+            forms: self.forms,
+            secrets: self.secrets,
+        };
+        TypedThreads::new(flow, threads, log)
+    }
+
+    /// The flow with threads that an engine runs. The protocols of agents are not served for them.
+    pub(crate) fn with_engine(mut self, threads: Arc<dyn RemoteThreads<F>>) -> RemoteFlow<F> {
+        self.facts.kind = FlowKind::Flow;
+        let flow = TypedFlow {
+            facts: self.facts,
+            forms: self.forms,
+            secrets: self.secrets,
+        };
+        RemoteFlow::new(flow, threads)
     }
 
     /// The mistakes of its settings.

@@ -6,9 +6,12 @@ mod facts;
 mod flow;
 mod forms;
 mod question;
+mod remote;
+mod remote_flow;
 mod stored;
 mod threads;
 mod typed;
+mod typed_flow;
 mod view;
 
 pub(crate) use facts::Facts;
@@ -17,8 +20,10 @@ pub use flow::ServedFlow;
 #[cfg(feature = "agent")]
 pub(crate) use forms::keys;
 pub(crate) use question::AnswerBody;
+pub use remote::{RemoteThreads, ThreadWork};
 pub(crate) use stored::StoredFlow;
 pub(crate) use threads::{
-    HookThreads, Input, InputValue, Labels, ReadThreads, RunEvents, ServedThreads, no_thread,
+    Elsewhere, HookThreads, Input, InputValue, Labels, ReadThreads, RunEvents, ServedThreads,
+    no_thread,
 };
 pub(crate) use typed::EventLog;

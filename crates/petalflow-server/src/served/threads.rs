@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use futures_util::stream::BoxStream;
+use petalflow::checkpoint::{StoreError, ThreadInfo, ThreadQuery};
 use petalflow::run::CancelToken;
 use petalflow::thread::{CheckpointInfo, FollowedEvents, HistoryQuery, ThreadError};
 use petalflow::{RunError, async_trait};
@@ -75,9 +76,25 @@ pub(crate) trait ReadThreads: Send + Sync {
     fn follow(&self, thread: &str, number: u64) -> FollowedEvents;
 }
 
+/// What a server asks of threads that are not in its store.
+#[async_trait]
+pub(crate) trait Elsewhere: Send + Sync {
+    /// What is listed of a thread.
+    async fn info(&self, thread: &str) -> Result<Option<ThreadInfo>, StoreError>;
+    /// A page of the threads, in the order of their ids.
+    async fn list(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError>;
+    /// Cancels the run of a thread. Returns whether there is one.
+    async fn cancel(&self, thread: &str) -> Result<bool, Refusal>;
+}
+
 /// The threads of a flow that is run here.
 #[async_trait]
 pub(crate) trait ServedThreads: ReadThreads {
+    /// The threads, if they are not in the store of the server.
+    fn elsewhere(&self) -> Option<&dyn Elsewhere> {
+        None
+    }
+
     /// Fails if the value is no input of the flow.
     #[cfg(feature = "schedules")]
     fn check_input(&self, value: Value) -> Result<(), Refusal>;
@@ -116,10 +133,10 @@ pub(crate) trait ServedThreads: ReadThreads {
         keys: Map<String, Value>,
         node: Option<String>,
     ) -> Result<u64, Refusal>;
-    async fn fork(&self, thread: &str, checkpoint: u64) -> Result<u64, ThreadError>;
+    async fn fork(&self, thread: &str, checkpoint: u64) -> Result<u64, Refusal>;
     async fn fork_to(&self, thread: &str, checkpoint: u64, to: &str) -> Result<(), ThreadError>;
     async fn copy(&self, thread: &str, to: &str) -> Result<(), ThreadError>;
-    async fn set_labels(&self, thread: &str, labels: Labels) -> Result<(), ThreadError>;
+    async fn set_labels(&self, thread: &str, labels: Labels) -> Result<(), Refusal>;
     async fn delete(&self, thread: &str) -> Result<(), ThreadError>;
 }
 

@@ -1,9 +1,7 @@
 //! The threads of a flow of one type.
 
-use axum::http::StatusCode;
 use futures_util::StreamExt;
 use petalflow::event::{Event, EventKind, Namespace};
-use petalflow::interrupt::{InterruptId, InterruptKind, Resume};
 use petalflow::run::CancelToken;
 use petalflow::state::{State, Storable};
 use petalflow::thread::{
@@ -15,13 +13,9 @@ use petalflow_documents::Envelope;
 use serde_json::{Map, Value};
 
 use super::facts::Facts;
-use super::forms::Forms;
 use super::question::{AnswerBody, unfit};
-use super::threads::{
-    HookThreads, Input, InputValue, Labels, ReadThreads, RunEvent, RunEvents, ServedThreads,
-    no_thread,
-};
-use super::view::{self, Shown};
+use super::threads::{HookThreads, Input, Labels, ReadThreads, RunEvent, RunEvents, ServedThreads};
+use super::typed_flow::TypedFlow;
 use crate::refusal::Refusal;
 
 /// How many events of a thread are stored.
@@ -30,9 +24,7 @@ pub(crate) struct EventLog(pub(crate) u64);
 
 /// A flow with the store of a server.
 pub(crate) struct TypedThreads<F: Flow> {
-    facts: Facts,
-    forms: Forms<F>,
-    secrets: Vec<String>,
+    flow: TypedFlow<F>,
     threads: Threads<F>,
 }
 
@@ -43,23 +35,12 @@ fn is_of_interest(namespace: &Namespace, kind: &str) -> bool {
 }
 
 impl<F: Flow<State: Storable>> TypedThreads<F> {
-    pub(super) fn new(
-        facts: Facts,
-        forms: Forms<F>,
-        secrets: Vec<String>,
-        threads: Threads<F>,
-        log: EventLog,
-    ) -> Self {
+    pub(super) fn new(flow: TypedFlow<F>, threads: Threads<F>, log: EventLog) -> Self {
         let threads = match log {
             EventLog(0) => threads,
             EventLog(events) => threads.event_log(events).event_log_filter(is_of_interest),
         };
-        TypedThreads {
-            facts,
-            forms,
-            secrets,
-            threads,
-        }
+        TypedThreads { flow, threads }
     }
 
     /// The thread, to read it.
@@ -72,52 +53,18 @@ impl<F: Flow<State: Storable>> TypedThreads<F> {
         let threads = self.threads.clone().cancel_with(token);
         threads.on_busy(OnBusy::Refuse).thread(id)
     }
+}
 
-    /// The state in JSON, without its secrets.
-    fn shown(&self, state: &F::State) -> Result<Value, Refusal> {
-        let mut shown = (self.forms.state)(state).map_err(|error| {
-            let text = format!("the state cannot be shown: {error}");
-            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, text)
-        })?;
-        if let Value::Object(keys) = &mut shown {
-            for secret in &self.secrets {
-                if let Some(value) = keys.get_mut(secret) {
-                    *value = Value::Null;
-                }
-            }
-        }
-        Ok(shown)
-    }
-
-    fn read_input(&self, value: InputValue) -> Result<<F::State as State>::Input, Refusal> {
-        let unfit = |error| unfit(format!("no input of `{}`: {error}", self.facts.name));
-        self.forms.read(value).map_err(unfit)
-    }
-
-    /// What resumes a thread with an answer to this open question.
-    async fn resume_with(
-        &self,
-        thread: &Thread<F>,
-        question: &str,
-        body: AnswerBody,
-    ) -> Result<Resume<F::State>, Refusal> {
-        let id: InterruptId = question.parse()?;
-        let snapshot = thread.snapshot().await?;
-        let snapshot = snapshot.ok_or_else(no_thread)?;
-        let open = snapshot.interrupts.iter().find(|open| open.id == id);
-        let open = open.ok_or_else(|| {
-            Refusal::new(
-                StatusCode::CONFLICT,
-                format!(
-                    "the question `{question}` is not open: it has an answer, or was never asked"
-                ),
-            )
-        })?;
-        Ok(match open.kind {
-            InterruptKind::Ask { .. } => Resume::from(self.forms.questions.read(open, body)?),
-            _ => Resume::new().decide(id, body.decision()?),
-        })
-    }
+/// The edit that sets these keys.
+pub(super) fn edit_of<S: State>(
+    keys: Map<String, Value>,
+    node: Option<String>,
+) -> Result<Edit<S>, Refusal> {
+    let edit = Edit::of_keys(keys).map_err(|error| unfit(error.to_string()))?;
+    Ok(match node {
+        Some(node) => edit.by(node),
+        None => edit,
+    })
 }
 
 /// Stores the start of a run, and returns its events.
@@ -140,37 +87,19 @@ fn run_event<S: State>(event: Event<S>) -> RunEvent {
 #[async_trait]
 impl<F: Flow<State: Storable>> ReadThreads for TypedThreads<F> {
     fn facts(&self) -> &Facts {
-        &self.facts
+        &self.flow.facts
     }
 
     fn stored_name(&self) -> &str {
-        &self.facts.stored_name
+        &self.flow.facts.stored_name
     }
 
     fn description(&self) -> Value {
-        self.facts.value(self.forms.questions.schemas())
+        self.flow.facts.value(self.flow.forms.questions.schemas())
     }
 
     async fn view(&self, thread: &str, checkpoint: Option<u64>) -> Result<Option<Value>, Refusal> {
-        let thread = self.thread(thread);
-        let Some(info) = thread.info().await? else {
-            return Ok(None);
-        };
-        let snapshot = match checkpoint {
-            Some(checkpoint) => Some(thread.snapshot_at(checkpoint).await?),
-            None => thread.snapshot().await?,
-        };
-        let Some(snapshot) = snapshot else {
-            return Ok(None);
-        };
-        let state = self.shown(&snapshot.state)?;
-        let shown = Shown {
-            checkpoint: &snapshot.info,
-            tasks: &snapshot.tasks,
-            questions: &snapshot.interrupts,
-            state,
-        };
-        Ok(Some(view::value(&self.facts, &info, shown)))
+        self.flow.view(&self.thread(thread), checkpoint).await
     }
 
     async fn history(
@@ -190,7 +119,7 @@ impl<F: Flow<State: Storable>> ReadThreads for TypedThreads<F> {
 impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
     #[cfg(feature = "schedules")]
     fn check_input(&self, value: Value) -> Result<(), Refusal> {
-        self.read_input(value.into()).map(drop)
+        self.flow.read_input(value.into()).map(drop)
     }
 
     async fn begin(
@@ -199,7 +128,7 @@ impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
         input: Input,
         token: &CancelToken,
     ) -> Result<RunEvents, Refusal> {
-        let value = self.read_input(input.value)?;
+        let value = self.flow.read_input(input.value)?;
         let thread = self.run_of(thread, token);
         if !input.labels.is_empty() {
             thread.set_labels(input.labels).await?;
@@ -221,7 +150,7 @@ impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
         token: &CancelToken,
     ) -> Result<RunEvents, Refusal> {
         let thread = self.run_of(thread, token);
-        let with = self.resume_with(&thread, question, answer).await?;
+        let with = self.flow.resume_with(&thread, question, answer).await?;
         Ok(begun(thread.resume(with)).await?)
     }
 
@@ -253,16 +182,12 @@ impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
         keys: Map<String, Value>,
         node: Option<String>,
     ) -> Result<u64, Refusal> {
-        let edit = Edit::of_keys(keys).map_err(|error| unfit(error.to_string()))?;
-        let edit = match node {
-            Some(node) => edit.by(node),
-            None => edit,
-        };
+        let edit = edit_of(keys, node)?;
         Ok(self.thread(thread).update(edit).await?)
     }
 
-    async fn fork(&self, thread: &str, checkpoint: u64) -> Result<u64, ThreadError> {
-        self.thread(thread).fork(checkpoint).await
+    async fn fork(&self, thread: &str, checkpoint: u64) -> Result<u64, Refusal> {
+        Ok(self.thread(thread).fork(checkpoint).await?)
     }
 
     async fn fork_to(&self, thread: &str, checkpoint: u64, to: &str) -> Result<(), ThreadError> {
@@ -273,8 +198,8 @@ impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
         self.thread(thread).copy_to(to).await.map(drop)
     }
 
-    async fn set_labels(&self, thread: &str, labels: Labels) -> Result<(), ThreadError> {
-        self.thread(thread).set_labels(labels).await
+    async fn set_labels(&self, thread: &str, labels: Labels) -> Result<(), Refusal> {
+        Ok(self.thread(thread).set_labels(labels).await?)
     }
 
     async fn delete(&self, thread: &str) -> Result<(), ThreadError> {

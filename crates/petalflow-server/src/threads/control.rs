@@ -33,7 +33,7 @@ pub(crate) async fn cancel(
     Path(thread): Path<String>,
 ) -> Response {
     server.owner(&thread).await?;
-    if !server.cancel(&thread) {
+    if !server.cancel_anywhere(&thread).await? {
         let text = "no run of this server has the thread: it has ended, or another process runs it";
         return Err(Refusal::new(StatusCode::CONFLICT, text));
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use petalflow::checkpoint::{Store as _, ThreadInfo, ThreadQuery, ThreadStatus};
+use petalflow::checkpoint::{ThreadInfo, ThreadQuery, ThreadStatus};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -64,7 +64,7 @@ pub(crate) async fn list(
         label: access.required().or(label),
         ..ThreadQuery::default()
     };
-    let found = server.settings.store.threads(page).await?;
+    let found = server.list(page).await?;
     let next = found.get(limit - 1).map(|last| last.id.clone());
     let has_label = |info: &&ThreadInfo| {
         label.is_none_or(|(name, value)| info.labels.get(name).is_some_and(|it| it == value))

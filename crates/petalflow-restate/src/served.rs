@@ -1,0 +1,179 @@
+//! Threads on Restate, as `petalflow-server` serves them.
+
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
+use petalflow::checkpoint::{StoreError, ThreadInfo, ThreadQuery};
+use petalflow::event::LoggedEvent;
+use petalflow::state::Storable;
+use petalflow::thread::{FollowedEvents, ThreadError};
+use petalflow::{Flow, async_trait};
+use petalflow_server::{RemoteThreads, ThreadWork};
+
+use crate::admin::Admin;
+use crate::client::{Client, RestateThread};
+use crate::error::RestateError;
+
+/// How many threads are read at once to list some of them.
+const PAGE: usize = 500;
+
+/// The threads of a flow on Restate, for [`ServerBuilder::serve_remote`](petalflow_server::ServerBuilder::serve_remote): clients and
+/// the studio see and steer them as those in a store. Threads are listed with the administration of the Restate server, so the
+/// process must reach it.
+///
+/// Without [`RestateFlow::events`](crate::RestateFlow::events) clients receive no events, and a stream of events ends when the thread
+/// rests. A thread cannot be copied, or forked into another one. With the usual
+/// [retention](crate::RestateFlow::retention), its history is one checkpoint.
+///
+/// ```no_run
+/// use petalflow::checkpoint::InMemoryStore;
+/// # use petalflow::prelude::*;
+/// # #[state]
+/// # struct Essay { draft: String }
+/// # #[node(Essay)]
+/// # async fn write() -> EssayDraft { EssayDraft("petals".into()) }
+/// # flow!(Write(Essay) { write });
+/// use petalflow_documents::kinds::TriggerAuth;
+/// use petalflow_restate::{Admin, Client, RestateFlow, RestateThreads};
+/// use petalflow_server::{ServedFlow, Server};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let flow = RestateFlow::new(Write::new());
+/// let client = Client::new(&flow, "http://127.0.0.1:8080");
+/// let threads = RestateThreads::new(&client, &Admin::new("http://127.0.0.1:9070"));
+/// // What the server itself remembers, such as requests with an identifier, is in the store.
+/// let server = Server::builder(&InMemoryStore::new())
+///     .serve_remote(ServedFlow::new(Write::new()), threads)
+///     .threads(TriggerAuth::None)
+///     .build()?;
+/// # let _ = server;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct RestateThreads<F: Flow> {
+    client: Client<F>,
+    admin: Admin,
+}
+
+impl<F: Flow<State: Storable>> RestateThreads<F> {
+    /// The threads of this client, listed by this administration.
+    pub fn new(client: &Client<F>, admin: &Admin) -> Self {
+        RestateThreads {
+            client: client.clone(),
+            admin: admin.clone(),
+        }
+    }
+
+    fn thread(&self, id: &str) -> RestateThread<F> {
+        self.client.thread(id)
+    }
+}
+
+/// The error with the meaning that it has for a server.
+fn thread_error(error: RestateError) -> ThreadError {
+    match error {
+        RestateError::Thread(error) => error,
+        RestateError::Busy(thread) => ThreadError::Busy { thread },
+        RestateError::Unknown(thread) => ThreadError::Unknown { thread },
+        error @ RestateError::Unreachable { .. } => {
+            StoreError::unavailable("the Restate server cannot be reached", error).into()
+        }
+        error => StoreError::other("the request to Restate failed", error).into(),
+    }
+}
+
+#[async_trait]
+impl<F: Flow<State: Storable>> RemoteThreads<F> for RestateThreads<F> {
+    async fn read(&self, thread: &str, work: ThreadWork<F>) -> Result<(), ThreadError> {
+        let thread = self.thread(thread);
+        let read = thread.copy(async move |thread| work(thread).await);
+        read.await.map_err(thread_error)
+    }
+
+    async fn edit(&self, thread: &str, work: ThreadWork<F>) -> Result<(), ThreadError> {
+        let thread = self.thread(thread);
+        let edited = thread.edit(async move |thread| work(thread).await);
+        edited.await.map_err(thread_error)
+    }
+
+    async fn wait(&self, thread: &str) -> Result<(), ThreadError> {
+        let rest = self.thread(thread).wait().await;
+        rest.map(drop).map_err(thread_error)
+    }
+
+    async fn cancel(&self, thread: &str) -> Result<(), ThreadError> {
+        self.thread(thread).cancel().await.map_err(thread_error)
+    }
+
+    async fn delete(&self, thread: &str) -> Result<(), ThreadError> {
+        let thread = self.thread(thread);
+        if thread.is_running().await.map_err(thread_error)? {
+            return Err(ThreadError::Busy {
+                thread: thread.id().into(),
+            });
+        }
+        thread.delete().await.map_err(thread_error)
+    }
+
+    async fn info(&self, thread: &str) -> Result<Option<ThreadInfo>, ThreadError> {
+        self.thread(thread).info().await.map_err(thread_error)
+    }
+
+    async fn list(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, ThreadError> {
+        let service = self.client.threads_service();
+        let (mut found, mut after) = (Vec::new(), query.after.map(String::from));
+        loop {
+            let page = self
+                .admin
+                .listed(&service, query.prefix, after.as_deref(), PAGE)
+                .await
+                .map_err(thread_error)?;
+            let is_last = page.len() < PAGE;
+            after = page.last().map(|last| last.id.clone());
+            found.extend(page.into_iter().filter(|info| fits(info, &query)));
+            if let Some(limit) = query.limit.filter(|limit| found.len() >= *limit) {
+                found.truncate(limit);
+                return Ok(found);
+            }
+            if is_last {
+                return Ok(found);
+            }
+        }
+    }
+
+    fn follow(&self, thread: &str, number: u64) -> FollowedEvents {
+        let thread = self.thread(thread);
+        let events: BoxStream<'static, Result<LoggedEvent, ThreadError>> =
+            if thread.source().is_ok() {
+                let events = thread.follow(number);
+                events
+                    .map(|event| event.map(|event| event.event).map_err(thread_error))
+                    .boxed()
+            } else {
+                let rests = async move { thread.wait().await };
+                stream::once(rests)
+                    .filter_map(async |rest| rest.err().map(|error| Err(thread_error(error))))
+                    .boxed()
+            };
+        FollowedEvents::new(events)
+    }
+}
+
+/// Whether the thread is one of those that are asked for.
+fn fits(info: &ThreadInfo, query: &ThreadQuery<'_>) -> bool {
+    let has_label = |(name, value): (&str, &str)| {
+        info.labels
+            .get(name)
+            .is_some_and(|label| label.as_str() == value)
+    };
+    query.status.is_none_or(|status| info.status == status)
+        && query.flow.is_none_or(|flow| info.flow == flow)
+        && query.label.is_none_or(has_label)
+        && query
+            .updated_before_ms
+            .is_none_or(|before| info.updated_ms < before)
+        && query
+            .due_by_ms
+            .is_none_or(|by| info.due_ms.is_some_and(|due| due <= by))
+}

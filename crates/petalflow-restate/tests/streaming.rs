@@ -1,0 +1,394 @@
+//! Listeners in other processes receive the events of a thread, over a real Redis server.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use petalflow::checkpoint::ThreadStatus;
+use petalflow::engine::FollowedEvent;
+use petalflow::interrupt::Ask;
+use petalflow::prelude::*;
+use petalflow_redis::{RedisEvents, RedisOptions};
+use petalflow_restate::{Client, Endpoint, RestateError, RestateFlow};
+use petalflow_test_servers::{Redis, found_or_skip, fresh_name};
+use serde_json::Value;
+
+use crate::support::{PROGRAM, Server, free_ports};
+
+/// What a process of this test does: `host` or `listener`.
+const ROLE: &str = "PETALFLOW_RESTATE_TEST_STREAM_ROLE";
+/// The address of the host, or the ingress of the listener.
+const ADDRESS: &str = "PETALFLOW_RESTATE_TEST_STREAM_ADDRESS";
+const REDIS: &str = "PETALFLOW_RESTATE_TEST_STREAM_REDIS";
+const PREFIX: &str = "PETALFLOW_RESTATE_TEST_STREAM_PREFIX";
+/// The file to which the listener appends what it receives.
+const RECEIVED: &str = "PETALFLOW_RESTATE_TEST_STREAM_RECEIVED";
+
+#[state]
+struct Essay {
+    #[key(input)]
+    topic: String,
+    draft: String,
+    #[key(append)]
+    notes: Vec<String>,
+}
+
+#[derive(serde::Serialize, serde::Deserialize, Ask)]
+#[ask(answer = bool)]
+struct MayPrint {}
+
+#[node(Essay)]
+async fn plan(cx: Context) -> EssayNotes {
+    cx.emit("planned");
+    EssayNotes(vec!["planned".into()])
+}
+
+/// Says its draft in ten pieces.
+#[node(Essay)]
+async fn write(topic: &str, cx: Context) -> EssayDraft {
+    let mut draft = String::new();
+    for piece in 0..10 {
+        let piece = format!("{topic}{piece} ");
+        draft.push_str(&piece);
+        cx.emit(piece);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    EssayDraft(draft)
+}
+
+#[node(Essay)]
+async fn print(cx: Context) -> petalflow::Result<EssayNotes> {
+    let may = cx.ask(MayPrint {}).await?;
+    Ok(EssayNotes(vec![format!("may print: {may}")]))
+}
+
+flow!(Writing(Essay) { plan -> write -> print });
+
+async fn flow(redis: &str, prefix: &str) -> RestateFlow<Writing> {
+    let events = RedisEvents::connect(RedisOptions::new(redis).prefix(prefix)).await;
+    let flow = RestateFlow::new(Writing::new()).events(events.expect("the server runs"));
+    flow.place("write", "writers").expect("it has the node")
+}
+
+/// Runs as another process of the test. Does nothing in a usual run of the tests.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn process_of_the_streaming_test() {
+    let variable = |name| std::env::var(name).ok();
+    let (Some(role), Some(address), Some(redis), Some(prefix)) = (
+        variable(ROLE),
+        variable(ADDRESS),
+        variable(REDIS),
+        variable(PREFIX),
+    ) else {
+        return;
+    };
+    let flow = flow(&redis, &prefix).await;
+    if role == "host" {
+        let host = Endpoint::new()
+            .nodes(&flow, "writers")
+            .expect("its name is good");
+        let host = host.bind(&address).await.expect("the port is free");
+        return host.serve().await;
+    }
+    let thread = Client::new(&flow, address).thread("ann");
+    let mut events = thread.follow(0);
+    while let Some(event) = events.next().await {
+        record(&event.expect("events can be read"));
+    }
+}
+
+fn record(event: &FollowedEvent) {
+    use std::io::Write as _;
+    let path = std::env::var(RECEIVED).expect("the test sets it");
+    let file = std::fs::File::options()
+        .append(true)
+        .create(true)
+        .open(path);
+    let line = serde_json::json!({
+        "number": event.event.number,
+        "kind": event.event.kind,
+        "task": event.task.map(|task| task.to_string()),
+        "restarts": event.restarts,
+        "missed": event.missed,
+        "value": event.event.value,
+    });
+    writeln!(file.expect("it opens"), "{line}").expect("it is written");
+}
+
+/// What the listener has received.
+fn received(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    whole
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line is JSON"))
+        .collect()
+}
+
+/// The kinds of the events that count, and the text of the pieces. What a lost process said is discarded.
+fn shown(events: &[Value]) -> (Vec<String>, String) {
+    let mut counts: Vec<&Value> = Vec::new();
+    for event in events {
+        if event["restarts"] == true {
+            counts.retain(|earlier| earlier["task"] != event["task"]);
+        }
+        counts.push(event);
+    }
+    let kinds = counts.iter().map(|event| event["kind"].as_str());
+    let kinds = kinds.flatten().map(String::from).collect();
+    let texts = counts.iter().map(|event| event["value"]["value"].as_str());
+    (kinds, texts.flatten().collect())
+}
+
+/// A process that is killed when it is dropped.
+struct Process(Child);
+
+impl Process {
+    fn start(role: &str, address: &str, redis: &str, prefix: &str, received: &Path) -> Self {
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        command
+            .args([
+                "--exact",
+                "streaming::process_of_the_streaming_test",
+                "--nocapture",
+            ])
+            .env(ROLE, role)
+            .env(ADDRESS, address)
+            .env(REDIS, redis)
+            .env(PREFIX, prefix)
+            .env(RECEIVED, received)
+            .env_remove(PROGRAM)
+            .stdout(Stdio::null());
+        Process(command.spawn().expect("it starts"))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+async fn until(what: &str, mut is_true: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !is_true() {
+        assert!(Instant::now() < deadline, "{what}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// The servers and the driver of a test.
+struct Setup {
+    server: Server,
+    redis: &'static str,
+    prefix: String,
+    flow: RestateFlow<Writing>,
+    folder: tempfile::TempDir,
+    host_port: u16,
+}
+
+impl Setup {
+    /// `None` if a server is not installed.
+    async fn new() -> Option<Self> {
+        let redis = &*found_or_skip(Redis::shared())?.url;
+        let server = Server::start().await?;
+        let prefix = fresh_name("stream");
+        let flow = flow(redis, &prefix).await;
+        let driver = Endpoint::new().threads(&flow).expect("its name is good");
+        let driver = driver.bind("127.0.0.1:0").await.expect("a port is free");
+        let url = format!("http://{}", driver.address());
+        tokio::spawn(driver.serve());
+        server.admin().register(&url).await.expect("it answers");
+        let [host_port] = free_ports();
+        Some(Setup {
+            server,
+            redis,
+            prefix,
+            flow,
+            folder: tempfile::tempdir().expect("a folder"),
+            host_port,
+        })
+    }
+
+    fn received(&self) -> PathBuf {
+        self.folder.path().join("received")
+    }
+
+    fn host(&self) -> Process {
+        let address = format!("127.0.0.1:{}", self.host_port);
+        Process::start("host", &address, self.redis, &self.prefix, &self.received())
+    }
+
+    async fn registered_host(&self) -> Process {
+        let host = self.host();
+        let url = format!("http://127.0.0.1:{}", self.host_port);
+        while self.server.admin().register(&url).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        host
+    }
+
+    fn listener(&self) -> Process {
+        let ingress = self.server.ingress();
+        Process::start(
+            "listener",
+            &ingress,
+            self.redis,
+            &self.prefix,
+            &self.received(),
+        )
+    }
+}
+
+/// The events of the first turn until the question.
+const KINDS: [&str; 24] = [
+    "run_started",
+    "superstep_started",
+    "node_started",
+    "custom",
+    "node_finished",
+    "checkpoint",
+    "superstep_finished",
+    "superstep_started",
+    "node_started",
+    "custom",
+    "custom",
+    "custom",
+    "custom",
+    "custom",
+    "custom",
+    "custom",
+    "custom",
+    "custom",
+    "custom",
+    "node_finished",
+    "checkpoint",
+    "superstep_finished",
+    "superstep_started",
+    "node_started",
+];
+
+const TEXT: &str = "plannedp0 p1 p2 p3 p4 p5 p6 p7 p8 p9 ";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_listener_elsewhere_sees_the_text_once_although_the_host_is_killed() {
+    let Some(setup) = Setup::new().await else {
+        return;
+    };
+    let host = setup.registered_host().await;
+    let thread = Client::new(&setup.flow, setup.server.ingress()).thread("ann");
+    thread.begin("p".to_string()).await.unwrap();
+    let mut listener = setup.listener();
+    let path = setup.received();
+    let has_text = |text: &str| shown(&received(&path)).1.ends_with(text);
+    until("the listener gets pieces", || has_text("p3 ")).await;
+    drop(host);
+    let _host = setup.host();
+    until("the listener ends", || {
+        listener.0.try_wait().expect("it runs").is_some()
+    })
+    .await;
+
+    let events = received(&path);
+    let restarts = events.iter().filter(|event| event["restarts"] == true);
+    assert_eq!(restarts.count(), 1, "{events:#?}");
+    let said = events.iter().filter(|event| event["kind"] == "custom");
+    assert!(said.count() >= 15, "four pieces were said twice");
+    let (kinds, text) = shown(&events);
+    assert_eq!(text, TEXT);
+    let expected = [&KINDS[..], &["interrupted"]].concat();
+    assert_eq!(kinds, expected);
+    assert!(events.iter().all(|event| event["missed"] == 0));
+    assert_eq!(setup.flow.dropped_events(), 0);
+
+    // A listener that connects again gets what it does not have.
+    let middle = events[events.len() - 4]["number"].as_u64().unwrap();
+    let mut again = thread.follow(middle);
+    for event in &events[events.len() - 3..] {
+        let found = again.next().await.unwrap().unwrap();
+        assert_eq!(Some(found.event.number), event["number"].as_u64());
+    }
+    assert!(again.next().await.is_none());
+
+    // The answer begins a run, whose events follow.
+    let last = events.last().unwrap()["number"].as_u64().unwrap();
+    thread.answer::<MayPrint>(true).await.unwrap();
+    let mut events = thread.follow(last);
+    let mut kinds = Vec::new();
+    while let Some(event) = events.next().await {
+        kinds.push(event.unwrap().event.kind);
+    }
+    assert_eq!(
+        kinds,
+        [
+            "run_started",
+            "superstep_started",
+            "node_started",
+            "node_finished",
+            "checkpoint",
+            "superstep_finished",
+            "finished"
+        ]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_deleted_thread_has_no_events() {
+    let Some(setup) = Setup::new().await else {
+        return;
+    };
+    let _host = setup.registered_host().await;
+    let thread = Client::new(&setup.flow, setup.server.ingress()).thread("ann");
+    thread.begin("p".to_string()).await.unwrap();
+    thread.wait().await.unwrap();
+    thread.delete().await.unwrap();
+    assert!(thread.follow(0).next().await.is_none());
+
+    thread.begin("q".to_string()).await.unwrap();
+    let mut kinds = Vec::new();
+    let mut events = thread.follow(0);
+    while let Some(event) = events.next().await {
+        kinds.push(event.unwrap().event.kind);
+    }
+    assert_eq!(kinds, [&KINDS[..], &["interrupted"]].concat());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_does_not_need_the_events() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let Some(redis) = found_or_skip(Redis::start_own(&[])) else {
+        return;
+    };
+    let options = RedisOptions::new(&*redis.url).response_timeout(Duration::from_millis(500));
+    let events = RedisEvents::connect(options).await.unwrap();
+    let flow = RestateFlow::new(Writing::new()).events(events);
+    let driver = Endpoint::new().threads(&flow).unwrap();
+    let driver = driver.bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", driver.address());
+    tokio::spawn(driver.serve());
+    server.admin().register(&url).await.unwrap();
+    drop(redis);
+
+    let thread = Client::new(&flow, server.ingress()).thread("ann");
+    let begun = Instant::now();
+    thread.begin("p".to_string()).await.unwrap();
+    let rest = thread.wait().await.unwrap();
+    assert_eq!(rest.status, ThreadStatus::Waiting);
+    // The node waits for one second, and a pass for its events 100 ms at most.
+    assert!(begun.elapsed() < Duration::from_secs(3), "{begun:?}");
+    // The last ones may still wait for the sink.
+    until("events are counted", || flow.dropped_events() >= 15).await;
+    assert!(matches!(
+        thread.follow(0).next().await,
+        Some(Err(RestateError::Events { .. }))
+    ));
+    let plain = RestateFlow::new(Writing::new());
+    let plain = Client::new(&plain, server.ingress()).thread("ann");
+    assert!(matches!(
+        plain.follow(0).next().await,
+        Some(Err(RestateError::NoEvents))
+    ));
+}

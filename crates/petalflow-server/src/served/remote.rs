@@ -1,0 +1,142 @@
+//! Threads that an engine keeps and runs in other processes.
+
+use std::pin::Pin;
+
+use petalflow::checkpoint::{ThreadInfo, ThreadQuery};
+use petalflow::thread::{FollowedEvents, Thread, ThreadError};
+use petalflow::{Flow, async_trait};
+
+/// What a server does with a copy of a thread.
+pub type ThreadWork<F> =
+    Box<dyn FnOnce(Thread<F>) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
+
+/// The threads of a flow that an engine keeps and runs in other processes, for
+/// [`ServerBuilder::serve_remote`](crate::ServerBuilder::serve_remote). `petalflow-restate` has them for Restate.
+///
+/// A server reads and changes a thread as a [`Thread`] over a copy of its records in this process, and the engine takes over what
+/// has changed: `petalflow::engine::ThreadEngine::edit` does both. No node runs in the server.
+///
+/// ```
+/// use petalflow::checkpoint::{ThreadInfo, ThreadQuery};
+/// use petalflow::thread::{FollowedEvents, ThreadError};
+/// use petalflow::{Flow, async_trait};
+/// use petalflow_server::{RemoteThreads, ThreadWork};
+///
+/// /// Has no threads.
+/// struct Nowhere;
+///
+/// fn nowhere() -> ThreadError {
+///     ThreadError::Request("there is no engine".into())
+/// }
+///
+/// #[async_trait]
+/// impl<F: Flow> RemoteThreads<F> for Nowhere {
+///     async fn read(&self, _: &str, _: ThreadWork<F>) -> Result<(), ThreadError> {
+///         Err(nowhere())
+///     }
+///     async fn edit(&self, _: &str, _: ThreadWork<F>) -> Result<(), ThreadError> {
+///         Err(nowhere())
+///     }
+///     async fn wait(&self, _: &str) -> Result<(), ThreadError> {
+///         Err(nowhere())
+///     }
+///     async fn cancel(&self, _: &str) -> Result<(), ThreadError> {
+///         Err(nowhere())
+///     }
+///     async fn delete(&self, _: &str) -> Result<(), ThreadError> {
+///         Err(nowhere())
+///     }
+///     async fn info(&self, _: &str) -> Result<Option<ThreadInfo>, ThreadError> {
+///         Ok(None)
+///     }
+///     async fn list(&self, _: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, ThreadError> {
+///         Ok(Vec::new())
+///     }
+///     fn follow(&self, _: &str, _: u64) -> FollowedEvents {
+///         FollowedEvents::new(futures_util::stream::empty())
+///     }
+/// }
+/// ```
+#[async_trait]
+pub trait RemoteThreads<F: Flow>: Send + Sync + 'static {
+    /// Calls `work` with a copy of the thread, which is empty if there is no such thread.
+    ///
+    /// # Errors
+    ///
+    /// The engine does not answer, or the thread cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    async fn read(&self, thread: &str, work: ThreadWork<F>) -> Result<(), ThreadError>;
+
+    /// As [`read`](Self::read), and takes over what has changed, as one change. If the thread has something to run then, it runs.
+    ///
+    /// # Errors
+    ///
+    /// [`Busy`](ThreadError::Busy) if the thread runs, or another caller has changed it; or the engine does not answer. Then
+    /// nothing has changed.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the changes are made or not.
+    async fn edit(&self, thread: &str, work: ThreadWork<F>) -> Result<(), ThreadError>;
+
+    /// Waits until the thread rests.
+    ///
+    /// # Errors
+    ///
+    /// The engine does not answer.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    async fn wait(&self, thread: &str) -> Result<(), ThreadError>;
+
+    /// Cancels the run of the thread, which is held then.
+    ///
+    /// # Errors
+    ///
+    /// The engine does not answer.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the thread may still be cancelled.
+    async fn cancel(&self, thread: &str) -> Result<(), ThreadError>;
+
+    /// Deletes the thread.
+    ///
+    /// # Errors
+    ///
+    /// The engine does not answer.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the thread may still be deleted.
+    async fn delete(&self, thread: &str) -> Result<(), ThreadError>;
+
+    /// What is listed of a thread. `None` if there is no such thread.
+    ///
+    /// # Errors
+    ///
+    /// The engine does not answer.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    async fn info(&self, thread: &str) -> Result<Option<ThreadInfo>, ThreadError>;
+
+    /// A page of the threads, in the order of their ids, as [`Store::threads`](petalflow::checkpoint::Store::threads) has it.
+    ///
+    /// # Errors
+    ///
+    /// The engine does not answer.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    async fn list(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, ThreadError>;
+
+    /// The events of the thread with numbers above this one, and those that follow, until it rests.
+    fn follow(&self, thread: &str, number: u64) -> FollowedEvents;
+}

@@ -1,0 +1,119 @@
+//! The events of a pass.
+
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+
+use super::ENDS;
+use super::event::StreamedEvent;
+use super::publisher::Publisher;
+use crate::clock::now_ms;
+use crate::event::{
+    CopyState, CustomEvent, Event, EventKind, Listener, NestedEvent, Origin, Sink, TaskInfo,
+    kind_name,
+};
+use crate::ids::{Namespace, TaskId};
+use crate::state::State;
+
+/// What a pass does, which decides which of its events count.
+pub(in crate::engine) enum Role {
+    /// It runs a superstep, without the tasks of these nodes.
+    Superstep(Arc<BTreeMap<String, String>>),
+    /// It runs one task.
+    Task(TaskId),
+}
+
+/// Publishes the events of a pass.
+pub(in crate::engine) struct PassEvents<S> {
+    pub(in crate::engine) publisher: Arc<Publisher>,
+    pub(in crate::engine) role: Role,
+    pub(in crate::engine) thread: String,
+    /// The checkpoint that the superstep builds on.
+    pub(in crate::engine) checkpoint: u64,
+    /// Whether no superstep was executed since the last input or answer.
+    pub(in crate::engine) is_first: bool,
+    pub(in crate::engine) attempt: u64,
+    pub(in crate::engine) sequence: AtomicU64,
+    pub(in crate::engine) state: PhantomData<fn(S)>,
+}
+
+impl<S> PassEvents<S> {
+    /// Whether an event is published. A pass is a run that begins, does one thing, and stops: its beginning and its end are no
+    /// news of the thread.
+    fn counts(&self, namespace: &Namespace, kind: &str, task: Option<&TaskInfo>) -> bool {
+        let of_barrier = ["checkpoint", "superstep_finished"];
+        if !namespace.as_str().is_empty() {
+            // A sub-flow is a part of a task: what its nodes say counts.
+            return task.is_some();
+        }
+        if ENDS.contains(&kind) {
+            return false;
+        }
+        if kind == "run_started" {
+            return self.is_first;
+        }
+        match (&self.role, task) {
+            // The process that runs the task says that it has started.
+            (Role::Superstep(placed), Some(task)) => {
+                kind != "node_started" || !placed.contains_key(&*task.node)
+            }
+            (Role::Superstep(_), None) => true,
+            (Role::Task(id), Some(task)) => task.id == *id,
+            (Role::Task(_), None) => !of_barrier.contains(&kind),
+        }
+    }
+}
+
+impl<S: State> Sink<S> for PassEvents<S> {
+    fn send(&self, event: Event<S>) {
+        let kind = match &event.kind {
+            EventKind::Nested(nested) => nested.name(),
+            kind => kind.name(),
+        };
+        if !self.counts(&event.namespace, &kind_name(kind), event.task.as_ref()) {
+            return;
+        }
+        let Some((kind, value)) = event.stored_entry() else {
+            return;
+        };
+        self.publisher.publish(StreamedEvent {
+            thread: self.thread.clone(),
+            checkpoint: self.checkpoint,
+            superstep: event.superstep,
+            task: event.task.map(|task| task.id),
+            attempt: self.attempt,
+            sequence: self.sequence.fetch_add(1, Ordering::Relaxed),
+            recorded_ms: now_ms(),
+            kind,
+            value,
+        });
+    }
+
+    fn copy_state(&self) -> Option<CopyState<S>> {
+        None
+    }
+}
+
+impl<S: State> Listener for PassEvents<S> {
+    fn custom(&self, from: Origin, event: CustomEvent) {
+        self.send(from.event(EventKind::Custom(event)));
+    }
+
+    fn nested(&self, from: Origin, event: NestedEvent) {
+        self.send(from.event(EventKind::Nested(event)));
+    }
+
+    fn wants_values(&self) -> bool {
+        false
+    }
+
+    fn wants_progress(&self) -> bool {
+        true
+    }
+
+    fn poll_received(&self, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Ready(())
+    }
+}
