@@ -259,7 +259,7 @@ async fn again(round: &u32) -> bool {
 }
 
 flow!(SearchAll(Archive) {
-    search -> again -> match { true => search, false => all };
+    START -> search -> again -> match { true => search, false => all };
     all -> END;
     with search { remote: "searchers" };
     with all { remote: "searchers" };
