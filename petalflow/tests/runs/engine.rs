@@ -315,9 +315,10 @@ async fn a_placed_node_gets_the_keys_that_it_reads() {
     let [first, second, third, all] = sizes[..] else {
         panic!("{sizes:?}");
     };
-    for (whole, needed) in [first, second, third] {
-        assert!(whole > 60_000 && needed < 1_000, "{sizes:?}");
-    }
+    // The library travels, because an input without a default is needed to read a state. What was found does not.
+    assert!(first.0 + 10_000 < second.0, "{sizes:?}");
+    assert!(second.0 + 10_000 < third.0, "{sizes:?}");
+    assert_eq!([second.1, third.1], [first.1; 2]);
     assert_eq!(all.0, all.1, "it reads the whole state");
 
     // Middleware may read the whole state.
