@@ -37,13 +37,13 @@ fn render(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 #[test]
-fn the_template_compiles() {
+fn the_template_compiles_without_a_warning() {
     let folder = tempfile::tempdir().unwrap();
     render(&root().join("template"), folder.path()).unwrap();
     // The packages of this workspace instead of published ones, in the versions of its lock file.
     let manifest = folder.path().join("Cargo.toml");
     let mut text = fs::read_to_string(&manifest).unwrap();
-    text.push_str("\n[workspace]\n\n[patch.crates-io]\n");
+    text.push_str("\n[lints.rust]\nwarnings = \"deny\"\n\n[workspace]\n\n[patch.crates-io]\n");
     for package in [
         "petalflow",
         "crates/petalflow-sqlite",

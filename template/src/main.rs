@@ -1,6 +1,5 @@
 //! `ask ID WISH` begins a request, and `answer ID yes|no` answers the question of a request.
 
-use petalflow::prelude::*;
 use petalflow::thread::Outcome;
 use petalflow_sqlite::SqliteStore;
 use {{crate_name}}::{HandleRequest, MaySend};
