@@ -415,6 +415,24 @@ fn arms_and_options_are_completed() {
     });
 }
 
+#[test]
+fn the_body_of_a_node_is_completed() {
+    open(|client| {
+        for (before, typed, expected) in [
+            ("let verdict = if", "let verdict = ver|; if", "Verdict"),
+            ("let verdict = if", "let verdict = dra|; if", "draft"),
+            (
+                "(EssayRounds(1), verdict)",
+                "(EssayRounds(1), verd|)",
+                "verdict",
+            ),
+        ] {
+            let found = completions(client, before, typed);
+            assert!(found.iter().any(|it| it == expected), "{typed}: {found:?}");
+        }
+    });
+}
+
 /// Only in the flow: elsewhere, the library here lacks what the rules of the language need.
 #[test]
 fn a_correct_flow_has_no_errors() {

@@ -14,18 +14,9 @@ pub(crate) fn text(value: &Value) -> String {
 
 /// The value with the names of all objects sorted.
 pub(crate) fn canonical(value: &Value) -> Value {
-    match value {
-        Value::Object(object) => {
-            let mut names: Vec<&String> = object.keys().collect();
-            names.sort_unstable();
-            let sorted = names
-                .into_iter()
-                .map(|name| (name.clone(), canonical(&object[name])));
-            Value::Object(sorted.collect())
-        }
-        Value::Array(items) => items.iter().map(canonical).collect(),
-        value => value.clone(),
-    }
+    let mut value = value.clone();
+    value.sort_all_objects();
+    value
 }
 
 /// `null`, and an empty text, list or object.

@@ -6,12 +6,13 @@ use syn::Type;
 use syn::spanned::Spanned as _;
 
 use super::ast::AskAst;
+use crate::errors::Errors;
 use crate::options::duration_tokens;
-use crate::paths::{Runtime, name};
+use crate::paths::{Runtime, impl_at, name};
 use crate::types::{self, may_be_unshared};
 
-/// `impl Ask for ReviewDraft`.
-pub(crate) fn ask(ask: &AskAst, runtime: &Runtime) -> TokenStream {
+/// `impl Ask for ReviewDraft`. If the type of the answer is missing, the code has the errors.
+pub(crate) fn ask(ask: &AskAst, errors: &mut Errors, runtime: &Runtime) -> TokenStream {
     let ident = &ask.ident;
     let lints = &ask.lints;
     let (impl_generics, type_generics, where_clause) = ask.generics.split_for_impl();
@@ -22,15 +23,11 @@ pub(crate) fn ask(ask: &AskAst, runtime: &Runtime) -> TokenStream {
         let comma = comma.then(|| quote!(,));
         quote!(where #before #comma Self: #runtime::__private::Question)
     });
-    let answer = ask
-        .answer
-        .as_ref()
-        .map_or_else(|| quote!(()), ToTokens::to_token_stream);
-    // In place of a bound, which would be an error for each direction.
-    let doubtful = ask.answer.as_ref().filter(|ty| may_be_unshared(ty));
-    let (check, answer) = match doubtful {
-        Some(ty) => checked(ty, runtime),
-        None => (TokenStream::new(), answer),
+    let (check, answer) = match &ask.answer {
+        // In place of a bound, which would be an error for each direction.
+        Some(ty) if may_be_unshared(ty) => checked(ty, runtime),
+        Some(ty) => (TokenStream::new(), ty.to_token_stream()),
+        None => unknown(std::mem::take(errors), runtime),
     };
     let text = ask
         .name
@@ -68,10 +65,25 @@ pub(crate) fn ask(ask: &AskAst, runtime: &Runtime) -> TokenStream {
             #expires
         }
     };
+    // An error that lists the questions of a program shows the name of this one.
+    let implementation = impl_at(ident.span(), implementation);
     if check.is_empty() {
         return implementation;
     }
     quote!(const _: () = { #check #implementation };)
+}
+
+/// A constant with the errors, and a type that depends on it, so that no use of the answer is a second error.
+fn unknown(errors: Errors, runtime: &Runtime) -> (TokenStream, TokenStream) {
+    let errors = errors.into_tokens();
+    let check = quote! {
+        const __ANSWER: ::core::primitive::usize = {
+            #errors
+            0
+        };
+    };
+    let answer = quote!(<() as #runtime::__private::Checked<__ANSWER>>::Type);
+    (check, answer)
 }
 
 /// A constant that checks that answers of the type can be stored, and the type in a form that depends on it.

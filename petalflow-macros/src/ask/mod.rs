@@ -13,6 +13,6 @@ use crate::paths::Runtime;
 pub(crate) fn expand(item: TokenStream) -> TokenStream {
     derive(item, |item, errors| {
         let ask = AskAst::read(item, errors);
-        expand::ask(&ask, &Runtime::new(ask.krate.as_ref()))
+        expand::ask(&ask, errors, &Runtime::new(ask.krate.as_ref()))
     })
 }

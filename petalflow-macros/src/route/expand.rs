@@ -6,10 +6,11 @@ use syn::Type;
 
 use super::ast::RouteAst;
 use crate::editor::elsewhere;
+use crate::errors::Errors;
 use crate::paths::{Runtime, impl_at, local, name, route_hash};
 
-/// The implementations for the enum.
-pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
+/// The implementations for the enum. If it has no variants, the code has the errors.
+pub(crate) fn route(route: &RouteAst, errors: &mut Errors, runtime: &Runtime) -> TokenStream {
     let RouteAst {
         ident,
         generics,
@@ -20,7 +21,7 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let (_, type_generics, where_clause) = generics.split_for_impl();
     let parameters = &generics.params;
     let impl_generics = (!parameters.is_empty()).then(|| quote!(<#parameters>));
-    let names = variants.iter().map(|variant| name(&variant.ident));
+    let names = names(route, errors);
     let payloads = variants.iter().map(|variant| variant.payload.is_some());
     let carried_types = carried_types(route, runtime);
     let arms = arms(route, runtime);
@@ -36,7 +37,7 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
             #[automatically_derived]
             #[doc(hidden)]
             impl #impl_generics #runtime::node::Routing for #ident #type_generics #where_clause {
-                const NAMES: &'static [&'static ::core::primitive::str] = &[#(#names),*];
+                const NAMES: &'static [&'static ::core::primitive::str] = #names;
                 const PAYLOADS: &'static [::core::primitive::bool] = &[#(#payloads),*];
                 const ROUTES: ::core::primitive::bool = true;
                 #carried_types
@@ -54,6 +55,16 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
             #payload_items
         };
     }
+}
+
+/// The names of the variants. Flows check their arms with them, so an arm of a route without variants is no second error.
+fn names(route: &RouteAst, errors: &mut Errors) -> TokenStream {
+    if route.variants.is_empty() {
+        let errors = std::mem::take(errors).into_tokens();
+        return quote!({ #errors &[] });
+    }
+    let names = route.variants.iter().map(|variant| name(&variant.ident));
+    quote!(&[#(#names),*])
 }
 
 /// For rust-analyzer, a struct with a field for each variant, at its name: it completes the arms in a flow as fields.

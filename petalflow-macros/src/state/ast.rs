@@ -235,10 +235,15 @@ fn key_options(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Vec<Opt> {
         match &attr.meta {
             Meta::Path(_) => {}
             Meta::List(list) => options.extend(options::parse_tokens(list.tokens.clone(), errors)),
-            Meta::NameValue(pair) => errors.at(
-                pair,
-                "the options of a key are written in parentheses: `#[key(append)]`",
-            ),
+            Meta::NameValue(pair) => {
+                errors.at(
+                    pair,
+                    "the options of a key are written in parentheses: `#[key(append)]`",
+                );
+                // An option that is lost would be a second error where the flow needs it.
+                let meant = pair.value.to_token_stream();
+                options.extend(options::parse_tokens(meant, &mut Errors::default()));
+            }
         }
     }
     options

@@ -8,43 +8,67 @@ mod state;
 #[cfg(feature = "tool")]
 mod tool;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens as _;
 
 /// The messages of the `compile_error!`s in an expansion, in order.
 fn errors(expansion: TokenStream) -> Vec<String> {
-    let file: syn::File =
-        syn::parse2(expansion).unwrap_or_else(|error| panic!("the expansion is not Rust: {error}"));
-    let messages = file.items.into_iter().filter_map(|item| match item {
-        syn::Item::Macro(item)
-            if item
-                .mac
-                .path
-                .segments
-                .last()
-                .is_some_and(|segment| segment.ident == "compile_error") =>
-        {
-            syn::parse2::<syn::LitStr>(item.mac.tokens)
-                .ok()
-                .map(|text| text.value())
+    let mut messages = Vec::new();
+    let mut tokens = expansion.into_iter();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Ident(name) if name == "compile_error" => {
+                tokens.next();
+                if let Some(TokenTree::Group(text)) = tokens.next() {
+                    let text = syn::parse2::<syn::LitStr>(text.stream());
+                    messages.extend(text.map(|text| text.value()));
+                }
+            }
+            TokenTree::Group(group) => messages.extend(errors(group.stream())),
+            _ => {}
         }
-        _ => None,
-    });
-    messages.collect()
+    }
+    messages
+}
+
+/// An expansion, after rustc has expanded the derive for the code beside a struct.
+fn derived(expansion: TokenStream) -> syn::File {
+    let mut file: syn::File =
+        syn::parse2(expansion).unwrap_or_else(|error| panic!("the expansion is not Rust: {error}"));
+    let mut items = Vec::new();
+    for mut item in std::mem::take(&mut file.items) {
+        let mut code = Vec::new();
+        if let syn::Item::Struct(item) = &mut item {
+            let derived = crate::beside::expand(item.to_token_stream());
+            code = syn::parse2::<syn::File>(derived)
+                .expect("the code is Rust")
+                .items;
+            item.attrs.retain(|attr| {
+                let text = attr.to_token_stream().to_string();
+                !text.contains("__petalflow_code") && !text.contains("Beside")
+            });
+        }
+        items.push(item);
+        items.append(&mut code);
+    }
+    file.items = items;
+    file
 }
 
 /// The names of the types in an expansion that the rest of the program can use.
 fn types(expansion: TokenStream) -> Vec<String> {
-    let file: syn::File =
-        syn::parse2(expansion).unwrap_or_else(|error| panic!("the expansion is not Rust: {error}"));
-    let names = file.items.into_iter().filter_map(|item| match item {
-        syn::Item::Struct(item) => Some(item.ident.to_string()),
-        syn::Item::Enum(item) if !item.ident.to_string().starts_with("__") => {
-            Some(item.ident.to_string())
-        }
-        syn::Item::Type(item) => Some(item.ident.to_string()),
-        syn::Item::Use(item) => imported(&item.tree),
-        _ => None,
-    });
+    let names = derived(expansion)
+        .items
+        .into_iter()
+        .filter_map(|item| match item {
+            syn::Item::Struct(item) => Some(item.ident.to_string()),
+            syn::Item::Enum(item) if !item.ident.to_string().starts_with("__") => {
+                Some(item.ident.to_string())
+            }
+            syn::Item::Type(item) => Some(item.ident.to_string()),
+            syn::Item::Use(item) => imported(&item.tree),
+            _ => None,
+        });
     names.collect()
 }
 

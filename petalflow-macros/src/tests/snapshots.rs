@@ -5,7 +5,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 fn check(expansion: TokenStream, expected: &ExpectFile) {
-    let file = syn::parse2(expansion).expect("the expansion is Rust");
+    let file = super::derived(expansion);
     expected.assert_eq(&prettyplease::unparse(&file));
 }
 

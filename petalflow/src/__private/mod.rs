@@ -24,7 +24,7 @@ pub mod tool;
 
 #[cfg(feature = "tool")]
 pub use petalflow_macros::tools_impl;
-pub use petalflow_macros::{StateAfterCfg, flow_documented};
+pub use petalflow_macros::{Beside, StateAfterCfg, flow_documented};
 
 pub use crate::delivery::{ItemProbe, NoItemCodec};
 pub use crate::node::{Itself as Function, key_output, last_output};

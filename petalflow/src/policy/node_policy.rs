@@ -91,7 +91,10 @@ pub struct NodePolicy {
     pub(crate) timeout: Option<Duration>,
     pub(crate) idle: Option<Duration>,
     pub(crate) cache: Option<Duration>,
-    #[cfg_attr(not(feature = "engine"), expect(dead_code, reason = "engines read it"))]
+    #[cfg_attr(
+        not(any(feature = "engine", feature = "builder")),
+        expect(dead_code, reason = "engines and builders read it")
+    )]
     pub(crate) remote: Option<&'static str>,
 }
 

@@ -3,7 +3,6 @@
 use petalflow::thread::DocumentVersion;
 
 use crate::document::GraphDefinition;
-use crate::values::canonical;
 
 /// The version of a graph: its version for people, and a checksum of its content. Comments, the order of keys, and the form
 /// (JSON or YAML) do not count.
@@ -27,7 +26,8 @@ use crate::values::canonical;
 /// If the graph cannot be written as JSON.
 pub fn document_version(graph: &GraphDefinition) -> Result<DocumentVersion, serde_json::Error> {
     // Another crate of the program can let maps keep the order of their keys. The checksum does not depend on it.
-    let content = canonical(&serde_json::to_value(graph)?);
+    let mut content = serde_json::to_value(graph)?;
+    content.sort_all_objects();
     let content = serde_json::to_vec(&content)?;
     Ok(DocumentVersion::new(&graph.id, &graph.version, &content))
 }

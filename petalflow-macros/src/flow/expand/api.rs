@@ -7,14 +7,20 @@ use syn::spanned::Spanned as _;
 use super::cx::Cx;
 use super::signatures::{run, signatures};
 use super::{builder, docs, interrupt_points};
+use crate::beside;
 use crate::paths::local;
 
-/// The type of the flow, and the type of its builder if it has node values. All tokens of the type have the span of the user, so
+/// The type of the flow with the other code, and the type of its builder if it has node values. All tokens of the type have the span of the user, so
 /// that rustc reports there that the name is used twice.
-pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
+pub(super) fn item(cx: &Cx<'_>, code: &TokenStream) -> TokenStream {
     let Cx {
-        attrs, vis, name, ..
+        krate,
+        attrs,
+        vis,
+        name,
+        ..
     } = cx;
+    let beside = beside::attributes(krate, code);
     let docs = docs::code(cx, &docs::diagram(cx));
     let keyword = quote_spanned!(name.span()=> struct);
     if cx.has_values() {
@@ -23,6 +29,7 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
         return quote! {
             #(#attrs)*
             #docs
+            #beside
             #vis #keyword #name #fields
             #builder
         };
@@ -32,6 +39,7 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
         #(#attrs)*
         #docs
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
+        #beside
         #vis #keyword #name #end
     }
 }

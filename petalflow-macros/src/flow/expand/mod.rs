@@ -26,9 +26,9 @@ pub(crate) use self::signatures::signatures;
 
 pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     let Cx { krate, .. } = cx;
-    let item = api::item(cx);
     // What follows names the state by an alias, so that an error in its type is reported once.
     let (written, state) = (cx.state, nodes::written_state(cx));
+    let whole = cx;
     let cx = &Cx {
         state: &state,
         ..*cx
@@ -46,8 +46,7 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     } else {
         (reports::code(cx), items::code(cx))
     };
-    quote! {
-        #item
+    let code = quote! {
         #cfgs
         #lints
         #[allow(long_running_const_eval, unused_qualifications)]
@@ -66,5 +65,6 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
             #flow
             #inherent
         };
-    }
+    };
+    api::item(whole, &code)
 }

@@ -12,6 +12,7 @@ use self::params::{Binder, reads_all};
 use super::ast::{NodeArgs, NodeFn, NodeImpl};
 use super::model::{Node, Source};
 use crate::attributes;
+use crate::beside;
 use crate::paths::{Runtime, impl_at, local, name, no_generics, option};
 use crate::types;
 
@@ -30,19 +31,22 @@ pub(crate) fn function(
     let marker = marker(function);
     let deprecated = attributes::tokens(attrs, "deprecated");
     let lints = attributes::lints(attrs);
-    let item = quote! {
-        #cfgs
-        #docs
-        #[doc = ""]
-        #[doc = #doc]
-        #deprecated
-        #lints
-        #[allow(non_camel_case_types, dead_code, missing_copy_implementations, missing_debug_implementations, unreachable_pub, clippy::empty_structs_with_brackets)]
-        #marker
+    let item = |code: &TokenStream| {
+        let beside = beside::attributes(runtime, code);
+        quote! {
+            #cfgs
+            #docs
+            #[doc = ""]
+            #[doc = #doc]
+            #deprecated
+            #lints
+            #[allow(non_camel_case_types, dead_code, missing_copy_implementations, missing_debug_implementations, unreachable_pub, clippy::empty_structs_with_brackets)]
+            #beside
+            #marker
+        }
     };
     let Some(state) = &args.state else {
-        let broken = broken(function, runtime);
-        return quote!(#item #broken);
+        return item(&broken(function, runtime));
     };
     let written = types::ungroup(state);
     // With one alias, a state that does not exist is one error.
@@ -77,8 +81,7 @@ pub(crate) fn function(
         let check = runtime.respan(&output.tokens(), check);
         once = Some(quote!(const _: () = #check;));
     }
-    quote! {
-        #item
+    item(&quote! {
         #cfgs
         #lints
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
@@ -98,7 +101,7 @@ pub(crate) fn function(
             #takes
             #once
         };
-    }
+    })
 }
 
 /// `struct write {}` with the span of the function. If another item has the same name, rustc reports it at the function, once for
