@@ -2,6 +2,8 @@
 
 mod access;
 mod answers;
+#[cfg(any(feature = "openai", all(feature = "a2a", feature = "ag-ui")))]
+mod asking;
 mod deliveries;
 mod durable;
 mod flows;
