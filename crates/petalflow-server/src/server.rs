@@ -20,9 +20,7 @@ use crate::Notice;
 use crate::hook::Hook;
 use crate::refusal::Refusal;
 use crate::running::{Pieces, Running};
-use crate::served::{
-    Elsewhere, Facts, ReadThreads, RunEvents, ServedThreads, StoredFlow, no_thread,
-};
+use crate::served::{Facts, ReadThreads, RunEvents, ServedThreads, StoredFlow, no_thread};
 use crate::settings::Settings;
 #[cfg(feature = "protocol")]
 use crate::turn_parts::Live;
