@@ -32,7 +32,7 @@ struct Refund {
 #[node(Refund)]
 async fn check(cents: &u64) {
     if *cents == 99 {
-        tokio::time::sleep(Duration::from_secs(60)).await;
+        tokio::time::sleep(Duration::from_mins(1)).await;
     }
 }
 
@@ -46,7 +46,7 @@ flow!(PayRefund(Refund) { check -> pay });
 /// An engine in this process: a map of records, and a task for each thread that runs.
 #[derive(Clone)]
 struct Engine {
-    engine: ThreadEngine<PayRefund>,
+    flow: ThreadEngine<PayRefund>,
     threads: Arc<Mutex<BTreeMap<String, ThreadRecords>>>,
     /// Sent whenever a thread has changed.
     changed: watch::Sender<()>,
@@ -57,7 +57,7 @@ struct Engine {
 impl Engine {
     fn new() -> Self {
         Engine {
-            engine: ThreadEngine::new(PayRefund::new()),
+            flow: ThreadEngine::new(PayRefund::new()),
             threads: Arc::default(),
             changed: watch::Sender::new(()),
             cancelled: Arc::default(),
@@ -81,7 +81,7 @@ impl Engine {
     async fn run(self, thread: String) {
         for superstep in 0.. {
             let mut records = self.records(&thread).await;
-            let mut pass = self.engine.advance(&thread, records.clone(), superstep, []);
+            let mut pass = self.flow.advance(&thread, records.clone(), superstep, []);
             let mut goes_on = false;
             while let Some(batch) = pass.next().await {
                 records.apply(&batch.changes);
@@ -101,7 +101,7 @@ impl RemoteThreads<PayRefund> for Engine {
     async fn read(&self, thread: &str, work: ThreadWork<PayRefund>) -> Result<(), ThreadError> {
         let records = self.records(thread).await;
         let read = self
-            .engine
+            .flow
             .edit(thread, &records, async |thread| work(thread).await);
         read.await
             .map(drop)
@@ -116,7 +116,7 @@ impl RemoteThreads<PayRefund> for Engine {
         }
         let mut records = self.records(thread).await;
         let edited = self
-            .engine
+            .flow
             .edit(thread, &records, async |thread| work(thread).await);
         let ((), changes) = edited.await.expect("the records are whole");
         if !changes.is_empty() {

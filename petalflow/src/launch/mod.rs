@@ -1,5 +1,7 @@
 //! The settings of a run.
 
+#[cfg(feature = "engine")]
+mod for_engines;
 mod plan_changes;
 mod properties;
 
@@ -84,38 +86,6 @@ impl<F: Flow> Launch<F> {
             flow,
             settings: Settings::default(),
         }
-    }
-
-    #[cfg(feature = "engine")]
-    pub(crate) fn into_parts(self) -> (Arc<F>, Settings<F::State>) {
-        (self.flow, self.settings)
-    }
-
-    #[cfg(feature = "engine")]
-    pub(crate) fn has_cache(&self) -> bool {
-        let extras = self.settings.extras.as_ref();
-        extras.is_some_and(|extras| extras.find_cached.is_some())
-    }
-
-    #[cfg(feature = "engine")]
-    pub(crate) fn has_middleware(&self) -> bool {
-        let extras = self.settings.extras.as_ref();
-        extras.is_some_and(|extras| !extras.middleware.is_empty())
-    }
-
-    /// The launch for the rest of a run that has made so many supersteps, with this middleware around all other.
-    #[cfg(feature = "engine")]
-    pub(crate) fn after(
-        mut self,
-        supersteps: u64,
-        outermost: Option<Arc<dyn Middleware<F::State>>>,
-    ) -> Self {
-        self.settings.limit = self.settings.limit.saturating_sub(supersteps);
-        if let Some(outermost) = outermost {
-            let middleware = &mut self.settings.extras_mut().middleware;
-            middleware.insert(0, outermost);
-        }
-        self
     }
 
     /// Changes the flow. Used by the builder of a flow with node values.

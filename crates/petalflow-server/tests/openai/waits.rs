@@ -52,8 +52,8 @@ async fn respond(router: &Router, input: Value, previous: Option<&Value>) -> Val
 
 /// The text of the last message of a response.
 fn text(response: &Value) -> &Value {
-    let items = response["output"].as_array().into_iter().flatten();
-    let message = items.filter(|item| item["type"] == "message").next_back();
+    let mut items = response["output"].as_array().into_iter().flatten();
+    let message = items.rfind(|item| item["type"] == "message");
     &message.unwrap_or_else(|| panic!("no message: {response}"))["content"][0]["text"]
 }
 

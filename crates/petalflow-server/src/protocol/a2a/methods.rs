@@ -102,8 +102,7 @@ impl Agent {
         let info = self.server.info(&thread).await.map_err(Refusal::from)?;
         let mut labels = info.map(|info| info.labels).unwrap_or_default();
         labels.extend([cancelled::label(&thread, end, now_ms())]);
-        let marked = self.flow.set_labels(&thread, labels).await;
-        marked.map_err(Refusal::from)?;
+        self.flow.set_labels(&thread, labels).await?;
         Ok(self.read(task.id).await?.value(None, true))
     }
 
