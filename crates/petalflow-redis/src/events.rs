@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt as _};
 use petalflow::checkpoint::StoreError;
 use petalflow::engine::{EventSink, EventSource, StoredEvents, StreamedEvent};
@@ -119,8 +120,12 @@ impl EventSink for RedisEvents {
         for event in events {
             threads.entry(&event.thread).or_default().push(event);
         }
-        for (thread, events) in threads {
-            self.append(thread, &events, false).await?;
+        // At once, so that many threads take one round trip. And each for itself: the key of one can be damaged.
+        let appended = threads
+            .iter()
+            .map(|(thread, events)| self.append(thread, events, false));
+        for result in join_all(appended).await {
+            result?;
         }
         Ok(())
     }

@@ -101,6 +101,23 @@ async fn a_deleted_thread_has_one_event() {
 }
 
 #[tokio::test]
+async fn a_damaged_key_loses_only_the_events_of_its_thread() {
+    let Some(server) = shared_server() else {
+        return;
+    };
+    let prefix = fresh_name("events");
+    let published = open(&server.url, &prefix).await;
+    let damaged = format!("{prefix}events:ann");
+    command(&server.url, &["SET", &damaged, "no stream"]).await;
+    let both = [events("ann", 0..1), events("bob", 0..2)].concat();
+    let error = published.publish(&both).await.unwrap_err();
+    assert!(error.to_string().contains("`ann`"), "{error}");
+    let read = take(&mut published.events("bob"), 2).await;
+    let read: Vec<StreamedEvent> = read.into_iter().map(|(_, event)| event).collect();
+    assert_eq!(read, both[1..]);
+}
+
+#[tokio::test]
 async fn a_reader_connects_again() {
     let Some(server) = found_or_skip(Redis::start_own(&[])) else {
         return;

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
 use std::marker::PhantomData;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 
 use super::records::ThreadRecords;
 use super::records_error::RecordsError;
@@ -178,7 +177,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
             checkpoint: records.newest_number(),
             is_first: used == 0,
             attempt: RandomState::new().hash_one(0),
-            sequence: AtomicU64::new(0),
+            sequence: Mutex::new(0),
             state: PhantomData,
         }))
     }

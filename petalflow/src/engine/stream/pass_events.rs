@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use super::ENDS;
@@ -35,7 +34,8 @@ pub(in crate::engine) struct PassEvents<S> {
     /// Whether no superstep was executed since the last input or answer.
     pub(in crate::engine) is_first: bool,
     pub(in crate::engine) attempt: u64,
-    pub(in crate::engine) sequence: AtomicU64,
+    /// The number of the next event.
+    pub(in crate::engine) sequence: Mutex<u64>,
     pub(in crate::engine) state: PhantomData<fn(S)>,
 }
 
@@ -78,17 +78,18 @@ impl<S: State> Sink<S> for PassEvents<S> {
         let Some((kind, value)) = event.stored_entry() else {
             return;
         };
-        self.publisher.publish(StreamedEvent {
+        let event = StreamedEvent {
             thread: self.thread.clone(),
             checkpoint: self.checkpoint,
             superstep: event.superstep,
             task: event.task.map(|task| task.id),
             attempt: self.attempt,
-            sequence: self.sequence.fetch_add(1, Ordering::Relaxed),
+            sequence: 0,
             recorded_ms: now_ms(),
             kind,
             value,
-        });
+        };
+        self.publisher.publish_next(&self.sequence, event);
     }
 
     fn copy_state(&self) -> Option<CopyState<S>> {

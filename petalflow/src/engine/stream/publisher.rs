@@ -1,7 +1,7 @@
 //! Hands events to a sink, so that a run neither waits for it nor fails with it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
@@ -73,6 +73,19 @@ impl Publisher {
         {
             self.counts.dropped.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// Adds the next event of an attempt, with the number that it has in it. Must be called in a runtime of tokio.
+    ///
+    /// Nodes emit from several threads. A reader takes an event with a lower number than the one before for a repetition, so both
+    /// the number and the place in the buffer are given under one lock.
+    pub(in crate::engine) fn publish_next(&self, sequence: &Mutex<u64>, event: StreamedEvent) {
+        let mut next = sequence.lock().unwrap_or_else(PoisonError::into_inner);
+        self.publish(StreamedEvent {
+            sequence: *next,
+            ..event
+        });
+        *next += 1;
     }
 
     /// Waits until what was added is published: for a short time, and not at all while the sink fails.

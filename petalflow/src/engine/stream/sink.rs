@@ -39,7 +39,8 @@ pub trait EventSink: Send + Sync {
     ///
     /// # Errors
     ///
-    /// The events are dropped then. No run fails because of it.
+    /// Some or all of the events are lost then, and all are counted as dropped. No run fails because of it. The events of a thread
+    /// must not be lost because of another thread.
     ///
     /// # Cancel safety
     ///

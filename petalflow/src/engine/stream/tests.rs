@@ -1,7 +1,7 @@
 //! Which events count, and what a sink cannot do to a run.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -184,6 +184,43 @@ async fn a_sink_that_is_slow_delays_a_pass_by_a_tenth_of_a_second() {
     tokio::time::sleep(Duration::from_mins(1)).await;
     let expected: Vec<u64> = (0..=4_096).collect();
     assert_eq!(*sink.published.lock().unwrap(), expected);
+}
+
+#[tokio::test]
+async fn no_event_overtakes_another_of_its_attempt() {
+    const THREADS: usize = 8;
+    const EACH: usize = 500;
+    for _ in 0..20 {
+        let sink = Slow::default();
+        let publisher = Publisher::new(Arc::new(sink.clone()));
+        let sequence = Mutex::new(0);
+        publisher.publish_next(&sequence, event(1, 1, 0, "custom"));
+        let begin = Barrier::new(THREADS);
+        std::thread::scope(|scope| {
+            for _ in 0..THREADS {
+                scope.spawn(|| {
+                    begin.wait();
+                    for _ in 0..EACH {
+                        publisher.publish_next(&sequence, event(1, 1, 0, "custom"));
+                    }
+                });
+            }
+        });
+        let expected: Vec<u64> = (0..).take(1 + THREADS * EACH).collect();
+        let all = async {
+            while sink.published.lock().unwrap().len() < expected.len() {
+                tokio::task::yield_now().await;
+            }
+        };
+        let all = tokio::time::timeout(Duration::from_secs(30), all).await;
+        all.expect("all are published");
+        assert_eq!(publisher.dropped(), 0);
+        // A whole list in a message would be thousands of numbers.
+        let published = sink.published.lock().unwrap();
+        let pairs = published.iter().zip(&expected);
+        let moved = pairs.filter(|(found, expected)| found != expected).count();
+        assert_eq!(moved, 0, "events are not in the order of their numbers");
+    }
 }
 
 #[tokio::test(start_paused = true)]
