@@ -28,6 +28,11 @@ const SEVERAL: &[(&str, usize, &str)] = &[
     ),
     ("conversation/fail/document_two_mistakes", 2, "two mistakes"),
     (
+        "node/fail/named_like_a_crate",
+        2,
+        "rustc reports the name as a struct, and as ambiguous",
+    ),
+    (
         "conversation/fail/handlers_with_an_rc",
         2,
         "rustc reports `Send` and `Sync`, which are two traits",

@@ -257,6 +257,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "spans",
             "paths",
             "attributes",
+            "beside",
             "placeholder",
             "editor",
             "ask",
