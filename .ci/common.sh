@@ -77,7 +77,7 @@ test_restate() {
     if ! command -v npm >/dev/null ||
         ! npm install --ignore-scripts --silent --prefix "$server" @restatedev/restate-server@1.7.12; then
         echo "skipped: npm cannot install the server; the crate is only checked" >&2
-        cargo check --quiet --manifest-path crates/petalflow-restate/Cargo.toml --all-targets
+        cargo check --quiet --manifest-path crates/petalflow-restate/Cargo.toml --all-targets --all-features
         return
     fi
     PETALFLOW_RESTATE_BIN=$(echo "$server"/node_modules/@restatedev/restate-server-*/bin/restate-server)
@@ -85,7 +85,7 @@ test_restate() {
     (
         cd crates/petalflow-restate
         cargo fmt --check
-        PETALFLOW_KILLS="$1" cargo test --quiet -- --test-threads=2
+        PETALFLOW_KILLS="$1" cargo test --quiet --features server -- --test-threads=2
     )
 }
 

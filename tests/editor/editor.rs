@@ -421,7 +421,11 @@ fn the_body_of_a_node_is_completed() {
         for (before, typed, expected) in [
             ("let verdict = if", "let verdict = ver|; if", "Verdict"),
             ("let verdict = if", "let verdict = dra|; if", "draft"),
-            ("(EssayRounds(1), verdict)", "(EssayRounds(1), verd|)", "verdict"),
+            (
+                "(EssayRounds(1), verdict)",
+                "(EssayRounds(1), verd|)",
+                "verdict",
+            ),
         ] {
             let found = completions(client, before, typed);
             assert!(found.iter().any(|it| it == expected), "{typed}: {found:?}");

@@ -5,6 +5,14 @@
 //! cargo run --example crawl
 //! ```
 //!
+//! With `--studio` (and the feature `server`) it goes on until Ctrl-C, and serves the page on which people see and steer threads:
+//!
+//! ```text
+//! cargo run --features server --example crawl -- --studio
+//! ```
+//!
+//! If `CRAWL_REDIS` has the URL of a Redis server, the page shows the nodes while they run.
+//!
 //! `crawl driver ADDRESS` and `crawl host ADDRESS` are the processes that it starts.
 
 use std::collections::BTreeSet;
@@ -13,6 +21,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use petalflow::prelude::*;
+use petalflow_redis::{RedisEvents, RedisOptions};
 use petalflow_restate::{Admin, Client, Endpoint, RestateFlow};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -67,18 +76,23 @@ flow!(CrawlAll(Crawl) {
     with read { remote: "crawlers" };
 });
 
-fn flow() -> RestateFlow<CrawlAll> {
-    RestateFlow::new(CrawlAll::new())
+async fn flow() -> Result<RestateFlow<CrawlAll>> {
+    let flow = RestateFlow::new(CrawlAll::new());
+    Ok(match std::env::var("CRAWL_REDIS") {
+        Ok(url) => flow.events(RedisEvents::connect(RedisOptions::new(url)).await?),
+        Err(_) => flow,
+    })
 }
 
 #[tokio::main]
 async fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [] => everything().await,
+        [] => everything(false).await,
+        ["--studio"] => everything(true).await,
         ["driver", address] => {
             Endpoint::new()
-                .threads(&flow())?
+                .threads(&flow().await?)?
                 .bind(address)
                 .await?
                 .serve()
@@ -86,11 +100,15 @@ async fn main() -> Result<()> {
             Ok(())
         }
         ["host", address] => {
-            let host = Endpoint::new().nodes(&flow(), "crawlers")?.concurrency(16);
+            let host = Endpoint::new()
+                .nodes(&flow().await?, "crawlers")?
+                .concurrency(16);
             host.bind(address).await?.serve().await;
             Ok(())
         }
-        _ => Err("use `crawl`, `crawl driver ADDRESS` or `crawl host ADDRESS`".into()),
+        _ => Err(
+            "use `crawl`, `crawl --studio`, `crawl driver ADDRESS` or `crawl host ADDRESS`".into(),
+        ),
     }
 }
 
@@ -115,7 +133,7 @@ impl Drop for Process {
     }
 }
 
-async fn everything() -> Result<()> {
+async fn everything(shows_studio: bool) -> Result<()> {
     let program = std::env::var("PETALFLOW_RESTATE_BIN").map_err(|_| {
         "set PETALFLOW_RESTATE_BIN to the path of `restate-server`: `npm install --ignore-scripts @restatedev/restate-server` installs it"
     })?;
@@ -143,7 +161,8 @@ async fn everything() -> Result<()> {
         }
     }
     let begun = Instant::now();
-    let thread = Client::new(&flow(), "http://127.0.0.1:28080").thread("crawl");
+    let client = Client::new(&flow().await?, "http://127.0.0.1:28080");
+    let thread = client.thread("crawls:first");
     thread.begin(documents).await?;
     let rest = thread.wait().await?;
     let snapshot = thread.snapshot().await?.ok_or("the thread is gone")?;
@@ -153,8 +172,38 @@ async fn everything() -> Result<()> {
         snapshot.state.summary,
         begun.elapsed()
     );
+    if shows_studio {
+        studio(&client, &admin).await?;
+    }
     std::fs::remove_dir_all(folder)?;
     Ok(())
+}
+
+/// Serves the threads and the page until Ctrl-C.
+#[cfg(feature = "server")]
+async fn studio(client: &Client<CrawlAll>, admin: &Admin) -> Result<()> {
+    use petalflow::checkpoint::InMemoryStore;
+    use petalflow_documents::kinds::TriggerAuth;
+    use petalflow_server::{ServedFlow, Server};
+
+    let address = "127.0.0.1:28000";
+    let threads = petalflow_restate::RestateThreads::new(client, admin);
+    let server = Server::builder(&InMemoryStore::new())
+        .serve_remote(ServedFlow::new(CrawlAll::new()).named("crawls"), threads)
+        // Only programs on this machine reach the address.
+        .threads(TriggerAuth::None)
+        .hosts([address])
+        .routes(axum::Router::new().nest_service("/studio", petalflow_studio::router()))
+        .build()?;
+    println!("http://{address}/studio/");
+    let listener = tokio::net::TcpListener::bind(address).await?;
+    let stop = async { drop(tokio::signal::ctrl_c().await) };
+    Ok(server.serve(listener, stop).await?)
+}
+
+#[cfg(not(feature = "server"))]
+async fn studio(_: &Client<CrawlAll>, _: &Admin) -> Result<()> {
+    Err("the studio needs the feature `server`: cargo run --features server --example crawl -- --studio".into())
 }
 
 fn write_documents(folder: &Path) -> Result<()> {

@@ -15,7 +15,7 @@ use restate_sdk::errors::{HandlerError, TerminalError};
 use restate_sdk::serde::Json;
 
 use crate::flow::RestateFlow;
-use crate::pass::{JournaledPass, Recorded, now_ms, step_retries};
+use crate::pass::{JournaledPass, Recorded, batch_of, now_ms, step_retries};
 use crate::thread_state::{CallMeta, Change, Listed, Meta, TaskCall, ThreadState};
 
 /// The key of the object's state.
@@ -128,9 +128,9 @@ async fn pass<'ctx, F: Flow<State: Storable>>(
         let (records, used) = (state.records.clone(), state.meta.used);
         let requested: Vec<TaskId> = called.iter().map(|called| called.task).collect();
         let begin = Box::new(move || engine.advance(&thread, records, used, requested));
-        let step = ctx.run(journaled.step(None, begin));
-        let bytes = step.retry_policy(step_retries()).name("pass").await?;
-        let Recorded { batch, at_ms } = Recorded::from_bytes(&bytes)?;
+        let (step, last) = journaled.step(None, begin);
+        let step = ctx.run(step).retry_policy(step_retries()).name("pass");
+        let Recorded { batch, at_ms } = batch_of(step, last).await?;
         state.records.apply(&batch.changes);
         if places {
             let calls = batch.requests.into_iter();
@@ -149,6 +149,7 @@ fn call<'ctx, F: Flow<State: Storable>>(
     state: &ThreadState,
     request: TaskRequest,
 ) -> Called<'ctx> {
+    let records = flow.engine.records_for(&state.records, &request);
     let TaskRequest { task, pool, .. } = request;
     let target = RequestTarget::service(flow.nodes_service(&pool), "run");
     let meta = CallMeta {
@@ -156,7 +157,6 @@ fn call<'ctx, F: Flow<State: Storable>>(
         used: state.meta.used,
         task: task.to_bytes(),
     };
-    let records = state.records.for_task(task);
     let answer = ctx.request::<_, Vec<u8>>(target, TaskCall { meta, records });
     Called {
         task,

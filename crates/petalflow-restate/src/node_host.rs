@@ -11,7 +11,7 @@ use restate_sdk::errors::HandlerError;
 use tokio::sync::Semaphore;
 
 use crate::flow::RestateFlow;
-use crate::pass::{JournaledPass, Recorded, step_retries};
+use crate::pass::{JournaledPass, Recorded, batch_of, step_retries};
 use crate::thread_state::TaskCall;
 
 /// Runs the task, and returns all that it has recorded, with its end. Each effect of `once` is a step of the journal.
@@ -28,9 +28,9 @@ pub(crate) async fn run<F: Flow<State: Storable>>(
     while whole.end.is_none() {
         let (engine, thread, known) = (flow.engine.clone(), meta.thread.clone(), records.clone());
         let begin = Box::new(move || engine.run_task(&thread, known, meta.used, task));
-        let step = ctx.run(pass.step(limit.clone(), begin));
-        let bytes = step.retry_policy(step_retries()).name("pass").await?;
-        let Recorded { batch, .. } = Recorded::from_bytes(&bytes)?;
+        let (step, last) = pass.step(limit.clone(), begin);
+        let step = ctx.run(step).retry_policy(step_retries()).name("pass");
+        let Recorded { batch, .. } = batch_of(step, last).await?;
         let batch = batch.of_task();
         records.apply(&batch.changes);
         whole.changes.0.extend(batch.changes.0);

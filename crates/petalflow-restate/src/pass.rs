@@ -1,13 +1,15 @@
 //! A pass whose batches are steps of a journal.
 
+use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, Either, select};
 use petalflow::engine::{Batch, Pass};
 use restate_sdk::context::RunRetryPolicy;
-use restate_sdk::errors::{HandlerError, HandlerResult};
-use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
+use restate_sdk::errors::{HandlerError, HandlerResult, TerminalError};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, oneshot};
 
 /// A pass that begins when its first batch is needed. Batches that are in the journal come from there, so a pass that an earlier
 /// process has begun goes on from its last batch.
@@ -26,22 +28,50 @@ pub(crate) struct Recorded {
 }
 
 impl JournaledPass {
-    /// The step of the journal that makes the next batch. `begin` begins the pass, if this process has not begun it.
+    /// The step of the journal that makes the next batch, and what receives the batch if it is the last one. `begin` begins the pass,
+    /// if this process has not begun it.
     pub(crate) fn step(
         &self,
         limit: Option<Arc<Semaphore>>,
         begin: Box<dyn FnOnce() -> Pass + Send>,
-    ) -> impl FnOnce() -> BoxFuture<'static, HandlerResult<Vec<u8>>> + Send + 'static {
+    ) -> (
+        impl FnOnce() -> BoxFuture<'static, HandlerResult<Vec<u8>>> + Send + 'static,
+        oneshot::Receiver<Vec<u8>>,
+    ) {
         let pass = Arc::clone(&self.0);
-        move || Box::pin(next(pass, limit, begin))
+        let (made, last) = oneshot::channel();
+        (move || Box::pin(next(pass, limit, begin, made)) as _, last)
     }
 }
 
-/// The next batch as the journal stores it.
+/// The batch of a step. A batch that others follow is stored when this returns. The last one may be on its way to the server: what the
+/// handler sends after it is stored after it, because the server stores the messages of an invocation in their order. So a handler
+/// does not wait for an acknowledgement that nothing depends on.
+pub(crate) async fn batch_of(
+    step: impl Future<Output = Result<Vec<u8>, TerminalError>>,
+    last: oneshot::Receiver<Vec<u8>>,
+) -> Result<Recorded, HandlerError> {
+    let last = async {
+        match last.await {
+            Ok(bytes) => bytes,
+            // The batch comes from the journal, or is not the last one.
+            Err(_) => std::future::pending().await,
+        }
+    };
+    // The step is polled first. When the other future is ready, the step has sent its result.
+    let bytes = match select(pin!(step), pin!(last)).await {
+        Either::Left((stored, _)) => stored?,
+        Either::Right((bytes, _)) => bytes,
+    };
+    Recorded::from_bytes(&bytes)
+}
+
+/// The next batch as the journal stores it. If it is the last one, it is sent too.
 async fn next(
     pass: Arc<Mutex<Option<Running>>>,
     limit: Option<Arc<Semaphore>>,
     begin: Box<dyn FnOnce() -> Pass + Send>,
+    made: oneshot::Sender<Vec<u8>>,
 ) -> HandlerResult<Vec<u8>> {
     let mut running = pass.lock().await;
     if running.is_none() {
@@ -59,12 +89,17 @@ async fn next(
         None => None,
     };
     let batch = batch.ok_or("the pass ended without its last batch")?;
-    Ok([&now_ms().to_be_bytes()[..], &batch.to_bytes()].concat())
+    let bytes = [&now_ms().to_be_bytes()[..], &batch.to_bytes()].concat();
+    if batch.end.is_some() {
+        // Of a handler that was dropped, nobody receives it.
+        let _ = made.send(bytes.clone());
+    }
+    Ok(bytes)
 }
 
 impl Recorded {
     /// The batch of a step.
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, HandlerError> {
+    fn from_bytes(bytes: &[u8]) -> Result<Self, HandlerError> {
         let (at_ms, batch) = bytes
             .split_first_chunk::<8>()
             .ok_or("the step of the journal is too short")?;

@@ -3,6 +3,8 @@
 mod cluster;
 mod conformance;
 mod kills;
+#[cfg(feature = "server")]
+mod served;
 mod streaming;
 mod support;
 mod threads;

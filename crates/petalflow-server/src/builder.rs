@@ -23,7 +23,7 @@ use crate::hook::Hook;
 use crate::name::check_name;
 #[cfg(feature = "schedules")]
 use crate::schedule::{Schedule, Schedules};
-use crate::served::{EventLog, HookThreads, RemoteThreads, ServedFlow, ServedThreads};
+use crate::served::{EventLog, HookThreads, ServedFlow, ServedThreads};
 use crate::settings::{Listener, Protocols, Settings};
 use crate::{Limits, Notice, Server, SetupError, SetupErrors};
 
@@ -336,19 +336,8 @@ impl ServerBuilder {
         })
     }
 
-    /// Serves a flow whose threads an engine keeps and runs in other processes, at the same addresses. See [`RemoteThreads`].
-    #[must_use]
-    pub fn serve_remote<F: Flow<State: Storable>>(
-        self,
-        flow: ServedFlow<F>,
-        threads: impl RemoteThreads<F>,
-    ) -> Self {
-        self.add(flow, move |flow, _| {
-            Arc::new(flow.with_engine(Arc::new(threads)))
-        })
-    }
-
-    fn add<F: Flow<State: Storable>>(
+    /// Adds a flow, whose threads are made when all settings are known.
+    pub(crate) fn add<F: Flow<State: Storable>>(
         mut self,
         flow: ServedFlow<F>,
         threads: impl FnOnce(ServedFlow<F>, EventLog) -> Arc<dyn ServedThreads> + Send + 'static,

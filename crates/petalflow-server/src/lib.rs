@@ -94,11 +94,13 @@ mod access_check;
 mod agent;
 mod answers;
 mod builder;
+mod builder_remote;
 #[cfg(feature = "agent")]
 mod call_decision;
 #[cfg(feature = "conversation")]
 mod conversation;
 mod delivery;
+mod elsewhere;
 mod error;
 mod events;
 mod flows;

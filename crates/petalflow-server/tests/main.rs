@@ -2,6 +2,8 @@
 
 mod access;
 mod answers;
+#[cfg(any(feature = "openai", all(feature = "a2a", feature = "ag-ui")))]
+mod asking;
 mod deliveries;
 mod durable;
 mod flows;
@@ -12,6 +14,7 @@ mod kit;
 mod openai;
 #[cfg(any(feature = "a2a", feature = "ag-ui"))]
 mod protocols;
+mod remote;
 mod schedules;
 mod setup;
 mod sockets;

@@ -25,6 +25,8 @@ mod write;
 pub(crate) use claim::answered::check_unanswered;
 pub(crate) use claim::live_runs::live_run;
 pub(crate) use claim::thread_claim::{ThreadClaim, new_owner};
+#[cfg(feature = "engine")]
+pub(crate) use load::slice::slice;
 pub(crate) use ops::history::history;
 pub(crate) use ops::stored_snapshot::stored_snapshot;
 pub(crate) use ops::subflow_history::{copy, copy_labels};

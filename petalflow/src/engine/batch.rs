@@ -1,6 +1,6 @@
 //! What a pass hands out at a time.
 
-use super::record_form::STATUS;
+use super::record_form::{STATUS, own_checkpoints};
 use super::records::RecordChanges;
 use super::records_error::RecordsError;
 use crate::checkpoint::{CodecError, ThreadStatus};
@@ -77,7 +77,11 @@ impl Batch {
     /// The batch of a pass that ran one task, as a change of the whole thread, which has a status of its own.
     #[must_use]
     pub fn of_task(mut self) -> Self {
-        self.changes.0.retain(|(key, _)| key != STATUS);
+        // It has a part of the checkpoint at most.
+        let own = own_checkpoints();
+        self.changes
+            .0
+            .retain(|(key, _)| key != STATUS && !key.starts_with(&own));
         self
     }
 

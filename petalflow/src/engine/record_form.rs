@@ -14,6 +14,11 @@ pub(super) fn key(parts: &[&str]) -> String {
     parts.join("\0")
 }
 
+/// What the keys of the checkpoints of the thread's own flow begin with.
+pub(super) fn own_checkpoints() -> String {
+    key(&["c", "", ""])
+}
+
 /// Numbers that sort like their text.
 pub(super) fn number(seq: u64) -> String {
     format!("{seq:016x}")

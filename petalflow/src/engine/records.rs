@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::record_form::{
-    SEPARATOR, STATUS, key, number, pack_checkpoint, pack_status, unknown, unpack_checkpoint,
-    unpack_status,
+    SEPARATOR, STATUS, key, number, own_checkpoints, pack_checkpoint, pack_status, unknown,
+    unpack_checkpoint, unpack_status,
 };
 use super::records_error::RecordsError;
 use crate::checkpoint::{
@@ -250,14 +250,8 @@ impl ThreadRecords {
     /// that sub-flows have stored.
     #[must_use]
     pub fn for_task(&self, task: TaskId) -> Self {
-        let prefix = key(&["c", "", ""]);
-        let newest = self
-            .0
-            .range(prefix.clone()..)
-            .take_while(|(key, _)| key.starts_with(&prefix));
-        let base = newest
-            .last()
-            .and_then(|(_, bytes)| unpack_checkpoint(bytes).ok());
+        let newest = self.own_checkpoints().next_back();
+        let base = newest.and_then(|(_, bytes)| unpack_checkpoint(bytes).ok());
         let base = base.map_or_else(String::new, |newest| number(newest.base));
         let task = task.to_string();
         let needed = self.0.iter().filter(|(key, _)| {
@@ -349,12 +343,33 @@ impl ThreadRecords {
 
     /// The key of the newest checkpoint of the thread's own flow.
     pub(super) fn newest(&self) -> Option<String> {
-        let prefix = key(&["c", "", ""]);
-        let own = self
-            .0
-            .range(prefix.clone()..)
-            .take_while(|(key, _)| key.starts_with(&prefix));
-        own.last().map(|(key, _)| key.clone())
+        self.own_checkpoints()
+            .next_back()
+            .map(|(key, _)| key.clone())
+    }
+
+    /// The checkpoints of the thread's own flow, the oldest first.
+    fn own_checkpoints(&self) -> impl DoubleEndedIterator<Item = (&String, &Vec<u8>)> {
+        let prefix = own_checkpoints();
+        // Only hexadecimal digits follow.
+        let end = format!("{prefix}~");
+        self.0.range(prefix..end)
+    }
+
+    /// The checkpoints of the thread's own flow, decoded. Of the result of [`for_task`](Self::for_task), the newest and those that it
+    /// builds on.
+    pub(super) fn chain(&self) -> Result<Vec<StoredCheckpoint>, CodecError> {
+        let own = self.own_checkpoints();
+        own.map(|(_, bytes)| unpack_checkpoint(bytes)).collect()
+    }
+
+    /// These records with one checkpoint of the thread's own flow in the place of all.
+    pub(super) fn with_checkpoint(mut self, checkpoint: &StoredCheckpoint) -> Self {
+        let own = own_checkpoints();
+        self.0.retain(|key, _| !key.starts_with(&own));
+        let key = key(&["c", "", &number(checkpoint.seq)]);
+        self.0.insert(key, pack_checkpoint(checkpoint));
+        self
     }
 
     /// The number of the newest checkpoint of the thread's own flow; 0 if there is none.

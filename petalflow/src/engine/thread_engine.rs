@@ -13,14 +13,15 @@ use super::placement::{LeaveAll, LeavePlaced, RunOnly};
 use super::records::{RecordChanges, ThreadRecords};
 use super::records_error::RecordsError;
 use super::stream::Publisher;
-use crate::checkpoint::ThreadStatus;
+use crate::checkpoint::{StoredCheckpoint, ThreadStatus};
+use crate::durable::{Fingerprint, slice};
 use crate::flow::Flow;
 use crate::ids::TaskId;
 use crate::interrupt::Resume;
 use crate::launch::Launch;
 use crate::middleware::Middleware;
 use crate::outcome::{RunError, RunErrorKind, ThreadError};
-use crate::state::{InputOf, Storable};
+use crate::state::{InputOf, KeyFlag, State, Storable};
 use crate::thread::{Retention, Thread};
 
 /// A flow whose threads an engine keeps: the engine has the [records](ThreadRecords) of a thread, and executes one superstep at a
@@ -308,6 +309,56 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         let batch = store.batch(None).await.ok()?;
         let only = drained && batch.changes.is_empty() && !has_others.load(Ordering::Relaxed);
         (only && !batch.requests.is_empty()).then_some(batch.requests)
+    }
+
+    /// What a requested task needs to run: [`ThreadRecords::for_task`], with the keys of the state that its node reads and those that
+    /// have no default. With all keys if the node may read the whole state, if [middleware](Launch::middleware) or an interrupt of the
+    /// flow may, or if another program wrote the checkpoint.
+    ///
+    /// ```
+    /// use petalflow::engine::{ThreadEngine, ThreadRecords};
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Essay { #[key(input)] topic: String, draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write(topic: &str) -> EssayDraft { EssayDraft(topic.into()) }
+    /// # flow!(Write(Essay) { write });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let engine = ThreadEngine::new(Write::new()).place("write", "writers")?;
+    /// let mut records = ThreadRecords::default();
+    /// records.apply(&engine.begin("ann", &records, "petals".to_string()).await?);
+    /// let requests = engine.requests("ann", &records, 0).await.expect("the node is placed");
+    /// let needed = engine.records_for(&records, &requests[0]);
+    /// let batch = engine.run_task("ann", needed, 0, requests[0].task).next().await.expect("it ends");
+    /// assert!(batch.end.is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn records_for(&self, records: &ThreadRecords, request: &TaskRequest) -> ThreadRecords {
+        let needed = records.for_task(request.task);
+        match self.slice(&needed, &request.node) {
+            Some(checkpoint) => needed.with_checkpoint(&checkpoint),
+            None => needed,
+        }
+    }
+
+    /// The newest checkpoint with the keys that the node needs.
+    fn slice(&self, records: &ThreadRecords, node: &str) -> Option<StoredCheckpoint> {
+        let flow = self.launch.flow();
+        let plan = flow.plan();
+        if self.launch.has_middleware() || !plan.interrupt_points.is_empty() {
+            return None;
+        }
+        let reads = plan.reads(plan.index_of(node)?)?;
+        let keys = F::State::KEYS.iter().enumerate();
+        let needed =
+            keys.filter(|(index, key)| reads.contains(*index) || key.has(KeyFlag::Required));
+        let needed: Vec<&str> = needed.map(|(_, key)| key.id).collect();
+        let program = Fingerprint::of::<F::State>(flow.stored_name(), &plan);
+        slice(&records.chain().ok()?, &program, &needed)
     }
 
     /// Runs one task of the next superstep, in any process. The pass makes its result, or its questions, and the records of its

@@ -97,6 +97,12 @@ impl<F: Flow> Launch<F> {
         extras.is_some_and(|extras| extras.find_cached.is_some())
     }
 
+    #[cfg(feature = "engine")]
+    pub(crate) fn has_middleware(&self) -> bool {
+        let extras = self.settings.extras.as_ref();
+        extras.is_some_and(|extras| !extras.middleware.is_empty())
+    }
+
     /// The launch for the rest of a run that has made so many supersteps, with this middleware around all other.
     #[cfg(feature = "engine")]
     pub(crate) fn after(

@@ -229,3 +229,117 @@ async fn a_remote_node_is_placed_on_its_pool_and_runs_locally_without_an_engine(
     let crawl = CrawlElsewhere::run(vec![1, 2]).await.unwrap();
     assert_eq!(crawl.texts, ["page 1", "page 2"]);
 }
+
+#[state]
+struct Archive {
+    #[key(input)]
+    page: u32,
+    #[key(input)]
+    library: Vec<String>,
+    #[key(append)]
+    found: Vec<String>,
+    #[key(sum)]
+    round: u32,
+}
+
+#[node(Archive)]
+async fn search(page: &u32, round: &u32) -> (ArchiveFound, ArchiveRound) {
+    let found = format!("page {page} in round {round}: {}", "text ".repeat(2_000));
+    (ArchiveFound(vec![found]), ArchiveRound(1))
+}
+
+#[node(Archive)]
+async fn all(state: &Archive) -> ArchiveFound {
+    ArchiveFound(vec![format!("{} books", state.library.len())])
+}
+
+#[node(Archive)]
+async fn again(round: &u32) -> bool {
+    *round < 3
+}
+
+flow!(SearchAll(Archive) {
+    START -> search -> again -> match { true => search, false => all };
+    all -> END;
+    with search { remote: "searchers" };
+    with all { remote: "searchers" };
+});
+
+/// What each request of a run needs, in bytes, with all keys and as it is sent; and the end of the run.
+async fn requested_bytes(engine: ThreadEngine<SearchAll>) -> (Vec<(usize, usize)>, Vec<String>) {
+    let (mut records, mut sizes) = (ThreadRecords::default(), Vec::new());
+    let input = ArchiveInput {
+        page: 7,
+        library: vec!["a book".repeat(10_000)],
+    };
+    records.apply(&engine.begin("t", &records, input).await.unwrap());
+    for used in 0.. {
+        for request in engine
+            .requests("t", &records, used)
+            .await
+            .into_iter()
+            .flatten()
+        {
+            let whole = records.for_task(request.task).to_bytes().len();
+            let needed = engine.records_for(&records, &request);
+            sizes.push((whole, needed.to_bytes().len()));
+            let mut task = engine.run_task("t", needed, used, request.task);
+            while let Some(batch) = task.next().await {
+                records.apply(&batch.of_task().changes);
+            }
+        }
+        let mut pass = engine.advance("t", records.clone(), used, []);
+        let mut continues = false;
+        while let Some(batch) = pass.next().await {
+            records.apply(&batch.changes);
+            continues = batch.end.is_some_and(|end| end.continues());
+        }
+        if !continues {
+            break;
+        }
+    }
+    let read = engine.edit("t", &records, async |thread| thread.snapshot().await);
+    let state = read.await.unwrap().0.unwrap().expect("it exists").state;
+    (sizes, state.found)
+}
+
+#[tokio::test]
+async fn a_placed_node_gets_the_keys_that_it_reads() {
+    let input = || ArchiveInput {
+        page: 7,
+        library: vec!["a book".repeat(10_000)],
+    };
+    let expected = SearchAll::run(input()).await.unwrap().found;
+    let (sizes, found) = requested_bytes(ThreadEngine::new(SearchAll::new())).await;
+    assert_eq!(found, expected);
+    let [first, second, third, all] = sizes[..] else {
+        panic!("{sizes:?}");
+    };
+    // The library travels, because an input without a default is needed to read a state. What was found does not.
+    assert!(first.0 + 10_000 < second.0, "{sizes:?}");
+    assert!(second.0 + 10_000 < third.0, "{sizes:?}");
+    assert_eq!([second.1, third.1], [first.1; 2]);
+    assert_eq!(all.0, all.1, "it reads the whole state");
+
+    // Middleware may read the whole state.
+    let launch = SearchAll::new().middleware(Plain);
+    let (sizes, found) = requested_bytes(ThreadEngine::new(launch)).await;
+    assert_eq!(found, expected);
+    assert!(
+        sizes.iter().all(|(whole, needed)| whole == needed),
+        "{sizes:?}"
+    );
+}
+
+struct Plain;
+
+#[petalflow::async_trait]
+impl<S: State> petalflow::middleware::Middleware<S> for Plain {
+    async fn around(
+        &self,
+        call: petalflow::middleware::NodeCall<'_, S>,
+        next: petalflow::middleware::Next<'_, S>,
+    ) -> Result<(), petalflow::BoxError> {
+        next.run(call).await
+    }
+}

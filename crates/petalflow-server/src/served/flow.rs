@@ -234,24 +234,23 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
 
     /// The flow with the store of a server.
     pub(crate) fn with_store(self, store: &Arc<dyn Store>, log: EventLog) -> TypedThreads<F> {
-        let threads = self.launch.store(store);
-        let flow = TypedFlow {
-            facts: self.facts,
-            forms: self.forms,
-            secrets: self.secrets,
-        };
-        TypedThreads::new(flow, threads, log)
+        let (flow, launch) = self.typed();
+        TypedThreads::new(flow, launch.store(store), log)
     }
 
-    /// The flow with threads that an engine runs. The protocols of agents are not served for them.
+    /// The flow with threads that an engine runs. The protocols of agents need the log of a store, so it is a plain flow for clients.
     pub(crate) fn with_engine(mut self, threads: Arc<dyn RemoteThreads<F>>) -> RemoteFlow<F> {
         self.facts.kind = FlowKind::Flow;
+        RemoteFlow::new(self.typed().0, threads)
+    }
+
+    fn typed(self) -> (TypedFlow<F>, Launch<F>) {
         let flow = TypedFlow {
             facts: self.facts,
             forms: self.forms,
             secrets: self.secrets,
         };
-        RemoteFlow::new(flow, threads)
+        (flow, self.launch)
     }
 
     /// The mistakes of its settings.

@@ -1,6 +1,7 @@
 //! A flow whose threads an engine keeps and runs in other processes.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use axum::http::StatusCode;
 use futures_util::future::BoxFuture;
@@ -66,6 +67,7 @@ impl<F: Flow<State: Storable>> RemoteFlow<F> {
             tokio::select! {
                 // Clients see the state of the thread, whether this fails or not.
                 _ = threads.wait(&thread) => {}
+                () = drained(&token) => {}
                 () = token.cancelled() => {
                     if !token.is_draining() {
                         let _ = threads.cancel(&thread).await;
@@ -74,6 +76,13 @@ impl<F: Flow<State: Storable>> RemoteFlow<F> {
             }
         };
         stream::once(ended).filter_map(async |()| None).boxed()
+    }
+}
+
+/// Completes when the server stops. A token does not wake anyone when it is drained, because runs look at it at their barriers.
+async fn drained(token: &CancelToken) {
+    while !token.is_draining() {
+        tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
 
@@ -155,18 +164,11 @@ impl<F: Flow<State: Storable>> ReadThreads for RemoteFlow<F> {
         &self,
         thread: &str,
         query: HistoryQuery,
-    ) -> Result<Vec<CheckpointInfo>, ThreadError> {
-        let result = Arc::default();
-        let place: Arc<Mutex<Option<_>>> = Arc::clone(&result);
-        let work = move |thread: Thread<F>| -> BoxFuture<'static, ()> {
-            Box::pin(async move {
-                let history = thread.history(query).await;
-                *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(history);
-            })
+    ) -> Result<Vec<CheckpointInfo>, Refusal> {
+        let work = move |thread: Thread<F>| -> BoxFuture<'static, _> {
+            Box::pin(async move { Ok(thread.history(query).await?) })
         };
-        self.threads.read(thread, Box::new(work)).await?;
-        let taken = result.lock().unwrap_or_else(PoisonError::into_inner).take();
-        taken.unwrap_or_else(|| Ok(Vec::new()))
+        self.read(thread, Box::new(work)).await
     }
 
     fn follow(&self, thread: &str, number: u64) -> FollowedEvents {

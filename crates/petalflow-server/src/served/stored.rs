@@ -81,8 +81,8 @@ impl ReadThreads for StoredFlow {
         &self,
         thread: &str,
         query: HistoryQuery,
-    ) -> Result<Vec<CheckpointInfo>, ThreadError> {
-        self.threads.history(thread, query).await
+    ) -> Result<Vec<CheckpointInfo>, Refusal> {
+        Ok(self.threads.history(thread, query).await?)
     }
 
     fn follow(&self, thread: &str, number: u64) -> FollowedEvents {

@@ -72,7 +72,7 @@ pub(crate) trait ReadThreads: Send + Sync {
         &self,
         thread: &str,
         query: HistoryQuery,
-    ) -> Result<Vec<CheckpointInfo>, ThreadError>;
+    ) -> Result<Vec<CheckpointInfo>, Refusal>;
     fn follow(&self, thread: &str, number: u64) -> FollowedEvents;
 }
 

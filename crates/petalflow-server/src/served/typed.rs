@@ -106,8 +106,8 @@ impl<F: Flow<State: Storable>> ReadThreads for TypedThreads<F> {
         &self,
         thread: &str,
         query: HistoryQuery,
-    ) -> Result<Vec<CheckpointInfo>, ThreadError> {
-        self.thread(thread).history(query).await
+    ) -> Result<Vec<CheckpointInfo>, Refusal> {
+        Ok(self.thread(thread).history(query).await?)
     }
 
     fn follow(&self, thread: &str, number: u64) -> FollowedEvents {

@@ -40,6 +40,15 @@ fn a2a(process: &Process, method: &str, params: &Value) -> Value {
     response.expect("it answers").1["result"].clone()
 }
 
+/// The server-sent events of a response.
+fn events(response: &str) -> Vec<Value> {
+    let data = response
+        .lines()
+        .filter_map(|line| line.strip_prefix("data:"));
+    data.map(|data| serde_json::from_str(data.trim()).expect("JSON"))
+        .collect()
+}
+
 #[test]
 fn a_task_of_a2a_goes_on() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -71,6 +80,15 @@ fn a_response_of_openai_goes_on() {
     });
     let message = done["output"].as_array().and_then(|items| items.last());
     assert_eq!(message.expect("a message")["content"][0]["text"], ANSWER);
+    // A client that has read the first two events gets all others, with the numbers that they had before.
+    let rest = format!("{path}?stream=true&starting_after=1");
+    let rest = exchange(&last.address, "GET", &rest, ACCEPT, "").expect("it answers");
+    let rest = events(&rest);
+    let numbers = rest.iter().map(|event| event["sequence_number"].as_u64());
+    assert!(numbers.eq((2..).take(rest.len()).map(Some)), "{rest:?}");
+    let end = rest.last().expect("an event");
+    assert_eq!(end["type"], "response.completed");
+    assert_eq!(end["response"]["output"], done["output"]);
 }
 
 #[test]
@@ -87,12 +105,7 @@ fn a_run_of_ag_ui_is_read_again() {
     let body = input.to_string();
     let response = exchange(&last.address, "POST", "/ag-ui/clerk", ACCEPT, &body);
     let response = response.expect("it answers");
-    let events = response
-        .lines()
-        .filter_map(|line| line.strip_prefix("data:"));
-    let events: Vec<Value> = events
-        .map(|data| serde_json::from_str(data.trim()).expect("JSON"))
-        .collect();
+    let events = events(&response);
     let kind = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
     let texts = events.iter().filter_map(|event| event["delta"].as_str());
     assert!(texts.collect::<String>().ends_with(ANSWER), "{response}");

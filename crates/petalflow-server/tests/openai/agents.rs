@@ -7,8 +7,9 @@ use petalflow::checkpoint::InMemoryStore;
 use petalflow::tool::FuncTool;
 use petalflow_agent::Agent;
 use petalflow_documents::kinds::TriggerAuth;
+use petalflow_llm::message::{Media, MediaSource};
 use petalflow_llm::response::FinishReason;
-use petalflow_llm::{LlmError, LlmRequest, Reply, Role, ScriptedModel, TokenUsage};
+use petalflow_llm::{LlmError, LlmRequest, Part, Reply, Role, ScriptedModel, TokenUsage};
 use petalflow_server::{Server, ServerBuilder};
 use serde_json::{Value, json};
 
@@ -66,6 +67,11 @@ fn answer(request: &LlmRequest) -> Reply {
             petalflow_llm::stream::Delta::Thought("It is a greeting.".into()),
             petalflow_llm::stream::Delta::Text("Hello.".into()),
         ]),
+        "draw" => Reply::text("Here:").and(Part::Media(Media {
+            media_type: "image/gif".into(),
+            source: MediaSource::Base64(crate::asking::DOT.into()),
+            origin: None,
+        })),
         "system" => Reply::text(request.system.clone().unwrap_or_default()),
         "history" => Reply::text(format!("{} messages", request.messages.len())),
         "settings" => Reply::text(format!(

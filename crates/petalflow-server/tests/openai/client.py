@@ -1,5 +1,6 @@
 """What the official client of OpenAI does with a server of petalflow. Its arguments: the address and the key."""
 
+import base64
 import json
 import sys
 
@@ -140,6 +141,18 @@ def responses_approval():
     assert "not confirmed: no" in second.output_text, second.output_text
 
 
+def responses_picture():
+    text, picture = client.responses.create(model="guide", input="draw").output
+    assert (text.content[0].text, picture.type) == ("Here:", "image_generation_call")
+    assert base64.b64decode(picture.result).startswith(b"GIF89a")
+    with client.responses.stream(model="guide", input="draw") as stream:
+        final = stream.get_final_response()
+    assert final.output[1].result == picture.result
+    # The output of a response is input of the next request.
+    items = [*user("draw"), text, picture, *user("history")]
+    assert client.responses.create(model="guide", input=items).output_text == "3 messages"
+
+
 def responses_cancel():
     response = client.responses.create(model="guide", input="wait", background=True)
     assert response.status == "in_progress"
@@ -164,6 +177,7 @@ for case in [
     responses_stream,
     responses_tools,
     responses_approval,
+    responses_picture,
     responses_cancel,
     responses_failure,
 ]:

@@ -36,5 +36,5 @@ async fn the_client_for_python() {
         String::from_utf8_lossy(&output.stderr),
     );
     assert!(output.status.success(), "after {out}: {err}");
-    assert_eq!(out.lines().count(), 12, "{out}");
+    assert_eq!(out.lines().count(), 13, "{out}");
 }

@@ -4,3 +4,4 @@ mod agents;
 mod chat;
 mod client;
 mod responses;
+mod waits;

@@ -9,7 +9,9 @@ use petalflow_server::{A2a, Access, AgentProfile, AgentSkill};
 use serde_json::{Value, json};
 
 use super::guide::{Guide, builder, guide};
-use crate::kit::{Response, get, send};
+use crate::kit::{Response, call, get, send};
+
+const NO_PUSH: &str = "the server sends no push notifications: subscribe to the task";
 
 fn served(guide: &Guide) -> Router {
     with_store(guide, &InMemoryStore::new())
@@ -418,6 +420,44 @@ async fn failures_and_refusals_are_states() {
             .to_string()
             .contains("I cannot.")
     );
+}
+
+#[tokio::test]
+async fn there_are_no_push_notifications() {
+    let router = served(&guide());
+    let card = get(&router, "/.well-known/agent-card.json").await.json();
+    assert_eq!(card["capabilities"]["pushNotifications"], false);
+    let sent = task(&router, says("m1", "hello")).await;
+    let own = json!({ "taskId": sent["id"], "id": "c1", "url": "https://example.com/hook" });
+    for method in ["Create", "Get", "List", "Delete"] {
+        let many = if method == "List" { "s" } else { "" };
+        let method = format!("{method}TaskPushNotificationConfig{many}");
+        assert_eq!(
+            error(&router, &method, own.clone()).await,
+            (-32003, NO_PUSH.into()),
+            "{method}"
+        );
+    }
+    let configs = format!(
+        "/a2a/guide/tasks/{}/pushNotificationConfigs",
+        sent["id"].as_str().expect("an id")
+    );
+    let config = format!("{configs}/c1");
+    for (method, path) in [
+        ("POST", &configs),
+        ("GET", &configs),
+        ("GET", &config),
+        ("DELETE", &config),
+    ] {
+        let refused = call(&router, method, path, own.clone()).await;
+        assert_eq!(refused.status, 400, "{method} {path}");
+        let error = &refused.json()["error"];
+        assert_eq!(
+            (&error["message"], &error["details"][0]["reason"]),
+            (&json!(NO_PUSH), &json!("PUSH_NOTIFICATION_NOT_SUPPORTED")),
+            "{method} {path}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -1,86 +1,17 @@
 //! What a turn waits for, pictures, and conversations of documents, by both protocols.
 
 use axum::Router;
-use petalflow::checkpoint::InMemoryStore;
-use petalflow::interrupt::Ask;
-use petalflow::tool::{CredentialRequest, FuncTool, ToolContext};
 use petalflow_agent::Agent;
-use petalflow_conversations::ConversationFlow;
-use petalflow_conversations::document::Conversation;
-use petalflow_documents::kinds::TriggerAuth;
+use petalflow_llm::Part;
 use petalflow_llm::message::{Media, MediaSource};
-use petalflow_llm::{LlmRequest, Part, Reply, Role, ScriptedModel};
-use petalflow_server::{A2a, ServedFlow, Server};
+use petalflow_server::A2a;
 use serde_json::{Value, json};
 
 use super::{a2a, ag_ui};
-
-const DOT: &str = "R0lGODlhAQABAAAAACw=";
-
-/// A question of a tool.
-#[derive(serde::Serialize, Ask)]
-#[ask(answer = bool)]
-struct MayOrder {
-    title: String,
-}
-
-/// An agent with a tool that needs a credential, and one that asks a question.
-fn asking_agent() -> (Agent, ScriptedModel) {
-    let model = ScriptedModel::from_fn(answer);
-    let calendar = FuncTool::with_context(
-        "calendar",
-        "Reads a calendar.",
-        |_: Value, cx: ToolContext| async move {
-            match cx.credential() {
-                Some(Value::String(token)) => Ok(format!("{token} is free")),
-                Some(_) => Ok("there is no credential".into()),
-                None => {
-                    let address = "https://accounts.example/authorize";
-                    let request = CredentialRequest::oauth2("calendar", address);
-                    cx.request_credential(request.with_hint("Sign in to the calendar."));
-                    Err("waits for the credential".into())
-                }
-            }
-        },
-    );
-    let order = FuncTool::with_context(
-        "order",
-        "Orders a book.",
-        |_: Value, cx: ToolContext| async move {
-            let cx = cx.context().ok_or("only within a run")?;
-            let title = "Emma".to_string();
-            cx.ask(MayOrder { title }).await
-        },
-    );
-    let agent = Agent::new(model.clone()).tool(calendar).tool(order);
-    (agent, model)
-}
-
-fn answer(request: &LlmRequest) -> Reply {
-    let last = request.messages.last().expect("there is a message");
-    if last.role == Role::Tool {
-        let results = last.tool_results().map(|result| result.content.to_string());
-        return Reply::text(format!(
-            "I got {}.",
-            results.collect::<Vec<_>>().join(" and ")
-        ));
-    }
-    let media = last.parts.iter().find_map(|part| match part {
-        Part::Media(media) => Some(media.clone()),
-        _ => None,
-    });
-    match (media, &*last.text()) {
-        (Some(media), _) => Reply::text("The same:").and(Part::Media(media)),
-        (None, tool @ ("calendar" | "order")) => Reply::call(tool, json!({})),
-        (None, text) => Reply::text(format!("You said {text}.")),
-    }
-}
+use crate::asking::{self, DOT, asking_agent};
 
 fn served(agent: &Agent) -> Router {
-    let flow = ServedFlow::agent(agent).named("guide");
-    let builder = Server::builder(&InMemoryStore::new())
-        .serve_flow(flow.question::<MayOrder>())
-        .threads(TriggerAuth::None)
+    let builder = asking::builder(agent)
         .a2a(A2a::new("https://example.com"))
         .ag_ui();
     builder.build().expect("the settings are right").router()
@@ -231,15 +162,8 @@ async fn pictures_go_both_ways() {
 
 #[tokio::test]
 async fn a_conversation_of_a_document_is_an_agent() {
-    let document = json!({ "initial_node": "a", "nodes": { "a": { "task_messages": [] } } });
-    let document = serde_json::from_value(document).expect("it is one");
-    let document = Conversation::from_config(&document).expect("it is right");
-    let model = ScriptedModel::new(["Hello.", "Bye.", "Hello again.", "Bye again."]);
-    let builder = ConversationFlow::builder(document).model(model).streaming();
-    let flow = builder.build().expect("it is right");
-    let router = Server::builder(&InMemoryStore::new())
-        .conversation("guide", &flow)
-        .threads(TriggerAuth::None)
+    let answers = ["Hello.", "Bye.", "Hello again.", "Bye again."];
+    let router = asking::conversation(answers)
         .a2a(A2a::new("https://example.com"))
         .ag_ui()
         .build()

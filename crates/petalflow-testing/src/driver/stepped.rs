@@ -145,9 +145,10 @@ impl SteppedDriver {
     ) -> Result<bool, BoxError> {
         let thread = DriverCase::<F>::THREAD;
         let mut rest = (end.status, end.due_ms);
-        for TaskRequest { task, .. } in requests {
+        for request in requests {
             let run = |records: ThreadRecords, _: &[TaskRequest]| {
-                engine.run_task(thread, records.for_task(task), used, task)
+                let needed = engine.records_for(&records, &request);
+                engine.run_task(thread, needed, used, request.task)
             };
             let (_, end) = self.take(records, run, Batch::of_task).await?;
             rest = ThreadRecords::worse(rest, (end.status, end.due_ms));

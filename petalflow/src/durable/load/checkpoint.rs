@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::replay::replay;
 use crate::checkpoint::{
-    Outline, Record, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadStorage, WriteName,
+    CodecError, Outline, Record, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadStorage,
+    WriteName,
 };
 use crate::durable::record::fingerprint::Fingerprint;
 use crate::durable::record::seq::{ChainSize, CheckpointSeq, Position};
@@ -88,15 +89,8 @@ pub(in crate::durable) fn records(
     storage: &ThreadStorage,
     chain: &[StoredCheckpoint],
 ) -> Result<Vec<Record>, ThreadError> {
-    let mut records: Vec<Record> = Vec::with_capacity(chain.len());
-    for checkpoint in chain {
-        let base = records.first().map(|first| &first.header);
-        let record =
-            Record::decode(checkpoint.seq, &checkpoint.bytes, base).map_err(|problem| {
-                damaged(storage, format!("checkpoint {}: {problem}", checkpoint.seq))
-            })?;
-        records.push(record);
-    }
+    let records = decode(chain)
+        .map_err(|(seq, problem)| damaged(storage, format!("checkpoint {seq}: {problem}")))?;
     // Protection covers each checkpoint, but not that all of them are present.
     let parents = records.iter().skip(1).map(|record| record.header.parent);
     let before = chain.iter().map(|checkpoint| Some(checkpoint.seq));
@@ -111,6 +105,17 @@ pub(in crate::durable) fn records(
                 newest.seq, newest.base
             ),
         ));
+    }
+    Ok(records)
+}
+
+/// Decodes the checkpoints of a chain. An error has the number of its checkpoint.
+pub(super) fn decode(chain: &[StoredCheckpoint]) -> Result<Vec<Record>, (u64, CodecError)> {
+    let mut records: Vec<Record> = Vec::with_capacity(chain.len());
+    for StoredCheckpoint { seq, bytes, .. } in chain {
+        let base = records.first().map(|first| &first.header);
+        let record = Record::decode(*seq, bytes, base).map_err(|problem| (*seq, problem))?;
+        records.push(record);
     }
     Ok(records)
 }

@@ -14,7 +14,14 @@ pub(in crate::durable) async fn merged(
 ) -> Result<Record, ThreadError> {
     let stored = storage.read(namespace, Some(seq)).await?;
     let chain = stored.map(|stored| stored.chain).unwrap_or_default();
-    let mut records = records(storage, &chain)?;
+    combined(records(storage, &chain)?).ok_or_else(|| ThreadError::UnknownCheckpoint {
+        thread: storage.thread.to_string(),
+        checkpoint: seq,
+    })
+}
+
+/// The last of the records combined with those before it. `None` if there is none.
+pub(super) fn combined(mut records: Vec<Record>) -> Option<Record> {
     let outline = records
         .first()
         .and_then(|first| first.header.outline.clone());
@@ -37,15 +44,10 @@ pub(in crate::durable) async fn merged(
             entry(KeyKind::Delta, writes);
         }
     }
-    let Some(mut record) = records.pop() else {
-        return Err(ThreadError::UnknownCheckpoint {
-            thread: storage.thread.to_string(),
-            checkpoint: seq,
-        });
-    };
+    let mut record = records.pop()?;
     record.header.outline = outline;
     record.keys = keys;
-    Ok(record)
+    Some(record)
 }
 
 /// Encodes a checkpoint that builds on no other.

@@ -3,4 +3,6 @@
 pub(super) mod checkpoint;
 pub(super) mod merged;
 pub(super) mod replay;
+#[cfg(feature = "engine")]
+pub(super) mod slice;
 pub(super) mod untyped;

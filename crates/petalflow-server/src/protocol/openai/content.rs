@@ -102,7 +102,8 @@ fn stored_file(place: &str) -> ApiError {
     )
 }
 
-fn media(media_type: String, source: MediaSource) -> Part {
+/// A medium of this type.
+pub(super) fn media(media_type: String, source: MediaSource) -> Part {
     Part::Media(Media {
         media_type,
         source,

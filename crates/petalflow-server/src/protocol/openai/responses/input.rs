@@ -1,13 +1,14 @@
 //! The input of a response: a text, or items.
 
 use petalflow::tool::ToolResult;
+use petalflow_llm::message::MediaSource;
 use petalflow_llm::{ChatMessage, Part, Role};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::protocol::openai::answers::SentResult;
 use crate::protocol::openai::calls;
-use crate::protocol::openai::content::{Content, call};
+use crate::protocol::openai::content::{Content, call, media};
 use crate::protocol::openai::error::ApiError;
 
 /// The input.
@@ -68,7 +69,15 @@ fn add(
         }
         "function_call" => {
             let call = call(text("call_id")?, text("name")?, text("arguments")?);
-            add_call(read, call);
+            add_to_answer(read, call);
+        }
+        "image_generation_call" => {
+            let format = item["output_format"].as_str().unwrap_or("png");
+            let image = media(
+                format!("image/{format}"),
+                MediaSource::Base64(text("result")?),
+            );
+            add_to_answer(read, image);
         }
         "function_call_output" => {
             let id = text("call_id")?;
@@ -118,13 +127,13 @@ fn message(role: &str, content: Option<Content>, place: &str) -> Result<ChatMess
     Ok(ChatMessage::new(role, content.parts(&content_place)?))
 }
 
-/// Calls of one answer are one message.
-fn add_call(read: &mut ReadInput, call: Part) {
+/// Calls and images of one answer are one message.
+fn add_to_answer(read: &mut ReadInput, part: Part) {
     match read.messages.last_mut() {
-        Some(last) if last.role == Role::Assistant => last.parts.push(call),
+        Some(last) if last.role == Role::Assistant => last.parts.push(part),
         _ => read
             .messages
-            .push(ChatMessage::new(Role::Assistant, vec![call])),
+            .push(ChatMessage::new(Role::Assistant, vec![part])),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The items of a response, and the events by which they are streamed.
 
+use petalflow_llm::message::{Media, MediaSource};
 use petalflow_llm::response::FinishReason;
 use serde_json::{Value, json};
 
@@ -51,6 +52,7 @@ impl Output {
         match &item.kind {
             ItemKind::Text(text) => self.grow(OpenKind::Message, text),
             ItemKind::Thought(text) => self.grow(OpenKind::Reasoning, text),
+            ItemKind::Media(media) => image(media).map_or_else(Vec::new, |it| self.add_image(it)),
             ItemKind::MessageEnd(end) => self.end_message(end),
             _ => Vec::new(),
         }
@@ -179,6 +181,32 @@ impl Output {
         events
     }
 
+    /// Adds an image: its format, and its data in base64.
+    fn add_image(&mut self, (format, data): (&str, &str)) -> Vec<OutputEvent> {
+        let mut events = self.close();
+        let (index, id) = (self.items.len(), self.id("ig"));
+        let item = |status: &str, result: Value| {
+            let item = json!({ "type": "image_generation_call", "id": id, "status": status,
+                "output_format": format, "result": result });
+            json!({ "output_index": index, "item": item })
+        };
+        let done = item("completed", data.into());
+        let item_done = done["item"].clone();
+        events.extend([
+            (
+                "response.output_item.added",
+                item("in_progress", Value::Null),
+            ),
+            (
+                "response.image_generation_call.completed",
+                json!({ "item_id": id, "output_index": index }),
+            ),
+            ("response.output_item.done", done),
+        ]);
+        self.items.push(item_done);
+        events
+    }
+
     fn add_call(&mut self, call: &FunctionCall) -> Vec<OutputEvent> {
         let index = self.items.len();
         let added = |item: &Value| json!({ "output_index": index, "item": item });
@@ -299,6 +327,14 @@ impl Open {
             json!({ "item_id": self.id, "output_index": index, part: 0 }),
             fields,
         )
+    }
+}
+
+/// The format and the data of an image whose data is in the message. Other media have no form in a response.
+fn image(media: &Media) -> Option<(&str, &str)> {
+    match &media.source {
+        MediaSource::Base64(data) => Some((media.media_type.strip_prefix("image/")?, data)),
+        _ => None,
     }
 }
 
