@@ -34,6 +34,11 @@ const SEVERAL: &[(&str, usize, &str)] = &[
         "rustc says of each use of the name why it is ambiguous",
     ),
     (
+        "node/fail/named_like_a_crate",
+        2,
+        "rustc reports the name as a struct, and as ambiguous",
+    ),
+    (
         "conversation/fail/handlers_with_an_rc",
         2,
         "rustc reports `Send` and `Sync`, which are two traits",

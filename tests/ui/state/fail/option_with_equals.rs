@@ -3,7 +3,7 @@ use petalflow::prelude::*;
 
 #[state]
 struct Essay {
-    #[key = input]
+    #[key(input)]
     topic: String,
     #[key = append]
     notes: Vec<String>,
