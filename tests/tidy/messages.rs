@@ -27,12 +27,6 @@ const SEVERAL: &[(&str, usize, &str)] = &[
         "with incremental compilation, rustc also reports what the sub-flow returns",
     ),
     ("conversation/fail/document_two_mistakes", 2, "two mistakes"),
-    ("state/fail/option_with_equals", 2, "two mistakes"),
-    (
-        "node/fail/named_like_a_crate",
-        2,
-        "rustc says of each use of the name why it is ambiguous",
-    ),
     (
         "node/fail/named_like_a_crate",
         2,

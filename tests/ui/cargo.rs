@@ -34,7 +34,7 @@ fn pass_on(child: &mut Child) -> io::Result<BTreeSet<String>> {
     let (mut seen, mut repeated) = (BTreeSet::new(), BTreeSet::new());
     let mut stdout = io::stdout().lock();
     for line in BufReader::new(output).lines() {
-        let line = line?;
+        let line = without_library(line?);
         writeln!(stdout, "{line}")?;
         if let Some((program, error)) = error_of(&line)
             && !seen.insert((program.clone(), error.clone()))
@@ -45,6 +45,46 @@ fn pass_on(child: &mut Child) -> io::Result<BTreeSet<String>> {
     }
     Ok(repeated)
 }
+
+/// The line of cargo's output without the notes that show the source of the standard library: rustc has them only where the
+/// component `rust-src` is installed.
+fn without_library(line: String) -> String {
+    if !line.contains(LIBRARY) {
+        return line;
+    }
+    let Ok(message) = serde_json::from_str::<Value>(&line) else {
+        return line;
+    };
+    let Some(rendered) = message["message"]["rendered"].as_str() else {
+        return line;
+    };
+    let mut shown = String::new();
+    let mut part = String::new();
+    for line in rendered.lines() {
+        if ["note: ", "help: "]
+            .iter()
+            .any(|begin| line.starts_with(begin))
+        {
+            shown.extend(own(&mut part));
+        }
+        part.push_str(line);
+        part.push('\n');
+    }
+    shown.extend(own(&mut part));
+    // As a text, because trybuild reads lines that begin with their `reason`.
+    let as_json = |text: &str| Value::from(text).to_string();
+    line.replacen(&as_json(rendered), &as_json(&shown), 1)
+}
+
+/// Takes a part of an error, unless it shows the standard library.
+fn own(part: &mut String) -> Option<String> {
+    let part = std::mem::take(part);
+    let is_library = part.starts_with("note: ") && part.contains(LIBRARY);
+    (!is_library).then_some(part)
+}
+
+/// The path of a source file of the standard library, from the component `rust-src`.
+const LIBRARY: &str = "/rustlib/src/rust/library/";
 
 /// The path of the program and the text of its error, if the line of cargo's output has one.
 fn error_of(line: &str) -> Option<(String, String)> {
