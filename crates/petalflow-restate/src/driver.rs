@@ -16,6 +16,7 @@ use restate_sdk::serde::Json;
 
 use crate::flow::RestateFlow;
 use crate::pass::{JournaledPass, Recorded, batch_of, now_ms, step_retries};
+use crate::size_limit::{failed, size, too_large};
 use crate::thread_state::{CallMeta, Change, Listed, Meta, TaskCall, ThreadState};
 
 /// The key of the object's state.
@@ -34,6 +35,9 @@ const REQUESTED: PassEnd = PassEnd {
 
 /// The answer of a handler that refuses a change because the thread has another version.
 pub(crate) const CONFLICT: u16 = 409;
+
+/// The answer of a handler that refuses a change because the thread would be too large.
+const TOO_LARGE: u16 = 413;
 
 async fn load(ctx: &ObjectContext<'_>) -> Result<ThreadState, HandlerError> {
     Ok(ctx.get::<ThreadState>(STATE).await?.unwrap_or_default())
@@ -56,6 +60,9 @@ pub(crate) async fn change<F: Flow<State: Storable>>(
         return Err(TerminalError::new_with_code(CONFLICT, problem).into());
     }
     state.records.apply(&change.changes);
+    if let Some(problem) = too_large("the thread", size(&state.records)) {
+        return Err(TerminalError::new_with_code(TOO_LARGE, problem).into());
+    }
     state.meta.used = 0;
     state.meta.failure = None;
     rest(flow, &ctx, state, None)
@@ -101,6 +108,15 @@ pub(crate) async fn advance<F: Flow<State: Storable>>(
                 failure,
             };
         }
+    }
+    if let Some(problem) = too_large("the thread", size(&state.records)) {
+        // It stays as it was before the superstep.
+        state.records = load(&ctx).await?.records;
+        end = failed(problem).end.unwrap_or(end);
+    }
+    if end.status == ThreadStatus::Failed && state.records.status()?.0 == ThreadStatus::Running {
+        let failed = state.records.with_status(ThreadStatus::Failed, None)?;
+        state.records.apply(&failed);
     }
     state.meta.used += u64::from(end.committed);
     state.meta.failure = end.failure;

@@ -76,6 +76,7 @@ mod pass;
 #[cfg(feature = "server")]
 mod served;
 mod service;
+mod size_limit;
 mod thread_state;
 
 pub use admin::Admin;

@@ -12,6 +12,7 @@ use tokio::sync::Semaphore;
 
 use crate::flow::RestateFlow;
 use crate::pass::{JournaledPass, Recorded, batch_of, step_retries};
+use crate::size_limit::{failed, too_large};
 use crate::thread_state::TaskCall;
 
 /// Runs the task, and returns all that it has recorded, with its end. Each effect of `once` is a step of the journal.
@@ -36,5 +37,9 @@ pub(crate) async fn run<F: Flow<State: Storable>>(
         whole.changes.0.extend(batch.changes.0);
         whole.end = batch.end;
     }
-    Ok(whole.to_bytes())
+    let bytes = whole.to_bytes();
+    Ok(match too_large("what the node has recorded", bytes.len()) {
+        Some(problem) => failed(problem).to_bytes(),
+        None => bytes,
+    })
 }

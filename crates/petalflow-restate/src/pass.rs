@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::size_limit::{failed, too_large};
 use futures_util::future::{BoxFuture, Either, select};
 use petalflow::engine::{Batch, Pass};
 use restate_sdk::context::RunRetryPolicy;
@@ -89,12 +90,23 @@ async fn next(
         None => None,
     };
     let batch = batch.ok_or("the pass ended without its last batch")?;
-    let bytes = [&now_ms().to_be_bytes()[..], &batch.to_bytes()].concat();
-    if batch.end.is_some() {
+    let mut is_last = batch.end.is_some();
+    let mut bytes = recorded(&batch);
+    if let Some(problem) = too_large("what the superstep has recorded", bytes.len()) {
+        // What follows it is not made.
+        is_last = true;
+        bytes = recorded(&failed(problem));
+    }
+    if is_last {
         // Of a handler that was dropped, nobody receives it.
         let _ = made.send(bytes.clone());
     }
     Ok(bytes)
+}
+
+/// The batch with the time, as the journal stores it.
+fn recorded(batch: &Batch) -> Vec<u8> {
+    [&now_ms().to_be_bytes()[..], &batch.to_bytes()].concat()
 }
 
 impl Recorded {

@@ -79,6 +79,20 @@ async fn broken() -> petalflow::Result<()> {
     Err("it is broken".into())
 }
 
+/// Notes of 40 MB at once.
+#[node(Job)]
+async fn note_all() -> JobNotes {
+    note("x".repeat(40_000_000))
+}
+
+/// Notes of 12 MB each time.
+#[node(Job)]
+async fn note_more(notes: &[String]) -> (JobNotes, bool) {
+    (note("x".repeat(12_000_000)), notes.len() < 9)
+}
+
+flow!(NotingAll(Job) { plan -> note_all });
+flow!(NotingMore(Job) { plan -> note_more -> match { true => note_more, false => END } });
 flow!(Asking(Job) { plan -> ask -> finish });
 flow!(Expiring(Job) { plan -> ask_now -> finish });
 flow!(Working(Job) { plan -> work -> finish });
@@ -219,6 +233,38 @@ async fn a_failure_is_told() {
     let rest = thread.wait().await.unwrap();
     assert_eq!(rest.status, ThreadStatus::Failed);
     assert!(rest.failure.unwrap().contains("it is broken"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_too_large_for_restate_fails_in_words() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let all = RestateFlow::new(NotingAll::new());
+    let more = RestateFlow::new(NotingMore::new());
+    serve(&server, &all).await;
+    serve(&server, &more).await;
+    let all = Client::new(&all, server.ingress()).thread("ann");
+    all.begin(1).await.unwrap();
+    let rest = all.wait().await.unwrap();
+    assert_eq!(rest.status, ThreadStatus::Failed);
+    let failure = rest.failure.unwrap();
+    assert!(
+        failure.starts_with(
+            "what the superstep has recorded has 41 MB, and Restate takes at most 32 MiB"
+        ),
+        "{failure}"
+    );
+    assert_eq!(notes(&all).await, ["plan 1"]);
+
+    let more = Client::new(&more, server.ingress()).thread("ann");
+    more.begin(1).await.unwrap();
+    let rest = more.wait().await.unwrap();
+    assert_eq!(rest.status, ThreadStatus::Failed);
+    let failure = rest.failure.unwrap();
+    assert!(failure.starts_with("the thread has 37 MB"), "{failure}");
+    // The last superstep that fits is there.
+    assert_eq!(notes(&more).await.len(), 3);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
