@@ -14,7 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 mod support;
 
 const PAGES: u32 = 400;
-const CONCURRENCY: usize = 8;
+const CONCURRENCY: u32 = 8;
 const WAIT: Duration = Duration::from_millis(100);
 
 #[state]
@@ -54,11 +54,11 @@ async fn main() {
     server.register([port]).await;
     let client = Client::new(&flow, server.ingress());
     let mut of_one = None;
-    for hosts in [1_usize, 2, 4] {
+    for hosts in [1_u32, 2, 4] {
         let mut ports = Vec::new();
         for _ in 0..hosts {
             let host = Endpoint::new().nodes(&flow, "crawlers");
-            let host = host.expect("a good name").concurrency(CONCURRENCY);
+            let host = host.expect("a good name").concurrency(CONCURRENCY as usize);
             let host = host.bind("127.0.0.1:0").await.expect("a port");
             ports.push(host.address().port());
             tokio::spawn(host.serve());
@@ -77,7 +77,7 @@ async fn main() {
         assert_eq!(read.expect("it is there").state.read, PAGES);
         let per_second = f64::from(PAGES) / took.as_secs_f64();
         let ratio = per_second / *of_one.get_or_insert(per_second);
-        let most = hosts as f64 * CONCURRENCY as f64 / WAIT.as_secs_f64();
+        let most = f64::from(hosts * CONCURRENCY) / WAIT.as_secs_f64();
         println!(
             "{hosts} hosts: {per_second:.0} nodes per second of at most {most:.0}, {ratio:.2} times those of one host"
         );

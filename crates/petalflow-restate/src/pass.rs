@@ -28,6 +28,9 @@ pub(crate) struct Recorded {
     pub(crate) at_ms: u64,
 }
 
+/// A step of the journal: makes the bytes that it stores.
+pub(crate) type Step = Box<dyn FnOnce() -> BoxFuture<'static, HandlerResult<Vec<u8>>> + Send>;
+
 impl JournaledPass {
     /// The step of the journal that makes the next batch, and what receives the batch if it is the last one. `begin` begins the pass,
     /// if this process has not begun it.
@@ -35,13 +38,11 @@ impl JournaledPass {
         &self,
         limit: Option<Arc<Semaphore>>,
         begin: Box<dyn FnOnce() -> Pass + Send>,
-    ) -> (
-        impl FnOnce() -> BoxFuture<'static, HandlerResult<Vec<u8>>> + Send + 'static,
-        oneshot::Receiver<Vec<u8>>,
-    ) {
+    ) -> (Step, oneshot::Receiver<Vec<u8>>) {
         let pass = Arc::clone(&self.0);
         let (made, last) = oneshot::channel();
-        (move || Box::pin(next(pass, limit, begin, made)) as _, last)
+        let step = move || Box::pin(next(pass, limit, begin, made)) as _;
+        (Box::new(step), last)
     }
 }
 
