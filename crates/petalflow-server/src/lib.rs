@@ -119,6 +119,7 @@ mod openapi;
 mod protocol;
 mod refusal;
 mod request;
+mod request_body;
 mod router;
 mod running;
 #[cfg(feature = "schedules")]

@@ -1,5 +1,6 @@
 //! Accepts connections, serves them within limits, and stops gracefully.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -7,7 +8,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::Request;
 use axum::response::IntoResponse;
@@ -20,7 +20,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower::ServiceExt;
 
-use crate::{Limits, Notice, Server, request};
+use crate::{Limits, Notice, Server, request, request_body};
 
 /// The time between two searches for unfinished threads of other processes.
 const RECOVERY_INTERVAL: Duration = Duration::from_secs(30);
@@ -77,11 +77,13 @@ impl Server {
             let service = service_fn(move |mut request: Request<Incoming>| {
                 request.extensions_mut().insert(ConnectInfo(client));
                 let router = router.clone();
+                let (request, is_read) = request_body::observed(request);
                 async move {
-                    if let Err(refusal) = request::has_host(&request) {
-                        return Ok(refusal.into_response());
-                    }
-                    router.oneshot(request.map(Body::new)).await
+                    let response = match request::has_host(&request) {
+                        Ok(()) => router.oneshot(request).await?,
+                        Err(refusal) => refusal.into_response(),
+                    };
+                    Ok::<_, Infallible>(is_read.answered(response))
                 }
             });
             let connection = http.serve_connection(TokioIo::new(stream), service);

@@ -226,6 +226,29 @@ async fn chunks_are_limited_in_time_and_size() {
 }
 
 #[tokio::test]
+async fn a_body_that_nobody_reads_closes_the_connection_and_the_response_says_so() {
+    let serving = serve(server_with_limits(&Work::new(), Limits::default())).await;
+    // The head alone has arrived, or all of it.
+    for body in ["", "{}"] {
+        let unread = format!(
+            "POST /threads/none:x/cancel HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{body}"
+        );
+        let response = exchange(&serving, unread).await.to_lowercase();
+        assert!(response.contains("\r\nconnection: close"), "{response}");
+    }
+    let mut stream = connect(&serving).await;
+    for _ in 0..2 {
+        let read = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n";
+        stream.write_all(read.as_bytes()).await.expect("it is open");
+        let mut bytes = [0; 1024];
+        let length = stream.read(&mut bytes).await.expect("it is open");
+        let response = String::from_utf8_lossy(&bytes[..length]).to_lowercase();
+        assert!(response.starts_with("http/1.1 200"), "{response}");
+        assert!(!response.contains("connection: close"), "{response}");
+    }
+}
+
+#[tokio::test]
 async fn connections_that_send_nothing_are_closed_and_make_place() {
     let work = Work::new();
     let limits = Limits {

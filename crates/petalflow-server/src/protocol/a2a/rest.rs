@@ -73,6 +73,9 @@ pub(super) async fn act(
     request: Request,
 ) -> Result<Response, A2aError> {
     let agent = agent(server, &name, &request)?;
+    // What a client may add to the request is not used.
+    let limit = agent.server.settings.limits.max_answer_bytes;
+    request::whole(request, limit, &agent.server).await?;
     match task.rsplit_once(':') {
         Some((task, "cancel")) => Ok(Json(agent.cancel(of(task)).await?).into_response()),
         Some((task, "subscribe")) => agent.subscribe(of(task)).await.map(events),

@@ -81,14 +81,18 @@ impl Task {
         let task = self;
         let thread = task.turn.thread.clone();
         loop {
-            let extent = task.turn.extent().await?;
-            let Some(extent) = extent else {
-                let last = flow.last_event(&thread).await;
-                if runs && last.map_err(Refusal::from)? <= task.turn.after {
-                    (task.state, task.end) = (TaskState::Working, None);
-                    return Ok(());
+            let Some(extent) = task.turn.extent().await? else {
+                let events = flow.events_since(&thread, task.turn.after).await;
+                let events = events.map_err(Refusal::from)?;
+                match events.first() {
+                    None if runs => {
+                        (task.state, task.end) = (TaskState::Working, None);
+                        return Ok(());
+                    }
+                    // It has come in the meantime.
+                    Some(first) if first.number == task.turn.after + 1 => continue,
+                    _ => return Err(A2aError::task_not_found(&task.id.text())),
                 }
-                return Err(A2aError::task_not_found(&task.id.text()));
             };
             let mut updates = task.updates.clone();
             let items = task.turn.so_far().await?;
