@@ -41,7 +41,7 @@ pub struct StreamedEvent {
     pub value: RawValue,
 }
 
-/// An event that counts, as a listener gets it from [`StreamReader::read`].
+/// An event that counts, as a listener gets it from [`StreamReader::read`](super::StreamReader::read).
 ///
 /// ```
 /// use petalflow::engine::FollowedEvent;
