@@ -5,7 +5,7 @@
 //! cargo run --example crawl
 //! ```
 //!
-//! With `--studio` (and the feature `server`) it goes on until Ctrl-C, and serves the page on which people see and steer threads:
+//! With `--studio` (and the feature `server`) it runs until Ctrl-C, and serves the studio:
 //!
 //! ```text
 //! cargo run --features server --example crawl -- --studio

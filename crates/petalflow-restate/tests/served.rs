@@ -59,7 +59,7 @@ async fn report(paid: &bool) -> RefundNotes {
 
 flow!(PayRefund(Refund) { check -> pay -> report; interrupt before report; });
 
-/// The addresses of a server, and what has to live as long.
+/// A process that serves the threads, and a client for it.
 struct Served {
     url: String,
     http: reqwest::Client,

@@ -9,7 +9,7 @@ use crate::protocol::turn::{PersonAnswer, TurnPending};
 use crate::served::Labels;
 use crate::start_lock::digest;
 
-/// What the names of the labels begin with. The number of the last event of the turn that waited follows.
+/// The names of the labels begin with this. The number of the last event of the cancelled turn follows.
 const LABEL: &str = "petalflow.a2a.cancelled.";
 
 /// What the model reads about a call that waited.

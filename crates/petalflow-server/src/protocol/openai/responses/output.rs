@@ -330,7 +330,8 @@ impl Open {
     }
 }
 
-/// The format and the data of an image whose data is in the message. Other media have no form in a response.
+/// The format and the data of an image. `None` for other media, and for an image that is only an address: a response cannot show
+/// them.
 fn image(media: &Media) -> Option<(&str, &str)> {
     match &media.source {
         MediaSource::Base64(data) => Some((media.media_type.strip_prefix("image/")?, data)),
