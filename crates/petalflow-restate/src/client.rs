@@ -9,12 +9,13 @@ use petalflow::state::{InputOf, Storable};
 use petalflow::thread::{Snapshot, Thread};
 use petalflow::{Flow, RunError};
 use restate_sdk::serde::{Deserialize as _, Serialize as _};
+use uuid::Uuid;
 
 use crate::driver::CONFLICT;
 use crate::error::RestateError;
 use crate::flow::RestateFlow;
 use crate::http::{self, encoded};
-use crate::thread_state::{Change, ThreadState};
+use crate::thread_state::{ChangeMeta, Message, Meta, ThreadState};
 
 /// The threads of a flow on a Restate server. The [crate](crate) has an example.
 #[derive(Debug)]
@@ -315,8 +316,25 @@ impl<F: Flow<State: Storable>> RestateThread<F> {
     }
 
     async fn read(&self) -> Result<ThreadState, RestateError> {
-        let body = self.call("read", Vec::new()).await?;
-        Ok(ThreadState::deserialize(&mut Bytes::from(body))?)
+        let mut missing = None;
+        loop {
+            let body = self.call("read", Vec::new()).await?;
+            let stored = Message::<Meta>::deserialize(&mut Bytes::from(body))?;
+            let Meta {
+                version,
+                incarnation,
+                ..
+            } = &stored.head;
+            let (flow, version) = (&self.client.flow, *version);
+            let bodies = flow.thread_bodies(&self.id, incarnation, version);
+            match ThreadState::open(stored, &bodies).await {
+                // The thread may have gone on since, or is gone.
+                Err(error) if error.is_missing() && missing != Some(version) => {
+                    missing = Some(version);
+                }
+                opened => return Ok(opened?),
+            }
+        }
     }
 
     async fn change(
@@ -325,7 +343,18 @@ impl<F: Flow<State: Storable>> RestateThread<F> {
         changes: RecordChanges,
     ) -> Result<(), RestateError> {
         let version = known.meta.version;
-        let change = Change { version, changes }.serialize();
+        let incarnation = match version {
+            0 => Uuid::new_v4().simple().to_string(),
+            _ => known.meta.incarnation.clone(),
+        };
+        let flow = &self.client.flow;
+        let bodies = flow.thread_bodies(&self.id, &incarnation, version + 1);
+        let body = bodies.put(changes.to_bytes()).await?;
+        let head = ChangeMeta {
+            version,
+            incarnation,
+        };
+        let change = Message { head, body }.serialize();
         let body =
             change.map_err(|error| petalflow::engine::RecordsError::Damaged(error.to_string()))?;
         match self.call("change", body.to_vec()).await {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use petalflow::Flow;
 use petalflow::checkpoint::ThreadStatus;
-use petalflow::engine::{Batch, PassEnd, TaskRequest, ThreadRecords};
+use petalflow::engine::{Batch, PassEnd, RecordChanges, TaskRequest, ThreadRecords};
 use petalflow::event::TaskId;
 use petalflow::state::Storable;
 use restate_sdk::context::{
@@ -14,10 +14,11 @@ use restate_sdk::context::{
 use restate_sdk::errors::{HandlerError, TerminalError};
 use restate_sdk::serde::Json;
 
+use crate::bodies::ThreadBodies;
 use crate::flow::RestateFlow;
 use crate::pass::{JournaledPass, Recorded, batch_of, now_ms, step_retries};
-use crate::size_limit::{failed, size, too_large};
-use crate::thread_state::{CallMeta, Change, Listed, Meta, TaskCall, ThreadState};
+use crate::size_limit::{failed, size};
+use crate::thread_state::{CallMeta, ChangeMeta, Listed, Message, Meta, ThreadState};
 
 /// The key of the object's state.
 const STATE: &str = "thread";
@@ -39,33 +40,58 @@ pub(crate) const CONFLICT: u16 = 409;
 /// The answer of a handler that refuses a change because the thread would be too large.
 const TOO_LARGE: u16 = 413;
 
-async fn load(ctx: &ObjectContext<'_>) -> Result<ThreadState, HandlerError> {
-    Ok(ctx.get::<ThreadState>(STATE).await?.unwrap_or_default())
+/// The state, and the bodies of its next version. Deletes the objects of the versions before it.
+async fn load<F: Flow<State: Storable>>(
+    flow: &RestateFlow<F>,
+    ctx: &ObjectContext<'_>,
+) -> Result<(ThreadState, ThreadBodies), HandlerError> {
+    let stored = ctx.get::<Message<Meta>>(STATE).await?.unwrap_or_default();
+    let Meta {
+        version,
+        incarnation,
+        objects,
+        ..
+    } = &stored.head;
+    let bodies = flow.thread_bodies(ctx.key(), incarnation, version + 1);
+    // The version before has ended, so nothing reads them again.
+    if *objects > 0 && objects + 1 >= *version {
+        bodies.delete_before(*version).await?;
+    }
+    Ok((ThreadState::open(stored, &bodies).await?, bodies))
 }
 
-/// The state, for a client.
-pub(crate) async fn read(ctx: SharedObjectContext<'_>) -> Result<ThreadState, HandlerError> {
-    Ok(ctx.get::<ThreadState>(STATE).await?.unwrap_or_default())
+/// The state, for a client. Its body may be an object.
+pub(crate) async fn read(ctx: SharedObjectContext<'_>) -> Result<Message<Meta>, HandlerError> {
+    Ok(ctx.get(STATE).await?.unwrap_or_default())
 }
 
 /// Makes the change of a client that knows the newest version.
 pub(crate) async fn change<F: Flow<State: Storable>>(
     flow: &RestateFlow<F>,
     ctx: ObjectContext<'_>,
-    change: Change,
+    change: Message<ChangeMeta>,
 ) -> Result<(), HandlerError> {
-    let mut state = load(&ctx).await?;
-    if state.meta.version != change.version {
+    let (mut state, mut bodies) = load(flow, &ctx).await?;
+    let ChangeMeta {
+        version,
+        incarnation,
+    } = change.head;
+    if state.meta.version != version {
         let problem = format!("the thread has version {}", state.meta.version);
         return Err(TerminalError::new_with_code(CONFLICT, problem).into());
     }
-    state.records.apply(&change.changes);
-    if let Some(problem) = too_large("the thread", size(&state.records)) {
+    if version == 0 {
+        bodies = flow.thread_bodies(ctx.key(), &incarnation, version + 1);
+        state.meta.incarnation = incarnation;
+    }
+    let changes = bodies.get(&change.body).await?;
+    state.records.apply(&RecordChanges::from_bytes(&changes)?);
+    if let Some(problem) = bodies.too_large("the thread", size(&state.records)) {
         return Err(TerminalError::new_with_code(TOO_LARGE, problem).into());
     }
     state.meta.used = 0;
     state.meta.failure = None;
-    rest(flow, &ctx, state, None)
+    rest(flow, &ctx, state, &bodies, None).await
 }
 
 /// Executes the next superstep of this version, and stores the next version.
@@ -74,7 +100,7 @@ pub(crate) async fn advance<F: Flow<State: Storable>>(
     ctx: ObjectContext<'_>,
     version: u64,
 ) -> Result<(), HandlerError> {
-    let mut state = load(&ctx).await?;
+    let (mut state, bodies) = load(flow, &ctx).await?;
     if state.meta.version != version || state.records.is_empty() {
         return Ok(());
     }
@@ -83,18 +109,18 @@ pub(crate) async fn advance<F: Flow<State: Storable>>(
     let (called, mut end, mut at_ms) = match known {
         // Not a step of the journal: it follows from the state.
         Some(requests) => {
-            let calls = requests.into_iter();
-            let called = calls
-                .map(|request| call(flow, &ctx, &state, request))
-                .collect();
+            let mut called = Vec::with_capacity(requests.len());
+            for request in requests {
+                called.push(call(flow, &ctx, &state, &bodies, request).await?);
+            }
             (called, REQUESTED, None)
         }
-        None => pass(flow, &ctx, &mut state, true).await?,
+        None => pass(flow, &ctx, &mut state, &bodies, true).await?,
     };
     if !called.is_empty() {
-        let (status, due_ms, failure) = tasks(&mut state, called, &end).await?;
+        let (status, due_ms, failure) = tasks(&mut state, &bodies, called, &end).await?;
         if status == ThreadStatus::Running {
-            (_, end, at_ms) = pass(flow, &ctx, &mut state, false).await?;
+            (_, end, at_ms) = pass(flow, &ctx, &mut state, &bodies, false).await?;
         } else {
             if at_ms.is_none() && due_ms.is_some() {
                 at_ms = Some(ctx.run(async || Ok(now_ms())).name("time").await?);
@@ -109,9 +135,9 @@ pub(crate) async fn advance<F: Flow<State: Storable>>(
             };
         }
     }
-    if let Some(problem) = too_large("the thread", size(&state.records)) {
+    if let Some(problem) = bodies.too_large("the thread", size(&state.records)) {
         // It stays as it was before the superstep.
-        state.records = load(&ctx).await?.records;
+        state.records = load(flow, &ctx).await?.0.records;
         end = failed(problem).end.unwrap_or(end);
     }
     if end.status == ThreadStatus::Failed && state.records.status()?.0 == ThreadStatus::Running {
@@ -121,7 +147,7 @@ pub(crate) async fn advance<F: Flow<State: Storable>>(
     state.meta.used += u64::from(end.committed);
     state.meta.failure = end.failure;
     publish_end(flow, &ctx, &state).await?;
-    rest(flow, &ctx, state, at_ms)
+    rest(flow, &ctx, state, &bodies, at_ms).await
 }
 
 /// A task that another process runs.
@@ -135,6 +161,7 @@ async fn pass<'ctx, F: Flow<State: Storable>>(
     flow: &RestateFlow<F>,
     ctx: &ObjectContext<'ctx>,
     state: &mut ThreadState,
+    bodies: &ThreadBodies,
     places: bool,
 ) -> Result<(Vec<Called<'ctx>>, PassEnd, Option<u64>), HandlerError> {
     let journaled = JournaledPass::default();
@@ -144,13 +171,14 @@ async fn pass<'ctx, F: Flow<State: Storable>>(
         let (records, used) = (state.records.clone(), state.meta.used);
         let requested: Vec<TaskId> = called.iter().map(|called| called.task).collect();
         let begin = Box::new(move || engine.advance(&thread, records, used, requested));
-        let (step, last) = journaled.step(None, begin);
+        let (step, last) = journaled.step(None, bodies.clone(), begin);
         let step = ctx.run(step).retry_policy(step_retries()).name("pass");
-        let Recorded { batch, at_ms } = batch_of(step, last).await?;
+        let Recorded { batch, at_ms } = batch_of(step, last, bodies).await?;
         state.records.apply(&batch.changes);
         if places {
-            let calls = batch.requests.into_iter();
-            called.extend(calls.map(|request| call(flow, ctx, state, request)));
+            for request in batch.requests {
+                called.push(call(flow, ctx, state, bodies, request).await?);
+            }
         }
         if let Some(end) = batch.end {
             return Ok((called, end, Some(at_ms)));
@@ -159,30 +187,35 @@ async fn pass<'ctx, F: Flow<State: Storable>>(
 }
 
 /// Calls a node host.
-fn call<'ctx, F: Flow<State: Storable>>(
+async fn call<'ctx, F: Flow<State: Storable>>(
     flow: &RestateFlow<F>,
     ctx: &ObjectContext<'ctx>,
     state: &ThreadState,
+    bodies: &ThreadBodies,
     request: TaskRequest,
-) -> Called<'ctx> {
+) -> Result<Called<'ctx>, HandlerError> {
     let records = flow.engine.records_for(&state.records, &request);
     let TaskRequest { task, pool, .. } = request;
     let target = RequestTarget::service(flow.nodes_service(&pool), "run");
-    let meta = CallMeta {
+    let head = CallMeta {
         thread: ctx.key().to_string(),
+        incarnation: state.meta.incarnation.clone(),
+        version: state.meta.version + 1,
         used: state.meta.used,
         task: task.to_bytes(),
     };
-    let answer = ctx.request::<_, Vec<u8>>(target, TaskCall { meta, records });
-    Called {
+    let body = bodies.put(records.to_bytes()).await?;
+    let answer = ctx.request::<_, Vec<u8>>(target, Message { head, body });
+    Ok(Called {
         task,
         answer: Box::pin(answer.call()),
-    }
+    })
 }
 
 /// Awaits the tasks, in their order. Returns what the superstep comes to if it cannot be committed, and otherwise `Running`.
 async fn tasks(
     state: &mut ThreadState,
+    bodies: &ThreadBodies,
     called: Vec<Called<'_>>,
     end: &PassEnd,
 ) -> Result<(ThreadStatus, Option<u64>, Option<String>), HandlerError> {
@@ -194,7 +227,7 @@ async fn tasks(
     for Called { answer, .. } in called {
         let ended = match answer.await {
             Ok(bytes) => {
-                let Batch { changes, end, .. } = Batch::from_bytes(&bytes)?;
+                let Batch { changes, end, .. } = Batch::from_bytes(&bodies.get(&bytes).await?)?;
                 state.records.apply(&changes);
                 end
             }
@@ -231,10 +264,11 @@ async fn publish_end<F: Flow<State: Storable>>(
 }
 
 /// Stores the next version, and sends what follows: the next superstep, the time at which a question expires, or the deletion.
-fn rest<F: Flow<State: Storable>>(
+async fn rest<F: Flow<State: Storable>>(
     flow: &RestateFlow<F>,
     ctx: &ObjectContext<'_>,
     mut state: ThreadState,
+    bodies: &ThreadBodies,
     now_ms: Option<u64>,
 ) -> Result<(), HandlerError> {
     state.meta.version += 1;
@@ -264,16 +298,15 @@ fn rest<F: Flow<State: Storable>>(
         }
     }
     if is_removed || status != ThreadStatus::Running {
-        for waiting in std::mem::take(&mut state.meta.waiting) {
-            ctx.resolve_awakeable(&waiting, ());
-        }
+        wake(ctx, &mut state.meta);
     }
     match state.info(ctx.key())? {
         Some(info) => {
             ctx.set(LISTED, Json(Listed::new(info)));
-            ctx.set(STATE, state);
+            let stored = state.stored(bodies).await?;
+            ctx.set(STATE, stored);
         }
-        None => ctx.clear_all(),
+        None => forget(flow, ctx, &state.meta),
     }
     Ok(())
 }
@@ -283,14 +316,14 @@ pub(crate) async fn hold<F: Flow<State: Storable>>(
     flow: &RestateFlow<F>,
     ctx: ObjectContext<'_>,
 ) -> Result<(), HandlerError> {
-    let mut state = load(&ctx).await?;
+    let (mut state, bodies) = load(flow, &ctx).await?;
     if state.records.is_empty() || state.records.status()?.0 == ThreadStatus::Finished {
         return Ok(());
     }
     let held = state.records.with_status(ThreadStatus::Held, None)?;
     state.records.apply(&held);
     publish_end(flow, &ctx, &state).await?;
-    rest(flow, &ctx, state, None)
+    rest(flow, &ctx, state, &bodies, None).await
 }
 
 /// Deletes the thread if it has this version; 0 for any.
@@ -299,13 +332,44 @@ pub(crate) async fn delete<F: Flow<State: Storable>>(
     ctx: ObjectContext<'_>,
     version: u64,
 ) -> Result<(), HandlerError> {
-    let mut state = load(&ctx).await?;
-    if version == 0 || version == state.meta.version {
-        state.records = ThreadRecords::default();
-        flow.engine.forget_events(ctx.key()).await;
-        return rest(flow, &ctx, state, None);
+    // The body is not read: an object store that has lost it does not keep a thread from being deleted.
+    let stored = ctx.get::<Message<Meta>>(STATE).await?.unwrap_or_default();
+    let mut meta = stored.head;
+    if version != 0 && version != meta.version {
+        return Ok(());
     }
+    flow.engine.forget_events(ctx.key()).await;
+    wake(&ctx, &mut meta);
+    forget(flow, &ctx, &meta);
     Ok(())
+}
+
+/// Removes what Restate has of a thread, and then its objects.
+fn forget<F: Flow<State: Storable>>(flow: &RestateFlow<F>, ctx: &ObjectContext<'_>, meta: &Meta) {
+    ctx.clear_all();
+    if meta.objects > 0 {
+        // Not here: a handler that is replayed reads them again.
+        let target = RequestTarget::object(flow.threads_service(), ctx.key(), "forget");
+        ctx.request::<_, ()>(target, meta.incarnation.clone())
+            .send();
+    }
+}
+
+/// Deletes the objects of an incarnation that is gone.
+pub(crate) async fn forget_objects<F: Flow<State: Storable>>(
+    flow: &RestateFlow<F>,
+    ctx: SharedObjectContext<'_>,
+    incarnation: String,
+) -> Result<(), HandlerError> {
+    let bodies = flow.thread_bodies(ctx.key(), &incarnation, 0);
+    Ok(bodies.delete_all().await?)
+}
+
+/// Tells those that wait until the thread rests.
+fn wake(ctx: &ObjectContext<'_>, meta: &mut Meta) {
+    for waiting in std::mem::take(&mut meta.waiting) {
+        ctx.resolve_awakeable(&waiting, ());
+    }
 }
 
 /// Waits until the thread rests.
@@ -321,13 +385,23 @@ pub(crate) async fn wait<F: Flow<State: Storable>>(
 }
 
 /// Resolves the awakeable when the thread rests.
-pub(crate) async fn subscribe(ctx: ObjectContext<'_>, id: String) -> Result<(), HandlerError> {
-    let mut state = load(&ctx).await?;
-    if state.rests()? {
+pub(crate) async fn subscribe<F: Flow<State: Storable>>(
+    flow: &RestateFlow<F>,
+    ctx: ObjectContext<'_>,
+    id: String,
+) -> Result<(), HandlerError> {
+    let mut stored = ctx.get::<Message<Meta>>(STATE).await?.unwrap_or_default();
+    let Meta {
+        version,
+        incarnation,
+        ..
+    } = &stored.head;
+    let bodies = flow.thread_bodies(ctx.key(), incarnation, *version);
+    if ThreadState::open(stored.clone(), &bodies).await?.rests()? {
         ctx.resolve_awakeable(&id, ());
     } else {
-        state.meta.waiting.push(id);
-        ctx.set(STATE, state);
+        stored.head.waiting.push(id);
+        ctx.set(STATE, stored);
     }
     Ok(())
 }

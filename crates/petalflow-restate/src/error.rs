@@ -4,6 +4,8 @@ use petalflow::RunError;
 use petalflow::engine::RecordsError;
 use petalflow::thread::ThreadError;
 
+use crate::bodies::BodyError;
+
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -53,6 +55,9 @@ pub enum RestateError {
     /// The records of a thread cannot be read.
     #[error(transparent)]
     Records(#[from] RecordsError),
+    /// A body is in an object store, and cannot be read or stored there.
+    #[error("a body cannot be read or stored: {0}")]
+    Body(petalflow::BoxError),
     /// The thread cannot do this.
     #[error(transparent)]
     Thread(#[from] ThreadError),
@@ -82,4 +87,13 @@ pub enum RestateError {
         /// The cause.
         source: std::io::Error,
     },
+}
+
+impl From<BodyError> for RestateError {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::Records(error) => error.into(),
+            error => RestateError::Body(error.into()),
+        }
+    }
 }

@@ -10,6 +10,8 @@ use petalflow::thread::{Retention, ThreadError};
 use petalflow::{Flow, Launch};
 use restate_sdk::endpoint::ServiceOptions;
 
+use crate::bodies::{Bodies, ThreadBodies};
+
 /// A flow on Restate: what its drivers, node hosts and clients have in common. Clones are equal.
 ///
 /// ```
@@ -36,6 +38,7 @@ pub struct RestateFlow<F: Flow> {
     /// Where listeners read events.
     pub(crate) source: Option<Arc<dyn EventSource>>,
     pub(crate) delete_after: Option<Duration>,
+    bodies: Option<Bodies>,
     pub(crate) retry: RetryPolicy,
     inactivity: Duration,
     abort: Duration,
@@ -80,6 +83,7 @@ impl<F: Flow> fmt::Debug for RestateFlow<F> {
             .field("engine", &self.engine)
             .field("has_events", &self.source.is_some())
             .field("delete_after", &self.delete_after)
+            .field("bodies", &self.bodies)
             .field("retry", &self.retry)
             .field("inactivity", &self.inactivity)
             .field("abort", &self.abort)
@@ -93,6 +97,7 @@ impl<F: Flow> Clone for RestateFlow<F> {
             engine: self.engine.clone(),
             source: self.source.clone(),
             delete_after: self.delete_after,
+            bodies: self.bodies.clone(),
             retry: self.retry.clone(),
             inactivity: self.inactivity,
             abort: self.abort,
@@ -107,6 +112,7 @@ impl<F: Flow<State: Storable>> RestateFlow<F> {
             engine: ThreadEngine::new(launch).retention(Retention::max_checkpoints(1)),
             source: None,
             delete_after: None,
+            bodies: None,
             retry: RetryPolicy::default(),
             inactivity: Duration::from_mins(15),
             abort: Duration::from_mins(1),
@@ -173,6 +179,13 @@ impl<F: Flow<State: Storable>> RestateFlow<F> {
         self
     }
 
+    /// Stores bodies that are too large for Restate in an object store. Without it, what is too large fails.
+    #[must_use]
+    pub fn bodies(mut self, bodies: Bodies) -> Self {
+        self.bodies = Some(bodies);
+        self
+    }
+
     /// Sets how Restate repeats invocations whose process has failed.
     #[must_use]
     pub fn retry(mut self, retry: RetryPolicy) -> Self {
@@ -196,6 +209,17 @@ impl<F: Flow<State: Storable>> RestateFlow<F> {
     /// The name of the service of a pool.
     pub fn nodes_service(&self, pool: &str) -> String {
         format!("petalflow_Nodes_{}_{pool}", self.engine.name())
+    }
+
+    /// The bodies of an incarnation of a thread. New ones are for this version.
+    pub(crate) fn thread_bodies(
+        &self,
+        thread: &str,
+        incarnation: &str,
+        version: u64,
+    ) -> ThreadBodies {
+        let service = self.threads_service();
+        ThreadBodies::new(self.bodies.as_ref(), &service, thread, incarnation, version)
     }
 
     pub(crate) fn options(&self) -> ServiceOptions {

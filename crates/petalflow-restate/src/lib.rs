@@ -8,6 +8,7 @@
 //! * [`Endpoint`]: serves threads and nodes to the Restate server
 //! * [`Client`] and [`RestateThread`]: begin threads, answer, wait, read
 //! * [`Admin`]: registers endpoints
+//! * [`Bodies`]: an object store for what is too large for a message of Restate
 //! * [`RestateFlow::events`] and [`RestateThread::follow`]: listeners in other processes receive the events of a thread
 //!
 //! The feature `server` adds `RestateThreads`, with which `petalflow-server` serves these threads as those in a store.
@@ -64,6 +65,7 @@
 //! ```
 
 mod admin;
+mod bodies;
 mod client;
 mod driver;
 mod endpoint;
@@ -80,6 +82,7 @@ mod size_limit;
 mod thread_state;
 
 pub use admin::Admin;
+pub use bodies::Bodies;
 pub use client::{Client, Rest, RestateThread};
 pub use endpoint::{Bound, Endpoint};
 pub use error::RestateError;

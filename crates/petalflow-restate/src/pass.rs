@@ -5,12 +5,14 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::size_limit::{failed, too_large};
 use futures_util::future::{BoxFuture, Either, select};
 use petalflow::engine::{Batch, Pass};
 use restate_sdk::context::RunRetryPolicy;
 use restate_sdk::errors::{HandlerError, HandlerResult, TerminalError};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, oneshot};
+
+use crate::bodies::ThreadBodies;
+use crate::size_limit::failed;
 
 /// A pass that begins when its first batch is needed. Batches that are in the journal come from there, so a pass that an earlier
 /// process has begun goes on from its last batch.
@@ -37,11 +39,12 @@ impl JournaledPass {
     pub(crate) fn step(
         &self,
         limit: Option<Arc<Semaphore>>,
+        bodies: ThreadBodies,
         begin: Box<dyn FnOnce() -> Pass + Send>,
     ) -> (Step, oneshot::Receiver<Vec<u8>>) {
         let pass = Arc::clone(&self.0);
         let (made, last) = oneshot::channel();
-        let step = move || Box::pin(next(pass, limit, begin, made)) as _;
+        let step = move || Box::pin(next(pass, limit, bodies, begin, made)) as _;
         (Box::new(step), last)
     }
 }
@@ -52,6 +55,7 @@ impl JournaledPass {
 pub(crate) async fn batch_of(
     step: impl Future<Output = Result<Vec<u8>, TerminalError>>,
     last: oneshot::Receiver<Vec<u8>>,
+    bodies: &ThreadBodies,
 ) -> Result<Recorded, HandlerError> {
     let last = async {
         match last.await {
@@ -65,13 +69,14 @@ pub(crate) async fn batch_of(
         Either::Left((stored, _)) => stored?,
         Either::Right((bytes, _)) => bytes,
     };
-    Recorded::from_bytes(&bytes)
+    Recorded::from_bytes(&bytes, bodies).await
 }
 
 /// The next batch as the journal stores it. If it is the last one, it is sent too.
 async fn next(
     pass: Arc<Mutex<Option<Running>>>,
     limit: Option<Arc<Semaphore>>,
+    bodies: ThreadBodies,
     begin: Box<dyn FnOnce() -> Pass + Send>,
     made: oneshot::Sender<Vec<u8>>,
 ) -> HandlerResult<Vec<u8>> {
@@ -92,12 +97,14 @@ async fn next(
     };
     let batch = batch.ok_or("the pass ended without its last batch")?;
     let mut is_last = batch.end.is_some();
-    let mut bytes = recorded(&batch);
-    if let Some(problem) = too_large("what the superstep has recorded", bytes.len()) {
+    let mut body = batch.to_bytes();
+    if let Some(problem) = bodies.too_large("what the superstep has recorded", body.len()) {
         // What follows it is not made.
         is_last = true;
-        bytes = recorded(&failed(problem));
+        body = failed(problem).to_bytes();
     }
+    let body = bodies.put(body).await?;
+    let bytes = [&now_ms().to_be_bytes()[..], &body].concat();
     if is_last {
         // Of a handler that was dropped, nobody receives it.
         let _ = made.send(bytes.clone());
@@ -105,19 +112,14 @@ async fn next(
     Ok(bytes)
 }
 
-/// The batch with the time, as the journal stores it.
-fn recorded(batch: &Batch) -> Vec<u8> {
-    [&now_ms().to_be_bytes()[..], &batch.to_bytes()].concat()
-}
-
 impl Recorded {
     /// The batch of a step.
-    fn from_bytes(bytes: &[u8]) -> Result<Self, HandlerError> {
-        let (at_ms, batch) = bytes
+    async fn from_bytes(bytes: &[u8], bodies: &ThreadBodies) -> Result<Self, HandlerError> {
+        let (at_ms, body) = bytes
             .split_first_chunk::<8>()
             .ok_or("the step of the journal is too short")?;
         Ok(Recorded {
-            batch: Batch::from_bytes(batch)?,
+            batch: Batch::from_bytes(&bodies.get(body).await?)?,
             at_ms: u64::from_be_bytes(*at_ms),
         })
     }

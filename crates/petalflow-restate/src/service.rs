@@ -35,6 +35,7 @@ pub(crate) fn threads<F: Flow<State: Storable>>(
         exclusive("subscribe"),
         shared("read"),
         shared("wait"),
+        shared("forget"),
     ];
     let service = describe(
         &flow.threads_service(),
@@ -92,7 +93,7 @@ impl<F: Flow<State: Storable>> Service for Threads<F> {
                 }
                 "subscribe" => {
                     let (id, meta) = ctx.input::<String>().await;
-                    let subscribed = driver::subscribe((&ctx, meta).into(), id).await;
+                    let subscribed = driver::subscribe(&flow, (&ctx, meta).into(), id).await;
                     answer(&ctx, subscribed);
                 }
                 "read" => {
@@ -104,6 +105,12 @@ impl<F: Flow<State: Storable>> Service for Threads<F> {
                     let ((), meta) = ctx.input().await;
                     let waited = driver::wait(&flow, (&ctx, meta).into()).await;
                     answer(&ctx, waited);
+                }
+                "forget" => {
+                    let (incarnation, meta) = ctx.input().await;
+                    let context = (&ctx, meta).into();
+                    let forgotten = driver::forget_objects(&flow, context, incarnation).await;
+                    answer(&ctx, forgotten);
                 }
                 unknown => return Err(Error::unknown_handler(ctx.service_name(), unknown)),
             }

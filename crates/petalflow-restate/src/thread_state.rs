@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use petalflow::checkpoint::{ThreadInfo, ThreadStatus};
-use petalflow::engine::{RecordChanges, RecordsError, ThreadRecords};
+use petalflow::engine::{RecordsError, ThreadRecords};
 use restate_sdk::serde::{Deserialize, Serialize};
+
+use crate::bodies::{BodyError, ThreadBodies};
 
 /// What Restate keeps of a thread.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +29,12 @@ pub(crate) struct Meta {
     /// When the thread was created, in milliseconds since 1970 (UTC). Its first checkpoint may be gone.
     #[serde(default)]
     pub(crate) created_ms: Option<u64>,
+    /// What tells the objects of the thread from those of a deleted thread with its id.
+    #[serde(default)]
+    pub(crate) incarnation: String,
+    /// The newest version that has objects, or 0.
+    #[serde(default)]
+    pub(crate) objects: u64,
 }
 
 /// What is listed of a thread. It is beside the thread, so that a list does not read the threads.
@@ -78,29 +86,54 @@ impl Listed {
     }
 }
 
-/// A change that a client makes.
-#[derive(Clone, Debug)]
-pub(crate) struct Change {
+/// What is with the changes that a client makes.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub(crate) struct ChangeMeta {
     /// The version that the client knows.
     pub(crate) version: u64,
-    pub(crate) changes: RecordChanges,
+    /// The incarnation of the thread, which the client has made if the thread is new.
+    pub(crate) incarnation: String,
 }
 
-/// The task that a node host runs.
-#[derive(Clone, Debug)]
-pub(crate) struct TaskCall {
-    pub(crate) meta: CallMeta,
-    pub(crate) records: ThreadRecords,
-}
-
+/// What is with the records of a task that a node host runs.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct CallMeta {
+    pub(crate) incarnation: String,
+    pub(crate) version: u64,
     pub(crate) thread: String,
     pub(crate) used: u64,
     pub(crate) task: [u8; 16],
 }
 
 impl ThreadState {
+    /// The state that is stored so. No body is no thread.
+    pub(crate) async fn open(
+        stored: Message<Meta>,
+        bodies: &ThreadBodies,
+    ) -> Result<Self, BodyError> {
+        let Message { head: meta, body } = stored;
+        let records = match &body[..] {
+            [] => ThreadRecords::default(),
+            body => ThreadRecords::from_bytes(&bodies.get(body).await?)?,
+        };
+        Ok(ThreadState { meta, records })
+    }
+
+    /// The state as it is stored. New objects are for its version.
+    pub(crate) async fn stored(
+        mut self,
+        bodies: &ThreadBodies,
+    ) -> Result<Message<Meta>, BodyError> {
+        let body = bodies.put(self.records.to_bytes()).await?;
+        if bodies.used() {
+            self.meta.objects = self.meta.version;
+        }
+        Ok(Message {
+            head: self.meta,
+            body,
+        })
+    }
+
     /// What is listed of the thread.
     pub(crate) fn info(&mut self, thread: &str) -> Result<Option<ThreadInfo>, RecordsError> {
         let info = self.records.info(thread)?;
@@ -116,57 +149,38 @@ impl ThreadState {
     }
 }
 
-/// A JSON text and bytes, one after the other, with the length of the text before them.
-fn join(head: &impl serde::Serialize, body: &[u8]) -> Result<Vec<u8>, serde_json::Error> {
-    let head = serde_json::to_vec(head)?;
-    let length = u32::try_from(head.len()).unwrap_or(u32::MAX);
-    Ok([&length.to_be_bytes()[..], &head, body].concat())
+/// What travels: a head, and a body that may be the name of an object.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Message<H> {
+    pub(crate) head: H,
+    pub(crate) body: Vec<u8>,
 }
 
-fn split<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8]), RecordsError> {
-    let damaged = || RecordsError::Damaged("the message is too short".into());
-    let (length, rest) = bytes.split_first_chunk::<4>().ok_or_else(damaged)?;
-    let length = u32::from_be_bytes(*length) as usize;
-    let (head, body) = rest.split_at_checked(length).ok_or_else(damaged)?;
-    let head = serde_json::from_slice(head);
-    Ok((
-        head.map_err(|error| RecordsError::Damaged(error.to_string()))?,
-        body,
-    ))
+impl<H: serde::Serialize> Serialize for Message<H> {
+    type Error = serde_json::Error;
+
+    /// The head as JSON and the body, one after the other, with the length of the head before them.
+    fn serialize(&self) -> Result<bytes::Bytes, Self::Error> {
+        let head = serde_json::to_vec(&self.head)?;
+        let length = u32::try_from(head.len()).unwrap_or(u32::MAX);
+        Ok([&length.to_be_bytes()[..], &head, &self.body]
+            .concat()
+            .into())
+    }
 }
 
-/// Makes a type with a head and a body a value of Restate.
-macro_rules! message {
-    ($type:ident { $head:ident, $body:ident: $of:ident }) => {
-        impl Serialize for $type {
-            type Error = serde_json::Error;
+impl<H: serde::de::DeserializeOwned> Deserialize for Message<H> {
+    type Error = RecordsError;
 
-            fn serialize(&self) -> Result<bytes::Bytes, Self::Error> {
-                Ok(join(&self.$head, &self.$body.to_bytes())?.into())
-            }
-        }
-
-        impl Deserialize for $type {
-            type Error = RecordsError;
-
-            fn deserialize(bytes: &mut bytes::Bytes) -> Result<Self, Self::Error> {
-                let ($head, $body) = split(bytes)?;
-                let $body = $of::from_bytes($body)?;
-                Ok($type { $head, $body })
-            }
-        }
-    };
+    fn deserialize(bytes: &mut bytes::Bytes) -> Result<Self, Self::Error> {
+        let damaged = || RecordsError::Damaged("the message is too short".into());
+        let (length, rest) = bytes.split_first_chunk::<4>().ok_or_else(damaged)?;
+        let length = u32::from_be_bytes(*length) as usize;
+        let (head, body) = rest.split_at_checked(length).ok_or_else(damaged)?;
+        let head = serde_json::from_slice(head);
+        Ok(Message {
+            head: head.map_err(|error| RecordsError::Damaged(error.to_string()))?,
+            body: body.to_vec(),
+        })
+    }
 }
-
-message!(ThreadState {
-    meta,
-    records: ThreadRecords
-});
-message!(TaskCall {
-    meta,
-    records: ThreadRecords
-});
-message!(Change {
-    version,
-    changes: RecordChanges
-});

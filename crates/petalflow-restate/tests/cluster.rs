@@ -24,7 +24,7 @@ async fn a_cluster_that_loses_a_server_loses_nothing() {
     let threads = (0..6).map(|number| {
         let server = if number % 2 == 0 { &first } else { &third };
         let (client, id) = (
-            Client::new(&flow(), server.ingress()),
+            Client::new(&flow(&effects), server.ingress()),
             format!("thread-{number}"),
         );
         tokio::spawn(async move { (run(&client, &id).await, id) })

@@ -1,11 +1,15 @@
-//! The contract of drivers, on Restate: with all nodes in the driver, and with some placed on another process.
+//! The contract of drivers, on Restate: with all nodes in the driver, and with some placed on another process, and with
+//! all bodies in an object store.
 
+use std::sync::Arc;
+
+use object_store::memory::InMemory;
 use petalflow::checkpoint::ThreadStatus;
 use petalflow::engine::ThreadRecords;
 use petalflow::state::Storable;
 use petalflow::thread::Retention;
 use petalflow::{BoxError, Flow, async_trait};
-use petalflow_restate::{Client, Endpoint, RestateFlow};
+use petalflow_restate::{Bodies, Client, Endpoint, RestateFlow};
 use petalflow_testing::{Driver, DriverCase};
 
 use crate::support::Server;
@@ -13,6 +17,7 @@ use crate::support::Server;
 struct RestateDriver {
     server: Server,
     places: bool,
+    bodies: Option<Bodies>,
 }
 
 #[async_trait]
@@ -24,6 +29,9 @@ impl Driver for RestateDriver {
         let mut flow = RestateFlow::new((case.launch)()).retention(Retention::ALL);
         for node in case.placed.iter().filter(|_| self.places) {
             flow = flow.place(node, "pool")?;
+        }
+        if let Some(bodies) = &self.bodies {
+            flow = flow.bodies(bodies.clone());
         }
         let driver = Endpoint::new().threads(&flow)?.bind("127.0.0.1:0").await?;
         let host = Endpoint::new()
@@ -47,10 +55,21 @@ impl Driver for RestateDriver {
     }
 }
 
-async fn driver(places: bool) -> Result<Option<RestateDriver>, BoxError> {
+async fn driver(places: bool, bodies: Option<Bodies>) -> Result<Option<RestateDriver>, BoxError> {
     let server = Server::start().await;
-    Ok(server.map(|server| RestateDriver { server, places }))
+    Ok(server.map(|server| RestateDriver {
+        server,
+        places,
+        bodies,
+    }))
 }
 
-petalflow_testing::driver_contract! { inline, async || super::driver(false).await }
-petalflow_testing::driver_contract! { placed, async || super::driver(true).await }
+fn objects() -> Bodies {
+    Bodies::new(Arc::new(InMemory::new())).above(0)
+}
+
+petalflow_testing::driver_contract! { inline, async || super::driver(false, None).await }
+petalflow_testing::driver_contract! { placed, async || super::driver(true, None).await }
+petalflow_testing::driver_contract! {
+    placed_with_objects, async || super::driver(true, Some(super::objects())).await
+}

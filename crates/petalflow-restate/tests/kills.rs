@@ -1,11 +1,14 @@
 //! The driver, a node host and the server are killed at random, while threads with effects run.
 
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use object_store::local::LocalFileSystem;
 use petalflow::checkpoint::ThreadStatus;
 use petalflow::prelude::*;
-use petalflow_restate::{Client, Endpoint, RestateError, RestateFlow};
+use petalflow_restate::{Bodies, Client, Endpoint, RestateError, RestateFlow};
 
 use crate::support::{PROGRAM, Server, free_ports};
 
@@ -84,10 +87,15 @@ flow! {
     }
 }
 
-pub(super) fn flow() -> RestateFlow<SellAll> {
+/// About half of its bodies are objects, beside the file of the effects.
+pub(super) fn flow(effects: &Path) -> RestateFlow<SellAll> {
+    let objects = effects.with_file_name("objects");
+    std::fs::create_dir_all(&objects).expect("a folder");
+    let objects = LocalFileSystem::new_with_prefix(objects).expect("a folder");
     RestateFlow::new(SellAll::new())
         .place("pay", "tills")
         .expect("it has the node")
+        .bodies(Bodies::new(Arc::new(objects)).above(900))
 }
 
 /// Serves as another process of the test. Does nothing in a usual run of the tests.
@@ -96,9 +104,10 @@ async fn process_of_the_kill_test() {
     let (Ok(role), Ok(address)) = (std::env::var(ROLE), std::env::var(ADDRESS)) else {
         return;
     };
+    let flow = flow(Path::new(&std::env::var(EFFECTS).expect("a file")));
     let endpoint = match &*role {
-        "driver" => Endpoint::new().threads(&flow()),
-        _ => Endpoint::new().nodes(&flow(), "tills"),
+        "driver" => Endpoint::new().threads(&flow),
+        _ => Endpoint::new().nodes(&flow, "tills"),
     };
     let bound = endpoint
         .expect("its name is good")
@@ -112,12 +121,12 @@ async fn process_of_the_kill_test() {
 pub(super) struct Process {
     role: &'static str,
     address: String,
-    effects: std::path::PathBuf,
+    effects: PathBuf,
     child: Child,
 }
 
 impl Process {
-    pub(super) fn start(role: &'static str, port: u16, effects: &std::path::Path) -> Self {
+    pub(super) fn start(role: &'static str, port: u16, effects: &Path) -> Self {
         let address = format!("127.0.0.1:{port}");
         let child = Self::spawn(role, &address, effects);
         Process {
@@ -128,7 +137,7 @@ impl Process {
         }
     }
 
-    fn spawn(role: &str, address: &str, effects: &std::path::Path) -> Child {
+    fn spawn(role: &str, address: &str, effects: &Path) -> Child {
         Command::new(std::env::current_exe().expect("this program"))
             .args(["--exact", "kills::process_of_the_kill_test", "--nocapture"])
             .env(ROLE, role)
@@ -209,7 +218,7 @@ async fn killed_processes_lose_nothing_and_record_each_effect_once() {
     let mut driver = Process::start("driver", one, &effects);
     let mut host = Process::start("host", two, &effects);
     server.register([one, two]).await;
-    let client = Client::new(&flow(), server.ingress());
+    let client = Client::new(&flow(&effects), server.ingress());
     // This process appends no effects.
     let expected = SellAll::run(4).await.expect("it ends");
     let mut begun = 0;
@@ -255,6 +264,11 @@ async fn killed_processes_lose_nothing_and_record_each_effect_once() {
     let recorded = (expected.paid.len() + expected.booked.len()) * finished;
     eprintln!(
         "{kills} kills, {finished} threads, {recorded} effects recorded, {happened} happened"
+    );
+    let objects = folder.path().join("objects/petalflow_Threads_SellAll");
+    assert_eq!(
+        std::fs::read_dir(objects).expect("objects").count() as usize,
+        finished
     );
     assert!(
         happened >= recorded,

@@ -1,5 +1,6 @@
 //! Threads on a real Restate server, which `PETALFLOW_RESTATE_BIN` names.
 
+mod bodies;
 mod cluster;
 mod conformance;
 mod kills;
