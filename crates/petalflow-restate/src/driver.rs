@@ -302,7 +302,10 @@ async fn rest<F: Flow<State: Storable>>(
     }
     match state.info(ctx.key())? {
         Some(info) => {
-            ctx.set(LISTED, Json(Listed::new(info)));
+            // While it runs, the list has what was so when it began to.
+            if status != ThreadStatus::Running || state.meta.used == 0 {
+                ctx.set(LISTED, Json(Listed::new(info)));
+            }
             let stored = state.stored(bodies).await?;
             ctx.set(STATE, stored);
         }

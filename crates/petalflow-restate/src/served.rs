@@ -18,7 +18,7 @@ const PAGE: usize = 500;
 
 /// The threads of a flow on Restate, for [`ServerBuilder::serve_remote`](petalflow_server::ServerBuilder::serve_remote): clients and
 /// the studio see and steer them as those in a store. Threads are listed with the administration of the Restate server, so the
-/// process must reach it.
+/// process must reach it. While a thread runs, its time and its size in a list are those of the moment at which it began or was resumed.
 ///
 /// Without [`RestateFlow::events`](crate::RestateFlow::events) clients receive no events, and a stream of events ends when the thread
 /// rests. A thread cannot be copied, or forked into another one. With the usual

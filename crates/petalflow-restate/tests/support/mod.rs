@@ -72,6 +72,12 @@ impl Server {
         server
     }
 
+    /// The id of its process, while it runs.
+    #[allow(dead_code, reason = "a benchmark uses it")]
+    pub(crate) fn process(&self) -> Option<u32> {
+        self.child.as_ref().map(Child::id)
+    }
+
     pub(crate) fn ingress(&self) -> String {
         format!("http://127.0.0.1:{}", self.ports[0])
     }
