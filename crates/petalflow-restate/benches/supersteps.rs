@@ -366,7 +366,10 @@ async fn main() {
         for thread in threads.collect::<Vec<_>>() {
             thread.await.expect("it ends");
         }
-        let (bare_all, bare_used) = (begun.elapsed(), processor_time(&server) - used);
+        let (bare_all, bare_used) = (
+            begun.elapsed(),
+            processor_time(&server).saturating_sub(used),
+        );
         let (begun, used) = (Instant::now(), processor_time(&server));
         let threads = (0..THREADS).map(|thread| {
             let one = one.clone();
@@ -375,7 +378,10 @@ async fn main() {
         for thread in threads.collect::<Vec<_>>() {
             thread.await.expect("it ends");
         }
-        let (all, used) = (begun.elapsed(), processor_time(&server) - used);
+        let (all, used) = (
+            begun.elapsed(),
+            processor_time(&server).saturating_sub(used),
+        );
         println!(
             "{THREADS} threads at once: {:.0} supersteps per second (bare {:.0}), ratio {:.2}; processor time {:.2} ms per superstep (bare {:.2})",
             (THREADS * SHORT) as f64 / all.as_secs_f64(),
