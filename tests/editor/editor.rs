@@ -409,6 +409,12 @@ fn arms_and_options_are_completed() {
             ),
             ("{ retry: 3 }", "{ re| }", &options),
             ("{ retry: 3 }", "{ retry: 3, ti| }", &options),
+            // Nothing is typed yet.
+            ("Revise => write, Publish => shout", "|", &arms),
+            ("Revise => write, Publish => shout", "Revise => write, |", &arms),
+            ("{ retry: 3 }", "{ | }", &options),
+            ("{ retry: 3 }", "{|}", &options),
+            ("{ retry: 3 }", "{ retry: 3, | }", &options),
         ] {
             assert_eq!(completions(client, before, typed), expected, "`{typed}`");
         }

@@ -6,7 +6,7 @@ use proc_macro2::{Ident, Punct, Spacing, TokenStream, TokenTree};
 use quote::{ToTokens as _, format_ident, quote};
 
 use super::scan::{Of, Part};
-use crate::editor::elsewhere;
+use crate::editor::{elsewhere, is_completed};
 use crate::flow::expand::Cx;
 
 /// A constant that is never used. Its statements have the names.
@@ -70,9 +70,19 @@ impl Names<'_> {
                 })
             }
             Part::Arm { node, route } => self.arm(node, route),
+            Part::NextArm { node, route } => {
+                let arms = self.arms(node);
+                let krate = self.cx.krate;
+                quote!(let _ = #arms { #route ..#krate::__private::editor::any() };)
+            }
             Part::Value { ty, default, .. } if default.is_empty() => quote!(let _: #ty;),
             Part::Value { ty, default, .. } => quote!(let _: #ty = #default;),
             Part::Setting { of, name, value } => self.setting(*of, name, value),
+            Part::NextSetting { of, name } => {
+                let settings = self.settings(*of);
+                let krate = self.cx.krate;
+                quote!(let _ = #settings { #name ..#krate::__private::editor::any() };)
+            }
             Part::Guard(guard) => {
                 let keys = self.keys(guard);
                 quote!(let _ = #guard; #keys)
@@ -91,10 +101,7 @@ impl Names<'_> {
 
     fn setting(&self, of: Of, name: &Ident, value: &TokenStream) -> TokenStream {
         let krate = self.cx.krate;
-        let settings = match of {
-            Of::Node => quote!(NodeSettings),
-            Of::Subflow => quote!(SubflowSettings),
-        };
+        let settings = self.settings(of);
         let name = match &*name.to_string() {
             "in" => Ident::new_raw("in", name.span()),
             _ => name.clone(),
@@ -105,7 +112,17 @@ impl Names<'_> {
             let keys = (name == "r#in").then(|| self.keys(value));
             quote!(let _ = #value; #keys)
         });
-        quote!(let _ = #krate::__private::editor::#settings { #name: { #value }, ..#krate::__private::editor::any() };)
+        quote!(let _ = #settings { #name: { #value }, ..#krate::__private::editor::any() };)
+    }
+
+    /// The struct that has the options as fields.
+    fn settings(&self, of: Of) -> TokenStream {
+        let krate = self.cx.krate;
+        let settings = match of {
+            Of::Node => quote!(NodeSettings),
+            Of::Subflow => quote!(SubflowSettings),
+        };
+        quote!(#krate::__private::editor::#settings)
     }
 
     /// A node as an expression. With `()` behind it, a name is completed without them.
@@ -130,14 +147,27 @@ impl Names<'_> {
             return TokenStream::new();
         }
         let krate = self.cx.krate;
-        let state = elsewhere(self.cx.state.to_token_stream());
-        let declared = single(node).and_then(|name| self.declared.get(&name.to_string()));
-        let node = elsewhere(declared.unwrap_or(node).clone());
         let editor = quote!(#krate::__private::editor);
+        let arms = self.arms(node);
+        let (node, state) = self.chooses(node);
         quote! {
-            let _ = #editor::ArmsOf::<#node, #state> { #route: {}, ..#editor::any() };
+            let _ = #arms { #route: {}, ..#editor::any() };
             let _ = <<#node as #editor::Chooses<#state>>::Route>::#route;
         }
+    }
+
+    /// The struct that has the routes of a node as fields.
+    fn arms(&self, node: &TokenStream) -> TokenStream {
+        let krate = self.cx.krate;
+        let (node, state) = self.chooses(node);
+        quote!(#krate::__private::editor::ArmsOf::<#node, #state>)
+    }
+
+    /// The type of a node, and the state.
+    fn chooses(&self, node: &TokenStream) -> (TokenStream, TokenStream) {
+        let state = elsewhere(self.cx.state.to_token_stream());
+        let declared = single(node).and_then(|name| self.declared.get(&name.to_string()));
+        (elsewhere(declared.unwrap_or(node).clone()), state)
     }
 }
 
@@ -191,10 +221,10 @@ fn parameters(closure: &TokenStream) -> Vec<Ident> {
     parameters
 }
 
-/// Whether the path ends with what rust-analyzer puts at the cursor before it completes.
+/// Whether the path ends with a name that rust-analyzer completes.
 fn ends_with_marker(path: &TokenStream) -> bool {
     match path.clone().into_iter().last() {
-        Some(TokenTree::Ident(name)) => name.to_string().contains("raCompletionMarker"),
+        Some(TokenTree::Ident(name)) => is_completed(&name),
         _ => false,
     }
 }

@@ -5,6 +5,8 @@ use std::iter::Peekable;
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree, token_stream::IntoIter};
 use quote::TokenStreamExt as _;
 
+use crate::editor::is_new;
+
 /// A part of a statement that has names.
 pub(super) enum Part {
     /// `write`, `nodes::write`, `START`.
@@ -13,6 +15,11 @@ pub(super) enum Part {
     Word(Ident, &'static [&'static str]),
     /// The name of a route of this node.
     Arm { node: TokenStream, route: Ident },
+    /// The place for the next arm of this node. It has a name if rust-analyzer completes one of which nothing is typed yet.
+    NextArm {
+        node: TokenStream,
+        route: Option<Ident>,
+    },
     /// `node polish = write`.
     Alias { name: Ident, node: TokenStream },
     /// `node polish: Polish = Polish::new()`.
@@ -29,6 +36,8 @@ pub(super) enum Part {
         name: Ident,
         value: TokenStream,
     },
+    /// The place for the next option, as for the next arm.
+    NextSetting { of: Of, name: Option<Ident> },
     /// The guard of an `interrupt`.
     Guard(TokenStream),
 }
@@ -127,15 +136,21 @@ fn declare(mut rest: Tokens, parts: &mut Vec<Part>) {
 }
 
 fn settings(options: TokenStream, of: Of, parts: &mut Vec<Part>) {
+    let mut new = None;
     for option in split(options, ',') {
         let mut tokens = option.into_iter().peekable();
-        if let Some(TokenTree::Ident(name)) = tokens.next() {
-            // `:` or `=`
-            tokens.next();
-            let value = all(tokens);
-            parts.push(Part::Setting { of, name, value });
+        match tokens.next() {
+            Some(TokenTree::Ident(name)) if is_new(&name) => new = Some(name),
+            Some(TokenTree::Ident(name)) => {
+                // `:` or `=`
+                tokens.next();
+                let value = all(tokens);
+                parts.push(Part::Setting { of, name, value });
+            }
+            _ => {}
         }
     }
+    parts.push(Part::NextSetting { of, name: new });
 }
 
 /// `a -> b & each c -> match { .. }`.
@@ -159,9 +174,7 @@ fn chain(tokens: TokenStream, parts: &mut Vec<Part>) {
             TokenTree::Ident(word) if word == "match" => {
                 tokens.next();
                 if let Some(TokenTree::Group(group)) = tokens.peek() {
-                    for arm in split(group.stream(), ',') {
-                        self::arm(arm, before.first(), parts);
-                    }
+                    arms(group.stream(), before.first(), parts);
                 }
             }
             TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis => {
@@ -187,6 +200,21 @@ fn chain(tokens: TokenStream, parts: &mut Vec<Part>) {
     }
     for node in after {
         parts.push(Part::Node(node));
+    }
+}
+
+/// `Revise => write, Publish => END`.
+fn arms(tokens: TokenStream, node: Option<&TokenStream>, parts: &mut Vec<Part>) {
+    let mut new = None;
+    for tokens in split(tokens, ',') {
+        match tokens.clone().into_iter().next() {
+            Some(TokenTree::Ident(route)) if is_new(&route) => new = Some(route),
+            _ => arm(tokens, node, parts),
+        }
+    }
+    if let Some(node) = node {
+        let node = node.clone();
+        parts.push(Part::NextArm { node, route: new });
     }
 }
 
