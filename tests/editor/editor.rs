@@ -242,6 +242,7 @@ fn a_name_leads_to_its_definition_and_nothing_else() {
             ("STA^RT ->", "START: &str"),
             ("polish -> E^ND", "END: &str"),
             ("ret^ry: 3", "retry: ()"),
+            ("#[key(su^m)]", "sum: ()"),
         ] {
             let found = definitions(client, place);
             assert_eq!(found.len(), 1, "`{place}`: {found:?}");
@@ -273,6 +274,7 @@ fn a_name_shows_its_documentation() {
             ("Revi^se =>", ["Revise", "Once more."]),
             ("STA^RT ->", ["const START", "The start of a run"]),
             ("ret^ry: 3", ["retry", "The number of attempts"]),
+            ("#[key(su^m)]", ["sum", "A write is added to the number."]),
             (
                 "sho^ut -> polish",
                 ["fn shout", "Sets the node value `shout`"],
@@ -411,12 +413,46 @@ fn arms_and_options_are_completed() {
             ("{ retry: 3 }", "{ retry: 3, ti| }", &options),
             // Nothing is typed yet.
             ("Revise => write, Publish => shout", "|", &arms),
-            ("Revise => write, Publish => shout", "Revise => write, |", &arms),
+            (
+                "Revise => write, Publish => shout",
+                "Revise => write, |",
+                &arms,
+            ),
             ("{ retry: 3 }", "{ | }", &options),
             ("{ retry: 3 }", "{|}", &options),
             ("{ retry: 3 }", "{ retry: 3, | }", &options),
         ] {
             assert_eq!(completions(client, before, typed), expected, "`{typed}`");
+        }
+    });
+}
+
+#[test]
+fn options_of_attributes_are_completed() {
+    let of_keys = ["append", "ephemeral", "input", "reduce", "sum", "turn"];
+    let of_nodes = [
+        "blocking", "cache", "idle", "name", "retry", "spawn", "timeout",
+    ];
+    let first = "#[node(Essay)]\nasync fn sorry";
+    let node = |options: &str| format!("#[node(Essay, {options})]\nasync fn sorry");
+    open(|client| {
+        for (before, typed, expected) in [
+            ("#[key(sum)]", "#[key(su|)]", &of_keys[..]),
+            ("#[key(sum)]", "#[key(|)]", &of_keys),
+            ("#[key(input)]", "#[key(|)]", &of_keys),
+            ("#[key(sum)]", "#[key(sum, |)]", &of_keys),
+            ("#[key(sum)]", "#[key(sum, tu|)]", &of_keys),
+            (first, &node("re|"), &of_nodes),
+            (first, &node("|"), &of_nodes),
+            (first, &node("retry = 3, |"), &of_nodes),
+        ] {
+            let found = completions(client, before, typed);
+            for name in expected {
+                assert!(
+                    found.iter().any(|found| found == name),
+                    "`{typed}` without `{name}`: {found:?}"
+                );
+            }
         }
     });
 }

@@ -1,12 +1,13 @@
 //! What rust-analyzer sees of a node: its function, its type, and the keys that its parameters name.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, TokenStreamExt as _, quote};
 use syn::{Generics, Type};
 
 use super::ast::NodeArgs;
 use super::model::{Node, Returned, Source};
-use crate::editor::elsewhere;
+use crate::editor::{self, elsewhere};
+use crate::errors::Errors;
 use crate::paths::Runtime;
 use crate::types;
 
@@ -18,6 +19,21 @@ pub(super) struct Cx<'a> {
     /// The type that implements `Node`.
     pub(super) ty: TokenStream,
     pub(super) generics: Option<&'a Generics>,
+}
+
+/// The names of the options once more. `hygiene`: a span of the user.
+pub(super) fn options(args: &TokenStream, hygiene: Span) -> TokenStream {
+    let parsed = NodeArgs::parse(args.clone(), hygiene, &mut Errors::default());
+    let runtime = Runtime::new(parsed.krate.as_ref());
+    // The state comes first.
+    let ends =
+        |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',');
+    let options = args.clone().into_iter().skip_while(|token| !ends(token));
+    let options = editor::options(&runtime, "NodeOptions", options.skip(1).collect());
+    quote! {
+        #[allow(warnings)]
+        const _: () = { #options };
+    }
 }
 
 /// The code without the spans of the user, but for the name of the type, and the names once more.

@@ -25,7 +25,10 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Expands the same for rust-analyzer.
 pub(crate) fn in_editor(args: TokenStream, item: TokenStream) -> TokenStream {
-    read(args, item, editor::node)
+    let options = editor::options(&args, item.span());
+    let code = read(args, item, editor::node);
+    // First, because errors about a name that is completed have the name too.
+    quote!(#options #code)
 }
 
 /// What becomes of the code of a node.

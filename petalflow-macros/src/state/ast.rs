@@ -1,7 +1,7 @@
 //! The syntax tree of `#[state]`: a struct, and the options of its keys.
 
 use petalflow_graph::{Rule, similar};
-use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{ParseStream, Parser as _};
@@ -206,6 +206,28 @@ fn without_left_out(tokens: TokenStream) -> TokenStream {
 const NO_ATTRIBUTES: [&str; 4] = ["input", "append", "sum", "reduce"];
 
 /// Removes the `#[key]` attributes of a field and parses them. Reports the attributes that should be one.
+/// The arguments of each `#[key(..)]` of a struct, complete or not.
+pub(crate) fn key_arguments(item: &TokenStream) -> Vec<TokenStream> {
+    let fields = item.clone().into_iter().filter_map(|token| match token {
+        TokenTree::Group(fields) if fields.delimiter() == Delimiter::Brace => Some(fields.stream()),
+        _ => None,
+    });
+    let attributes = fields.flatten().filter_map(|token| match token {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket => Some(group.stream()),
+        _ => None,
+    });
+    let arguments = attributes.filter_map(|attribute| {
+        let mut tokens = attribute.into_iter();
+        match (tokens.next(), tokens.next()) {
+            (Some(TokenTree::Ident(name)), Some(TokenTree::Group(group))) if name == "key" => {
+                Some(group.stream())
+            }
+            _ => None,
+        }
+    });
+    arguments.collect()
+}
+
 fn key_options(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Vec<Opt> {
     let mut options = Vec::new();
     for attr in attributes::extract(attrs, |attr| is_meant_as_key(attr.path())) {

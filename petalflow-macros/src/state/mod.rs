@@ -11,6 +11,7 @@ use quote::quote;
 
 use self::ast::{StateArgs, StateAst};
 use self::model::State;
+use crate::editor;
 use crate::errors::Errors;
 use crate::paths::Runtime;
 use crate::spans::with_spans;
@@ -35,7 +36,17 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
 pub(crate) fn in_editor(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut words = Vec::new();
     collect_words(item.clone(), &mut words);
-    derived_names(expand(args, item), &words)
+    let parsed = StateArgs::parse(args.clone(), &mut Errors::default());
+    let runtime = Runtime::new(parsed.krate.as_ref());
+    let options = ast::key_arguments(&item).into_iter();
+    let options = options.map(|arguments| editor::options(&runtime, "KeyOptions", arguments));
+    let names = quote! {
+        #[allow(warnings)]
+        const _: () = { #(#options)* };
+    };
+    let code = derived_names(expand(args, item), &words);
+    // First, because errors about a name that is completed have the name too.
+    quote!(#names #code)
 }
 
 /// Adds the identifiers of the user.
