@@ -357,7 +357,8 @@ fn nodes_and_statements_are_completed() {
             (first, "START -> write -> critique; w|", &statements[..]),
             (first, "w|", &statements),
             (first, "START -> write -> cr|", &["polish"]),
-            (first, "START -> write -> cr|;", &["polish"]),
+            (first, "START -> write -> cr|;", &["polish", "shout"]),
+            (first, "START -> write -> e|;", &["each"]),
             (first, "START -> write & cr|;", &[]),
             ("Revise => write,", "Revise => wr|,", &["polish"]),
             ("with write {", "with wr| {", &[]),
@@ -378,17 +379,18 @@ fn nodes_and_statements_are_completed() {
             assert_eq!(internal, None, "`{typed}`: {found:?}");
         }
         // Nothing is typed yet.
-        for (before, typed) in [
-            (first, "START -> write -> |;"),
-            (first, "START -> write -> |"),
-            (first, "START -> write -> critique; |"),
-            ("Revise => write,", "Revise => |,"),
-            ("catch write -> sorry", "catch write -> |"),
+        let others = ["polish", "shout", "each"];
+        for (before, typed, more) in [
+            (first, "START -> write -> |;", &others[..]),
+            (first, "START -> write -> |", &others),
+            (first, "START -> write -> critique; |", &[]),
+            ("Revise => write,", "Revise => |,", &others),
+            ("catch write -> sorry", "catch write -> |", &others),
         ] {
             let found = completions(client, before, typed);
-            for name in nodes {
+            for name in nodes.iter().chain(more) {
                 assert!(
-                    found.iter().any(|found| found.starts_with(name)),
+                    found.iter().any(|found| found.starts_with(*name)),
                     "`{typed}` without `{name}`: {found:?}"
                 );
             }

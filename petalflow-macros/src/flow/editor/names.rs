@@ -59,12 +59,15 @@ impl Names<'_> {
         match part {
             Part::Node(path) => {
                 let node = self.node(path);
-                quote!(let _ = #node;)
+                let others = self.other_nodes();
+                quote!({ #others let _ = #node; })
             }
             Part::Word(word, keywords) => {
                 let keywords = keywords.iter().map(|keyword| format_ident!("{keyword}"));
                 let node = self.node(&word.to_token_stream());
+                let others = self.other_nodes();
                 quote!({
+                    #others
                     #(let #keywords = ();)*
                     let _ = #node;
                 })
@@ -89,6 +92,13 @@ impl Names<'_> {
             }
             Part::Alias { .. } | Part::Subflow { .. } => TokenStream::new(),
         }
+    }
+
+    /// What can be where a node is, and is neither a function nor a variable: `each`, and the values.
+    fn other_nodes(&self) -> TokenStream {
+        let values = self.cx.values().into_iter();
+        let values = values.map(|value| elsewhere(value.name.to_token_stream()));
+        quote!(let each = (); #(let #values = ();)*)
     }
 
     /// The keys that the parameters of a closure name.
