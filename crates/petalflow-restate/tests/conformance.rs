@@ -13,6 +13,7 @@ use crate::support::Server;
 struct RestateDriver {
     server: Server,
     places: bool,
+    logs: bool,
 }
 
 #[async_trait]
@@ -24,6 +25,9 @@ impl Driver for RestateDriver {
         let mut flow = RestateFlow::new((case.launch)()).retention(Retention::ALL);
         for node in case.placed.iter().filter(|_| self.places) {
             flow = flow.place(node, "pool")?;
+        }
+        if self.logs {
+            flow = flow.event_log(10);
         }
         let driver = Endpoint::new().threads(&flow)?.bind("127.0.0.1:0").await?;
         let host = Endpoint::new()
@@ -47,10 +51,15 @@ impl Driver for RestateDriver {
     }
 }
 
-async fn driver(places: bool) -> Result<Option<RestateDriver>, BoxError> {
+async fn driver(places: bool, logs: bool) -> Result<Option<RestateDriver>, BoxError> {
     let server = Server::start().await;
-    Ok(server.map(|server| RestateDriver { server, places }))
+    Ok(server.map(|server| RestateDriver {
+        server,
+        places,
+        logs,
+    }))
 }
 
-petalflow_testing::driver_contract! { inline, async || super::driver(false).await }
-petalflow_testing::driver_contract! { placed, async || super::driver(true).await }
+petalflow_testing::driver_contract! { inline, async || super::driver(false, false).await }
+petalflow_testing::driver_contract! { placed, async || super::driver(true, false).await }
+petalflow_testing::driver_contract! { logging, async || super::driver(true, true).await }

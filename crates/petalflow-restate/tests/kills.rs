@@ -4,6 +4,7 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use petalflow::checkpoint::ThreadStatus;
+use petalflow::event::LoggedEvent;
 use petalflow::prelude::*;
 use petalflow_restate::{Client, Endpoint, RestateError, RestateFlow};
 
@@ -86,6 +87,7 @@ flow! {
 
 pub(super) fn flow() -> RestateFlow<SellAll> {
     RestateFlow::new(SellAll::new())
+        .event_log(1_000)
         .place("pay", "tills")
         .expect("it has the node")
 }
@@ -172,11 +174,26 @@ pub(super) async fn run(client: &Client<SellAll>, id: &str) -> Shop {
         }
     }
     loop {
-        if let Ok(Some(snapshot)) = thread.snapshot().await {
-            return snapshot.state;
+        let read =
+            thread.edit(async |thread| (thread.snapshot().await, thread.events_since(0).await));
+        if let Ok((snapshot, events)) = read.await {
+            check_log(&events.expect("the log is whole"), id);
+            return snapshot.expect("it can be read").expect("it exists").state;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+}
+
+/// The log has the turn from its beginning, and the end of each task once. A task that was lost has begun more than once.
+fn check_log(events: &[LoggedEvent], id: &str) {
+    let count = |kind: &str| events.iter().filter(|event| event.kind == kind).count();
+    assert_eq!(events[0].kind, "run_started", "{id}");
+    assert_eq!(events[0].number, 1, "{id}");
+    assert_eq!(events.last().map(|last| &*last.kind), Some("finished"));
+    assert_eq!((count("run_started"), count("finished")), (1, 1), "{id}");
+    // Five rounds of four nodes and four tasks of `pay`.
+    assert_eq!(count("node_finished"), 40, "{id}");
+    assert!(count("node_started") >= 40, "{id}");
 }
 
 /// A small generator of random numbers, with a seed that a failure prints.
