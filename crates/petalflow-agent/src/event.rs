@@ -268,7 +268,12 @@ impl AgentEvent {
 
     /// Emits the event that `make` makes to the listener of the run at once, if there is a listener.
     pub(crate) fn emit(cx: &Context, make: impl FnOnce() -> AgentEvent) {
-        cx.emit_with(|| CustomEvent::named("agent_event", make()));
+        cx.emit_with(|| {
+            let event = make();
+            let is_partial = event.partial;
+            let event = CustomEvent::named("agent_event", event);
+            if is_partial { event.partial() } else { event }
+        });
     }
 
     /// Emits these events to the listener of the run, if there is one. The log of a thread has them, which has no states.

@@ -50,6 +50,16 @@ impl Connection {
         result.map_err(|error| script_error(thread, error))
     }
 
+    /// Sends a command that only reads.
+    #[cfg(feature = "events")]
+    pub(crate) async fn read<T: FromRedisValue>(
+        &self,
+        command: &redis::Cmd,
+    ) -> Result<T, StoreError> {
+        let read = command.query_async(&mut self.0.clone()).await;
+        read.map_err(store_error)
+    }
+
     /// # Cancel safety
     ///
     /// A script that was sent is run, before all that are sent later.

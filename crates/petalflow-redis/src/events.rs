@@ -137,6 +137,7 @@ impl EventSink for RedisEvents {
     }
 }
 
+#[async_trait]
 impl EventSource for RedisEvents {
     fn events(&self, thread: &str) -> StoredEvents {
         let reader = Reader {
@@ -156,6 +157,16 @@ impl EventSource for RedisEvents {
         });
         pages.flat_map(stream::iter).boxed()
     }
+
+    async fn newest(&self, thread: &str) -> Result<u64, BoxError> {
+        let mut command = redis::cmd("XREVRANGE");
+        command.arg(self.key(thread)).arg("+").arg("-");
+        command.arg("COUNT").arg(1);
+        let mut newest: Entries = self.connection.read(&command).await?;
+        Ok(newest
+            .pop()
+            .map_or(0, |(id, _)| number_of(&id).unwrap_or(0)))
+    }
 }
 
 /// Reads the stream of a thread.
@@ -168,8 +179,16 @@ struct Reader {
     has_connected: bool,
 }
 
-/// The reply to `XREAD`: for each stream, for each event, its fields with their values.
-type Reply = Option<Vec<(String, Vec<(String, Vec<Vec<u8>>)>)>>;
+/// For each event, its fields with their values.
+type Entries = Vec<(String, Vec<Vec<u8>>)>;
+
+/// The reply to `XREAD`: the events of each stream.
+type Reply = Option<Vec<(String, Entries)>>;
+
+/// The number of the event with this id.
+fn number_of(id: &str) -> Option<u64> {
+    id.split('-').next()?.parse().ok()
+}
 
 impl Reader {
     /// The next events. None if there were none for a while.
@@ -188,8 +207,7 @@ impl Reader {
         };
         let mut events = Vec::new();
         for (id, fields) in reply.into_iter().flatten().flat_map(|(_, events)| events) {
-            let number = id.split('-').next().and_then(|number| number.parse().ok());
-            let (Some(number), [_, event]) = (number, &fields[..]) else {
+            let (Some(number), [_, event]) = (number_of(&id), &fields[..]) else {
                 return Err(format!(
                     "the stream `{}` has an entry `{id}` that is not an event: delete the key, or use another prefix",
                     self.key

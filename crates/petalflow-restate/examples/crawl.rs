@@ -192,7 +192,7 @@ async fn studio(client: &Client<CrawlAll>, admin: &Admin) -> Result<()> {
         .serve_remote(ServedFlow::new(CrawlAll::new()).named("crawls"), threads)
         // Only programs on this machine reach the address.
         .threads(TriggerAuth::None)
-        .hosts([address])
+        .hosts(["127.0.0.1", "localhost"])
         .routes(axum::Router::new().nest_service("/studio", petalflow_studio::router()))
         .build()?;
     println!("http://{address}/studio/");

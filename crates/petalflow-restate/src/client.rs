@@ -83,6 +83,12 @@ impl<F: Flow<State: Storable>> Client<F> {
         self.flow.threads_service()
     }
 
+    /// Whether threads have a log of their events.
+    #[cfg(feature = "server")]
+    pub(crate) fn has_event_log(&self) -> bool {
+        self.flow.engine.has_event_log()
+    }
+
     /// A thread, which need not exist.
     pub fn thread(&self, id: impl Into<String>) -> RestateThread<F> {
         RestateThread {
@@ -200,9 +206,10 @@ impl<F: Flow<State: Storable>> RestateThread<F> {
         Ok(self.read().await?.info(&self.id)?)
     }
 
-    /// Whether a superstep is to come. A thread that does not exist does not run.
-    pub(crate) async fn is_running(&self) -> Result<bool, RestateError> {
-        Ok(!self.read().await?.rests()?)
+    /// The version of the thread, if no superstep is to come. A thread that does not exist does not run.
+    pub(crate) async fn rests_at(&self) -> Result<Option<u64>, RestateError> {
+        let state = self.read().await?;
+        Ok(state.rests()?.then_some(state.meta.version))
     }
 
     /// Waits until the thread has ended, or waits for a person.
@@ -296,6 +303,83 @@ impl<F: Flow<State: Storable>> RestateThread<F> {
         }
         self.change(&state, records.changes_since(&state.records))
             .await
+    }
+
+    /// Copies the thread with its history and its labels, as [`Thread::copy_to`] does. It may run, and does not change. If nodes are to
+    /// run next, the copy is [held](ThreadStatus::Held) until it is [resumed](Self::resume). It has no log of events.
+    ///
+    /// ```no_run
+    /// # use petalflow::prelude::*;
+    /// # use petalflow_restate::RestateThread;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write() -> EssayDraft { EssayDraft("petals".into()) }
+    /// # flow!(Write(Essay) { write });
+    /// async fn try_again(thread: &RestateThread<Write>) -> petalflow::Result<()> {
+    ///     let other = thread.copy_to("second-try").await?;
+    ///     other.resume(()).await?;
+    ///     Ok(())
+    /// }
+    /// # let _ = try_again;
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// There is no such thread, the other one exists, or the server failed.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, there is no other thread, or the complete one.
+    pub async fn copy_to(&self, id: impl Into<String>) -> Result<Self, RestateError> {
+        let other = self.client.thread(id);
+        let id = other.id().to_string();
+        let copied = self.make(&other, async move |thread| {
+            thread.copy_to(id).await.map(drop)
+        });
+        copied.await??;
+        Ok(other)
+    }
+
+    /// Begins another thread with the state at a checkpoint of this one, as [`Thread::fork_to`] does. This one may run, and does not
+    /// change. If nodes are to run next, the fork is [held](ThreadStatus::Held) until it is [resumed](Self::resume). With the usual
+    /// [retention](RestateFlow::retention), only the newest checkpoint is there.
+    ///
+    /// # Errors
+    ///
+    /// There is no such thread or checkpoint, the other thread exists, or the server failed.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, there is no other thread, or the complete one.
+    pub async fn fork_to(
+        &self,
+        checkpoint: u64,
+        id: impl Into<String>,
+    ) -> Result<Self, RestateError> {
+        let other = self.client.thread(id);
+        let id = other.id().to_string();
+        let forked = self.make(&other, async move |thread| {
+            thread.fork_to(checkpoint, id).await.map(drop)
+        });
+        forked.await??;
+        Ok(other)
+    }
+
+    /// Makes the other thread with what `work` makes of a copy of this one.
+    pub(crate) async fn make<T>(
+        &self,
+        other: &Self,
+        work: impl AsyncFnOnce(Thread<F>) -> T,
+    ) -> Result<T, RestateError> {
+        let state = self.read().await?;
+        let engine = &self.client.flow.engine;
+        let made = engine.make(&self.id, &state.records, &other.id, work);
+        let (done, records) = made.await?;
+        if !records.is_empty() {
+            other.import(&records).await?;
+        }
+        Ok(done)
     }
 
     /// Where the events of the flow are read.

@@ -123,7 +123,7 @@ pub(crate) async fn advance<F: Flow<State: Storable>>(
             (_, end, at_ms) = pass(flow, &ctx, &mut state, &bodies, false).await?;
         } else {
             if at_ms.is_none() && due_ms.is_some() {
-                at_ms = Some(ctx.run(async || Ok(now_ms())).name("time").await?);
+                at_ms = Some(time(&ctx).await?);
             }
             let changes = state.records.with_status(status, due_ms)?;
             state.records.apply(&changes);
@@ -146,7 +146,7 @@ pub(crate) async fn advance<F: Flow<State: Storable>>(
     }
     state.meta.used += u64::from(end.committed);
     state.meta.failure = end.failure;
-    publish_end(flow, &ctx, &state).await?;
+    let at_ms = say_end(flow, &ctx, &mut state, at_ms).await?;
     rest(flow, &ctx, state, &bodies, at_ms).await
 }
 
@@ -228,7 +228,7 @@ async fn tasks(
         let ended = match answer.await {
             Ok(bytes) => {
                 let Batch { changes, end, .. } = Batch::from_bytes(&bodies.get(&bytes).await?)?;
-                state.records.apply(&changes);
+                state.records.apply_task(&changes)?;
                 end
             }
             // The invocation was cancelled or killed.
@@ -247,20 +247,36 @@ async fn tasks(
     Ok((whole.0, whole.1, failure))
 }
 
-/// Tells listeners how the thread rests, if it does. The number is that of the next version, so that an invocation that is replayed
-/// says the same again.
-async fn publish_end<F: Flow<State: Storable>>(
+/// The time, as a step of the journal, in milliseconds since 1970 (UTC).
+async fn time(ctx: &ObjectContext<'_>) -> Result<u64, HandlerError> {
+    Ok(ctx.run(async || Ok(now_ms())).name("time").await?)
+}
+
+/// Tells listeners and the log how the thread rests, if it does. Returns the time, if it is known. The number for listeners is that of
+/// the next version, so that an invocation that is replayed says the same again.
+async fn say_end<F: Flow<State: Storable>>(
     flow: &RestateFlow<F>,
     ctx: &ObjectContext<'_>,
-    state: &ThreadState,
-) -> Result<(), HandlerError> {
+    state: &mut ThreadState,
+    at_ms: Option<u64>,
+) -> Result<Option<u64>, HandlerError> {
     let Meta {
         version, failure, ..
     } = &state.meta;
-    let engine = &flow.engine;
-    Ok(engine
-        .publish_end(ctx.key(), &state.records, version + 1, failure.as_deref())
-        .await?)
+    let (engine, records, failure) = (&flow.engine, &state.records, failure.as_deref());
+    engine
+        .publish_end(ctx.key(), records, version + 1, failure)
+        .await?;
+    if !engine.has_event_log() || !state.rests()? {
+        return Ok(at_ms);
+    }
+    let at_ms = match at_ms {
+        Some(at_ms) => at_ms,
+        None => time(ctx).await?,
+    };
+    let end = engine.log_end(ctx.key(), records, at_ms, failure).await?;
+    state.records.apply(&end);
+    Ok(Some(at_ms))
 }
 
 /// Stores the next version, and sends what follows: the next superstep, the time at which a question expires, or the deletion.
@@ -297,9 +313,12 @@ async fn rest<F: Flow<State: Storable>>(
             }
         }
     }
-    if is_removed || status != ThreadStatus::Running {
-        wake(ctx, &mut state.meta);
-    }
+    let rests = is_removed || status != ThreadStatus::Running;
+    let waiting = if rests {
+        std::mem::take(&mut state.meta.waiting)
+    } else {
+        Vec::new()
+    };
     match state.info(ctx.key())? {
         Some(info) => {
             // While it runs, the list has what was so when it began to.
@@ -311,6 +330,7 @@ async fn rest<F: Flow<State: Storable>>(
         }
         None => forget(flow, ctx, &state.meta),
     }
+    wake(ctx, waiting);
     Ok(())
 }
 
@@ -323,10 +343,14 @@ pub(crate) async fn hold<F: Flow<State: Storable>>(
     if state.records.is_empty() || state.records.status()?.0 == ThreadStatus::Finished {
         return Ok(());
     }
+    let has_run = !state.rests()?;
     let held = state.records.with_status(ThreadStatus::Held, None)?;
     state.records.apply(&held);
-    publish_end(flow, &ctx, &state).await?;
-    rest(flow, &ctx, state, &bodies, None).await
+    let mut at_ms = None;
+    if has_run {
+        at_ms = say_end(flow, &ctx, &mut state, None).await?;
+    }
+    rest(flow, &ctx, state, &bodies, at_ms).await
 }
 
 /// Deletes the thread if it has this version; 0 for any.
@@ -337,13 +361,12 @@ pub(crate) async fn delete<F: Flow<State: Storable>>(
 ) -> Result<(), HandlerError> {
     // The body is not read: an object store that has lost it does not keep a thread from being deleted.
     let stored = ctx.get::<Message<Meta>>(STATE).await?.unwrap_or_default();
-    let mut meta = stored.head;
-    if version != 0 && version != meta.version {
+    if version != 0 && version != stored.head.version {
         return Ok(());
     }
     flow.engine.forget_events(ctx.key()).await;
-    wake(&ctx, &mut meta);
-    forget(flow, &ctx, &meta);
+    forget(flow, &ctx, &stored.head);
+    wake(&ctx, stored.head.waiting);
     Ok(())
 }
 
@@ -368,9 +391,9 @@ pub(crate) async fn forget_objects<F: Flow<State: Storable>>(
     Ok(bodies.delete_all().await?)
 }
 
-/// Tells those that wait until the thread rests.
-fn wake(ctx: &ObjectContext<'_>, meta: &mut Meta) {
-    for waiting in std::mem::take(&mut meta.waiting) {
+/// Tells those that wait that the thread rests. After its state is set, which they read next.
+fn wake(ctx: &ObjectContext<'_>, waiting: Vec<String>) {
+    for waiting in waiting {
         ctx.resolve_awakeable(&waiting, ());
     }
 }

@@ -167,6 +167,32 @@ impl<F: Flow<State: Storable>> RestateFlow<F> {
         self
     }
 
+    /// Logs the events of threads beside their checkpoints: at least the last `events` events of a thread remain. The protocols of
+    /// agents need it, which `petalflow-server` serves. Drivers, node hosts, clients and servers get the same number.
+    ///
+    /// Unlike [`events`](Self::events), which may be lost, the log is part of the thread: it survives the loss of every process, and
+    /// [`Thread::events_since`](petalflow::thread::Thread::events_since) reads it in [`edit`](crate::RestateThread::edit). It travels
+    /// with each superstep, so it has no pieces of texts, and it should be short: some hundred events. See
+    /// [`ThreadEngine::event_log`].
+    ///
+    /// ```
+    /// use petalflow_restate::RestateFlow;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write() -> EssayDraft { EssayDraft("petals".into()) }
+    /// # flow!(Write(Essay) { write });
+    ///
+    /// let flow = RestateFlow::new(Write::new()).event_log(200);
+    /// # let _ = flow;
+    /// ```
+    #[must_use]
+    pub fn event_log(mut self, events: u64) -> Self {
+        self.engine = self.engine.event_log(events);
+        self
+    }
+
     /// How many events this process could not publish. No run is affected.
     pub fn dropped_events(&self) -> u64 {
         self.engine.dropped_events()

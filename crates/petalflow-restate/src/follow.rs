@@ -98,7 +98,7 @@ impl<F: Flow<State: Storable>> RestateThread<F> {
             events: source.events(self.id()),
             reader: StreamReader::default(),
             after: number,
-            has_ended: false,
+            rested_at: None,
         });
         // `None` after an error.
         let events = stream::unfold(Some(follower), async |follower| {
@@ -120,8 +120,8 @@ struct Follower<F: Flow> {
     reader: StreamReader,
     /// The number of the last event that the listener has.
     after: u64,
-    /// Whether the newest event says that the thread rests.
-    has_ended: bool,
+    /// The version at which the thread rests, if the newest event says that it does.
+    rested_at: Option<u64>,
 }
 
 impl<F: Flow<State: Storable>> Follower<F> {
@@ -129,7 +129,7 @@ impl<F: Flow<State: Storable>> Follower<F> {
     async fn next(&mut self) -> Result<Option<FollowedEvent>, RestateError> {
         let mut rests = false;
         loop {
-            let wait = if self.has_ended && !rests {
+            let wait = if self.rested_at.is_some() && !rests {
                 AFTER_END
             } else {
                 IDLE
@@ -138,8 +138,10 @@ impl<F: Flow<State: Storable>> Follower<F> {
                 if rests {
                     return Ok(None);
                 }
-                rests = !self.thread.is_running().await?;
-                if rests && self.has_ended {
+                let rests_at = self.thread.rests_at().await?;
+                rests = rests_at.is_some();
+                // Otherwise the event is that of an earlier turn, and those of the newest turn may be on their way.
+                if rests && rests_at == self.rested_at {
                     return Ok(None);
                 }
                 continue;
@@ -151,12 +153,14 @@ impl<F: Flow<State: Storable>> Follower<F> {
             let ended = || Err("the stream of events has ended".into());
             let (number, event) = read.unwrap_or_else(ended).map_err(failed)?;
             rests = false;
+            let attempt = event.attempt;
             // What the listener has is read again, to know which attempts are lost.
             let Some(event) = self.reader.read(number, event) else {
                 continue;
             };
-            self.has_ended = event.task.is_none()
+            let is_end = event.task.is_none()
                 && ["finished", "interrupted", "failed"].contains(&&*event.event.kind);
+            self.rested_at = is_end.then_some(attempt);
             if number > self.after {
                 return Ok(Some(event));
             }

@@ -3,8 +3,9 @@
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use petalflow::checkpoint::{StoreError, ThreadInfo, ThreadQuery};
+use petalflow::engine::FollowedEvent;
 use petalflow::event::LoggedEvent;
-use petalflow::state::Storable;
+use petalflow::state::{RawValue, Storable};
 use petalflow::thread::{FollowedEvents, ThreadError};
 use petalflow::{Flow, async_trait};
 use petalflow_server::{RemoteThreads, ThreadWork};
@@ -21,8 +22,8 @@ const PAGE: usize = 500;
 /// process must reach it. While a thread runs, its time and its size in a list are those of the moment at which it began or was resumed.
 ///
 /// Without [`RestateFlow::events`](crate::RestateFlow::events) clients receive no events, and a stream of events ends when the thread
-/// rests. A thread cannot be copied, or forked into another one. With the usual
-/// [retention](crate::RestateFlow::retention), its history is one checkpoint.
+/// rests. The protocols of agents need [`RestateFlow::event_log`](crate::RestateFlow::event_log). With the usual
+/// [retention](crate::RestateFlow::retention), the history of a thread is one checkpoint.
 ///
 /// ```no_run
 /// use petalflow::checkpoint::InMemoryStore;
@@ -76,6 +77,7 @@ fn thread_error(error: RestateError) -> ThreadError {
         RestateError::Thread(error) => error,
         RestateError::Busy(thread) => ThreadError::Busy { thread },
         RestateError::Unknown(thread) => ThreadError::Unknown { thread },
+        error @ RestateError::Exists(_) => ThreadError::Request(error.to_string()),
         error @ RestateError::Unreachable { .. } => {
             StoreError::unavailable("the Restate server cannot be reached", error).into()
         }
@@ -97,9 +99,20 @@ impl<F: Flow<State: Storable>> RemoteThreads<F> for RestateThreads<F> {
         edited.await.map_err(thread_error)
     }
 
-    async fn wait(&self, thread: &str) -> Result<(), ThreadError> {
+    async fn make(
+        &self,
+        thread: &str,
+        other: &str,
+        work: ThreadWork<F>,
+    ) -> Result<(), ThreadError> {
+        let (thread, other) = (self.thread(thread), self.thread(other));
+        let made = thread.make(&other, async move |thread| work(thread).await);
+        made.await.map_err(thread_error)
+    }
+
+    async fn wait(&self, thread: &str) -> Result<Option<String>, ThreadError> {
         let rest = self.thread(thread).wait().await;
-        rest.map(drop).map_err(thread_error)
+        rest.map(|rest| rest.failure).map_err(thread_error)
     }
 
     async fn cancel(&self, thread: &str) -> Result<(), ThreadError> {
@@ -108,7 +121,8 @@ impl<F: Flow<State: Storable>> RemoteThreads<F> for RestateThreads<F> {
 
     async fn delete(&self, thread: &str) -> Result<(), ThreadError> {
         let thread = self.thread(thread);
-        if thread.is_running().await.map_err(thread_error)? {
+        let rests = thread.rests_at().await.map_err(thread_error)?;
+        if rests.is_none() {
             return Err(ThreadError::Busy {
                 thread: thread.id().into(),
             });
@@ -148,7 +162,7 @@ impl<F: Flow<State: Storable>> RemoteThreads<F> for RestateThreads<F> {
             if thread.source().is_ok() {
                 let events = thread.follow(number);
                 events
-                    .map(|event| event.map(|event| event.event).map_err(thread_error))
+                    .map(|event| event.map(shown).map_err(thread_error))
                     .boxed()
             } else {
                 let rests = async move { thread.wait().await };
@@ -158,6 +172,36 @@ impl<F: Flow<State: Storable>> RemoteThreads<F> for RestateThreads<F> {
             };
         FollowedEvents::new(events)
     }
+
+    async fn newest_event(&self, thread: &str) -> Result<Option<u64>, ThreadError> {
+        let thread = self.thread(thread);
+        let Ok(source) = thread.source() else {
+            return Ok(None);
+        };
+        let newest = source.newest(thread.id()).await;
+        let failed = |error| StoreError::other("the events cannot be read", error).into();
+        newest.map(Some).map_err(failed)
+    }
+
+    fn has_event_log(&self) -> bool {
+        self.client.has_event_log()
+    }
+}
+
+/// The event as clients get it: if its task begins again, its value says so.
+fn shown(followed: FollowedEvent) -> LoggedEvent {
+    let mut event = followed.event;
+    if followed.restarts
+        && let Ok(mut value) = event
+            .value
+            .decode::<serde_json::Map<String, serde_json::Value>>()
+    {
+        value.insert("restarts".into(), true.into());
+        if let Ok(value) = RawValue::new(&value) {
+            event.value = value;
+        }
+    }
+    event
 }
 
 /// Whether the thread is one of those that are asked for.

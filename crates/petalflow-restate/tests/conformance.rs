@@ -17,7 +17,8 @@ use crate::support::Server;
 struct RestateDriver {
     server: Server,
     places: bool,
-    bodies: Option<Bodies>,
+    /// Whether the log of events is kept, and all bodies are in an object store.
+    logs: bool,
 }
 
 #[async_trait]
@@ -30,8 +31,9 @@ impl Driver for RestateDriver {
         for node in case.placed.iter().filter(|_| self.places) {
             flow = flow.place(node, "pool")?;
         }
-        if let Some(bodies) = &self.bodies {
-            flow = flow.bodies(bodies.clone());
+        if self.logs {
+            let objects = Bodies::new(Arc::new(InMemory::new())).above(0);
+            flow = flow.event_log(10).bodies(objects);
         }
         let driver = Endpoint::new().threads(&flow)?.bind("127.0.0.1:0").await?;
         let host = Endpoint::new()
@@ -55,21 +57,15 @@ impl Driver for RestateDriver {
     }
 }
 
-async fn driver(places: bool, bodies: Option<Bodies>) -> Result<Option<RestateDriver>, BoxError> {
+async fn driver(places: bool, logs: bool) -> Result<Option<RestateDriver>, BoxError> {
     let server = Server::start().await;
     Ok(server.map(|server| RestateDriver {
         server,
         places,
-        bodies,
+        logs,
     }))
 }
 
-fn objects() -> Bodies {
-    Bodies::new(Arc::new(InMemory::new())).above(0)
-}
-
-petalflow_testing::driver_contract! { inline, async || super::driver(false, None).await }
-petalflow_testing::driver_contract! { placed, async || super::driver(true, None).await }
-petalflow_testing::driver_contract! {
-    placed_with_objects, async || super::driver(true, Some(super::objects())).await
-}
+petalflow_testing::driver_contract! { inline, async || super::driver(false, false).await }
+petalflow_testing::driver_contract! { placed, async || super::driver(true, false).await }
+petalflow_testing::driver_contract! { logging, async || super::driver(true, true).await }

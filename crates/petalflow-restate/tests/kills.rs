@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use object_store::local::LocalFileSystem;
 use petalflow::checkpoint::ThreadStatus;
+use petalflow::event::LoggedEvent;
 use petalflow::prelude::*;
 use petalflow_restate::{Bodies, Client, Endpoint, RestateError, RestateFlow};
 
@@ -93,6 +94,7 @@ pub(super) fn flow(effects: &Path) -> RestateFlow<SellAll> {
     std::fs::create_dir_all(&objects).expect("a folder");
     let objects = LocalFileSystem::new_with_prefix(objects).expect("a folder");
     RestateFlow::new(SellAll::new())
+        .event_log(1_000)
         .place("pay", "tills")
         .expect("it has the node")
         .bodies(Bodies::new(Arc::new(objects)).above(900))
@@ -181,11 +183,26 @@ pub(super) async fn run(client: &Client<SellAll>, id: &str) -> Shop {
         }
     }
     loop {
-        if let Ok(Some(snapshot)) = thread.snapshot().await {
-            return snapshot.state;
+        let read =
+            thread.edit(async |thread| (thread.snapshot().await, thread.events_since(0).await));
+        if let Ok((snapshot, events)) = read.await {
+            check_log(&events.expect("the log is whole"), id);
+            return snapshot.expect("it can be read").expect("it exists").state;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+}
+
+/// The log has the turn from its beginning, and the end of each task once. A task that was lost has begun more than once.
+fn check_log(events: &[LoggedEvent], id: &str) {
+    let count = |kind: &str| events.iter().filter(|event| event.kind == kind).count();
+    assert_eq!(events[0].kind, "run_started", "{id}");
+    assert_eq!(events[0].number, 1, "{id}");
+    assert_eq!(events.last().map(|last| &*last.kind), Some("finished"));
+    assert_eq!((count("run_started"), count("finished")), (1, 1), "{id}");
+    // Five rounds of four nodes and four tasks of `pay`.
+    assert_eq!(count("node_finished"), 40, "{id}");
+    assert!(count("node_started") >= 40, "{id}");
 }
 
 /// A small generator of random numbers, with a seed that a failure prints.

@@ -1,5 +1,7 @@
 //! Threads on a real Restate server, which `PETALFLOW_RESTATE_BIN` names.
 
+#[cfg(feature = "server")]
+mod agents;
 mod bodies;
 mod cluster;
 mod conformance;

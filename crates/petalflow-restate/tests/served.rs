@@ -309,21 +309,37 @@ async fn a_thread_is_edited_forked_cancelled_and_deleted() {
     let view = served.get(&format!("/threads/{thread}")).await;
     assert_eq!(view["labels"], json!({ "user": "bea" }));
 
-    // What cannot be offered is refused in words.
-    for (path, body) in [
-        ("copy", json!({ "id": "two" })),
-        ("fork", json!({ "id": "two", "checkpoint": 1 })),
+    // A copy and a fork are threads of their own, which wait for a person to resume them. An id is given once.
+    for (path, body, other) in [
+        ("copy", json!({ "id": "two" }), "refunds:two"),
+        (
+            "fork",
+            json!({ "id": "three", "checkpoint": checkpoint }),
+            "refunds:three",
+        ),
     ] {
-        let (status, refused) = served
-            .post(&format!("/threads/{thread}/{path}"), body)
-            .await;
-        assert_eq!(status, 422);
-        let text = refused["error"].as_str().unwrap();
-        assert!(
-            text.contains("threads that an engine runs cannot"),
-            "{text}"
-        );
+        let path = format!("/threads/{thread}/{path}");
+        let (status, made) = served.post(&path, body.clone()).await;
+        assert_eq!((status, &made["thread"]), (201, &json!(other)), "{made}");
+        assert_eq!(served.post(&path, body).await.0, 422, "it exists");
+        let view = served.until(other, "held").await;
+        assert_eq!(view["labels"], json!({ "user": "bea" }));
+        let resume = format!("/threads/{other}/resume");
+        assert_eq!(served.post(&resume, json!({})).await.0, 202);
+        let view = served.until(other, "waiting").await;
+        assert_eq!(view["state"]["cents"], 12);
+        served.answer(other, &view, json!({ "answer": true })).await;
+        let url = format!("{}/threads/{other}", served.url);
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while served.send(served.http.delete(&url)).await.0 != 204 {
+            assert!(Instant::now() < deadline, "{other} still runs");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
+    let fork = json!({ "id": "four", "checkpoint": 99 });
+    let (status, refused) = served.post(&format!("/threads/{thread}/fork"), fork).await;
+    assert_ne!(status, 201, "{refused}");
+    served.until(&thread, "waiting").await;
 
     let slow = served.begin("slow", 99, "ann").await;
     let (status, _) = served

@@ -5,9 +5,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use petalflow::checkpoint::ThreadStatus;
-use petalflow::engine::FollowedEvent;
+use petalflow::engine::{EventSink, EventSource, FollowedEvent, StoredEvents, StreamedEvent};
 use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
+use petalflow::{BoxError, async_trait};
 use petalflow_redis::{RedisEvents, RedisOptions};
 use petalflow_restate::{Client, Endpoint, RestateError, RestateFlow};
 use petalflow_test_servers::{Redis, found_or_skip, fresh_name};
@@ -331,6 +332,72 @@ async fn a_listener_elsewhere_sees_the_text_once_although_the_host_is_killed() {
             "finished"
         ]
     );
+}
+
+/// Publishes each event 400 ms late, which is longer than a pass waits.
+#[derive(Clone)]
+struct Late(RedisEvents);
+
+#[async_trait]
+impl EventSink for Late {
+    async fn publish(&self, events: &[StreamedEvent]) -> Result<(), BoxError> {
+        tokio::time::sleep(Duration::from_millis(400)).await;
+        self.0.publish(events).await
+    }
+
+    async fn forget(&self, thread: &str) -> Result<(), BoxError> {
+        self.0.forget(thread).await
+    }
+}
+
+#[async_trait]
+impl EventSource for Late {
+    fn events(&self, thread: &str) -> StoredEvents {
+        self.0.events(thread)
+    }
+
+    async fn newest(&self, thread: &str) -> Result<u64, BoxError> {
+        self.0.newest(thread).await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_that_has_ended_before_its_events_arrive_is_followed_to_its_end() {
+    let Some(redis) = found_or_skip(Redis::shared()) else {
+        return;
+    };
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let options = RedisOptions::new(&*redis.url).prefix(fresh_name("late"));
+    let events = Late(RedisEvents::connect(options).await.unwrap());
+    let flow = RestateFlow::new(Writing::new()).events(events.clone());
+    let driver = Endpoint::new().threads(&flow).unwrap();
+    let driver = driver.bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", driver.address());
+    tokio::spawn(driver.serve());
+    server.admin().register(&url).await.unwrap();
+    let thread = Client::new(&flow, server.ingress()).thread("ann");
+    thread.begin("p".to_string()).await.unwrap();
+    thread.wait().await.unwrap();
+    let kinds = async |after| {
+        let (mut kinds, mut last) = (Vec::new(), after);
+        let mut events = thread.follow(after);
+        while let Some(event) = events.next().await {
+            let event = event.unwrap().event;
+            last = event.number;
+            kinds.push(event.kind);
+        }
+        (kinds, last)
+    };
+    let (first, last) = kinds(0).await;
+    assert_eq!(first.last().unwrap(), "interrupted");
+    assert_eq!(last, events.newest("ann").await.unwrap());
+    thread.answer::<MayPrint>(true).await.unwrap();
+    thread.wait().await.unwrap();
+    let (second, _) = kinds(last).await;
+    assert_eq!(second.first().unwrap(), "run_started");
+    assert_eq!(second.last().unwrap(), "finished");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -64,6 +64,8 @@ pub struct ServerBuilder {
     routes: Router,
     listener: Option<Listener>,
     pub(crate) protocols: Protocols,
+    /// The agents whose threads an engine keeps without their events.
+    pub(crate) unlogged: Vec<String>,
     #[cfg(feature = "schedules")]
     schedules: Vec<Schedule>,
     /// The flows that schedules begin.
@@ -118,6 +120,7 @@ impl ServerBuilder {
             routes: Router::new(),
             listener: None,
             protocols: Protocols::default(),
+            unlogged: Vec::new(),
             #[cfg(feature = "schedules")]
             schedules: Vec::new(),
             scheduled: BTreeSet::new(),
@@ -553,6 +556,8 @@ impl ServerBuilder {
             let unknown = a2a.names().filter(|name| !is_served(name));
             errors.extend(unknown.map(|name| SetupError::NoAgent { name: name.into() }));
         }
+        errors.extend(crate::host::problems(&self.hosts));
+        errors.extend(self.unlogged_problems());
         if self.event_log == 0
             && let Some(protocol) = self.protocols.first()
         {

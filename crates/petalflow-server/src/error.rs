@@ -103,6 +103,24 @@ pub enum SetupError {
         /// The protocol.
         protocol: &'static str,
     },
+    /// A protocol reads the log of threads, and the engine that keeps those of an agent has none.
+    #[error(
+        "{protocol} cannot serve `{name}`: the engine that keeps its threads logs no events; with Restate, set `RestateFlow::event_log`, or serve it with `.kind(FlowKind::Flow)`, at the addresses of threads only"
+    )]
+    NoLog {
+        /// The name of the agent.
+        name: String,
+        /// The protocol.
+        protocol: &'static str,
+    },
+    /// A host of [`hosts`](crate::ServerBuilder::hosts) has more than a name, such as a port, so all requests would be refused.
+    #[error(
+        "`{host}` is no host: write its name alone, such as `localhost`, without a scheme and a port"
+    )]
+    Host {
+        /// The host.
+        host: String,
+    },
     /// A key that is to be secret does not exist.
     #[error("the state of flow `{flow}` has no key `{key}`, which is to be secret")]
     NoKey {

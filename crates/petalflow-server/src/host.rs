@@ -6,6 +6,7 @@ use axum::http::{HeaderValue, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use crate::error::SetupError;
 use crate::refusal::Refusal;
 
 /// Refuses a request that names another host, or that a page of another host sends. Without hosts, all are accepted.
@@ -24,6 +25,18 @@ pub(crate) async fn check(hosts: &[String], request: Request, next: Next) -> Res
     }
 }
 
+/// The hosts that no request has, because they are more than a name.
+pub(crate) fn problems(hosts: &[String]) -> Vec<SetupError> {
+    let is_host = |text: &String| {
+        let value = HeaderValue::from_str(text).ok();
+        value.as_ref().and_then(host).as_ref() == Some(text)
+    };
+    let wrong = hosts.iter().filter(|host| !is_host(host));
+    wrong
+        .map(|host| SetupError::Host { host: host.clone() })
+        .collect()
+}
+
 /// The host in lower case, without a scheme and a port.
 fn host(value: &HeaderValue) -> Option<String> {
     let text = value.to_str().ok()?;
@@ -34,6 +47,26 @@ fn host(value: &HeaderValue) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_host_is_a_name_alone() {
+        let hosts = [
+            "localhost",
+            "[::1]",
+            "127.0.0.1",
+            "localhost:3000",
+            "https://shop.example",
+            "",
+        ];
+        let wrong: Vec<String> = problems(&hosts.map(String::from))
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        let fix = "write its name alone, such as `localhost`, without a scheme and a port";
+        let expected = ["localhost:3000", "https://shop.example", ""];
+        let expected = expected.map(|host| format!("`{host}` is no host: {fix}"));
+        assert_eq!(wrong, expected);
+    }
 
     #[test]
     fn hosts_are_read_with_and_without_schemes_and_ports() {

@@ -1,8 +1,7 @@
 //! Notices of a server for the log of its program.
 
+use std::error::Error;
 use std::fmt;
-
-use petalflow::RunError;
 
 /// Something that happened in a server, for a log. `Display` prints a line.
 ///
@@ -34,8 +33,8 @@ pub enum Notice<'a> {
     Failed {
         /// The thread.
         thread: &'a str,
-        /// The error.
-        error: &'a RunError,
+        /// The error: a [`RunError`](petalflow::RunError), unless an engine in other processes has run the thread.
+        error: &'a (dyn Error + Send + Sync + 'static),
     },
     /// Threads of an earlier process could not be continued. The server tries again later.
     NotRecovered {

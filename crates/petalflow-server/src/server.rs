@@ -503,7 +503,7 @@ impl Inner {
                 if let (Some(live), Some(event)) = (&live, event.live) {
                     live.add(event);
                 }
-                if let Some(error) = &event.failure {
+                if let Some(error) = event.failure.as_deref() {
                     server.notify(Notice::Failed { thread, error });
                 }
             }

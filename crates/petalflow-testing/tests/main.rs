@@ -81,6 +81,7 @@ async fn a_turn_of_a_list_that_grows_reads_the_list_once() {
 
 petalflow_testing::driver_contract! { stepped, async || Ok(Some(SteppedDriver::new())) }
 petalflow_testing::driver_contract! { placed, async || Ok(Some(SteppedDriver::new().placed())) }
+petalflow_testing::driver_contract! { logging, async || Ok(Some(SteppedDriver::new().placed().logging())) }
 petalflow_testing::driver_contract! {
     interrupted,
     async || Ok(Some(SteppedDriver::new().interrupted(Interruptions::each(1))))

@@ -38,4 +38,6 @@ pub(crate) use results::result_codec::ResultCodec;
 pub(crate) use resume::thread_start::{Command, Nested, ThreadStart};
 pub(crate) use write::checkpoint_writer::ParentBarrier;
 pub(crate) use write::event_log::{events_since, last_event};
+#[cfg(feature = "engine")]
+pub(crate) use write::event_log::{moved_after, record_of};
 pub(crate) use write::prune::{NewBase, prune};

@@ -75,6 +75,7 @@ pub struct TaskRequest {
 
 impl Batch {
     /// The batch of a pass that ran one task, as a change of the whole thread, which has a status of its own.
+    /// [`ThreadRecords::apply_task`](super::ThreadRecords::apply_task) makes the change.
     #[must_use]
     pub fn of_task(mut self) -> Self {
         // It has a part of the checkpoint at most.

@@ -12,7 +12,8 @@
 //! such a map: it begins a thread, resumes it, executes exactly one superstep, or runs one task. The pass hands out what has
 //! changed in the map. All rules of supersteps are those of a run with a store, because a pass is such a run.
 //!
-//! With [`ThreadEngine::stream_to`], listeners in other processes receive what nodes emit while they run.
+//! With [`ThreadEngine::stream_to`], listeners in other processes receive what nodes emit while they run. With
+//! [`ThreadEngine::event_log`], the records have what happened, also after a restart of every process.
 //!
 //! # Results
 //!
@@ -78,6 +79,7 @@
 //! ```
 
 mod batch;
+mod logging;
 mod pass;
 mod pass_store;
 mod placement;

@@ -11,8 +11,8 @@ use super::records::{RecordChanges, ThreadRecords, info};
 use super::records_error::RecordsError;
 use crate::cancel_token::CancelToken;
 use crate::checkpoint::{
-    Address, Claim, InMemoryStore, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
-    StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus, WriteName,
+    Address, Claim, EVENT_LOG, InMemoryStore, Store, StoreChange, StoreError, Stored,
+    StoredCheckpoint, StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus, WriteName,
 };
 
 /// A batch, and what tells that its caller has recorded it.
@@ -178,10 +178,10 @@ impl Store for PassStore {
         store
             .append(address, checkpoint, after, settled, owner)
             .await?;
+        // The caller gets both with the results of tasks, or with the end of the pass.
         if address.namespace.is_empty() {
-            // The caller gets it with the end of the pass.
             self.0.token.drain();
-        } else {
+        } else if address.namespace != EVENT_LOG {
             self.0.news.notify_one();
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! The keys and the bytes of single records.
 
 use super::records_error::RecordsError;
-use crate::checkpoint::{CodecError, StoredCheckpoint, ThreadStatus};
+use crate::checkpoint::{CodecError, EVENT_LOG, StoredCheckpoint, ThreadStatus};
 use petalflow_codec::{Unpack, pack, unpack};
 
 /// Separates the parts of a key. No part contains it.
@@ -22,6 +22,20 @@ pub(super) fn own_checkpoints() -> String {
 /// Numbers that sort like their text.
 pub(super) fn number(seq: u64) -> String {
     format!("{seq:016x}")
+}
+
+/// The number at the end of a key; 0 if there is none.
+pub(super) fn number_in(key: &str) -> u64 {
+    let number = key.rsplit(SEPARATOR).next();
+    number
+        .and_then(|number| u64::from_str_radix(number, 16).ok())
+        .unwrap_or(0)
+}
+
+/// The key and the bytes of a record of the log.
+pub(super) fn log_record(record: &StoredCheckpoint) -> (String, Vec<u8>) {
+    let key = key(&["c", EVENT_LOG, &number(record.seq)]);
+    (key, pack_checkpoint(record))
 }
 
 pub(super) fn unknown(key: &str) -> RecordsError {

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::record_form::{
-    SEPARATOR, STATUS, key, number, own_checkpoints, pack_checkpoint, pack_status, unknown,
-    unpack_checkpoint, unpack_status,
+    SEPARATOR, STATUS, key, log_record, number, number_in, own_checkpoints, pack_checkpoint,
+    pack_status, unknown, unpack_checkpoint, unpack_status,
 };
 use super::records_error::RecordsError;
 use crate::checkpoint::{
-    CodecError, Store, StoreChange, StoreError, StoredCheckpoint, StoredWrite, ThreadChange,
-    ThreadInfo, ThreadQuery, ThreadStatus, ThreadStorage, WriteName,
+    CodecError, EVENT_LOG, Store, StoreChange, StoreError, StoredCheckpoint, StoredWrite,
+    ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus, ThreadStorage, WriteName,
 };
+use crate::durable::moved_after;
 use crate::ids::TaskId;
 use petalflow_codec::{Unpack, pack, unpack};
 
@@ -247,7 +248,7 @@ impl ThreadRecords {
     }
 
     /// What one task needs to run: the checkpoint of its superstep with those that it builds on, the records of the task, and all
-    /// that sub-flows have stored.
+    /// that sub-flows have stored. Not the log of events.
     #[must_use]
     pub fn for_task(&self, task: TaskId) -> Self {
         let newest = self.own_checkpoints().next_back();
@@ -258,6 +259,8 @@ impl ThreadRecords {
             let parts: Vec<&str> = key.split(SEPARATOR).collect();
             match parts[..] {
                 ["c", "", seq] => *seq >= *base,
+                // What the task logs is added to it.
+                ["c", EVENT_LOG, _] => false,
                 ["w", "", _, of, _] => of == task,
                 _ => true,
             }
@@ -300,6 +303,43 @@ impl ThreadRecords {
         }
     }
 
+    /// Makes the [changes](super::Batch::of_task) of a pass that ran one task. Its events follow those in the log.
+    ///
+    /// # Errors
+    ///
+    /// The changes are damaged.
+    pub fn apply_task(&mut self, changes: &RecordChanges) -> Result<(), RecordsError> {
+        for (key, value) in &changes.0 {
+            let parts: Vec<&str> = key.split(SEPARATOR).collect();
+            match (&parts[..], value) {
+                (["c", EVENT_LOG, _], Some(bytes)) => {
+                    let last = self.last_event();
+                    self.log(moved_after(unpack_checkpoint(bytes)?, last)?);
+                }
+                // Its oldest events were removed, which are in the log already.
+                (["c", EVENT_LOG, _], None) => {}
+                (_, Some(bytes)) => drop(self.0.insert(key.clone(), bytes.clone())),
+                (_, None) => drop(self.0.remove(key)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of the last event in the log; 0 if there is none.
+    pub(super) fn last_event(&self) -> u64 {
+        let prefix = key(&["c", EVENT_LOG, ""]);
+        // Only hexadecimal digits follow.
+        let end = format!("{prefix}~");
+        let last = self.0.range(prefix..end).next_back();
+        last.map_or(0, |(key, _)| number_in(key))
+    }
+
+    /// Adds a record to the log.
+    fn log(&mut self, record: StoredCheckpoint) {
+        let (key, bytes) = log_record(&record);
+        self.0.insert(key, bytes);
+    }
+
     /// The changes that make these records from earlier ones.
     pub fn changes_since(&self, earlier: &Self) -> RecordChanges {
         let mut changes = Vec::new();
@@ -333,7 +373,9 @@ impl ThreadRecords {
         let mut checkpoints = Vec::new();
         for (key, bytes) in &self.0 {
             let parts: Vec<&str> = key.split(SEPARATOR).collect();
-            if let ["c", namespace, _] = parts[..] {
+            if let ["c", namespace, _] = parts[..]
+                && namespace != EVENT_LOG
+            {
                 let StoredCheckpoint { seq, bytes, .. } = unpack_checkpoint(bytes)?;
                 checkpoints.push((namespace.to_string(), seq, bytes));
             }
@@ -374,13 +416,7 @@ impl ThreadRecords {
 
     /// The number of the newest checkpoint of the thread's own flow; 0 if there is none.
     pub(super) fn newest_number(&self) -> u64 {
-        let newest = self.newest();
-        let number = newest
-            .as_deref()
-            .and_then(|key| key.rsplit(SEPARATOR).next());
-        number
-            .and_then(|number| u64::from_str_radix(number, 16).ok())
-            .unwrap_or(0)
+        self.newest().as_deref().map_or(0, number_in)
     }
 
     /// Whether the task has a result.

@@ -99,8 +99,33 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         let Some(publisher) = &self.publisher else {
             return Ok(());
         };
+        let Some((kind, superstep, value)) = self.turn_end(thread, records, failure).await? else {
+            return Ok(());
+        };
+        publisher.publish(StreamedEvent {
+            thread: thread.into(),
+            checkpoint: records.newest_number(),
+            superstep,
+            task: None,
+            attempt: number,
+            sequence: 0,
+            recorded_ms: now_ms(),
+            kind: kind.into(),
+            value,
+        });
+        publisher.flush().await;
+        Ok(())
+    }
+
+    /// How a turn ends: the kind of the event, the superstep, and the event. `None` if the thread does not rest.
+    pub(super) async fn turn_end(
+        &self,
+        thread: &str,
+        records: &ThreadRecords,
+        failure: Option<&str>,
+    ) -> Result<Option<(&'static str, u64, RawValue)>, RecordsError> {
         let kind = match records.status()?.0 {
-            ThreadStatus::Running => return Ok(()),
+            ThreadStatus::Running => return Ok(None),
             ThreadStatus::Finished => "finished",
             ThreadStatus::Waiting => "interrupted",
             _ => "failed",
@@ -131,22 +156,8 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
             error: error.filter(|_| kind == "failed"),
             reason: is_held.then_some("cancelled"),
         };
-        let Ok(value) = RawValue::new(&end) else {
-            return Ok(());
-        };
-        publisher.publish(StreamedEvent {
-            thread: thread.into(),
-            checkpoint: records.newest_number(),
-            superstep,
-            task: None,
-            attempt: number,
-            sequence: 0,
-            recorded_ms: now_ms(),
-            kind: kind.into(),
-            value,
-        });
-        publisher.flush().await;
-        Ok(())
+        let value = RawValue::new(&end).ok();
+        Ok(value.map(|value| (kind, superstep, value)))
     }
 
     /// Removes the events of a thread that was deleted. A failure is ignored, because the sink lets events expire.
@@ -172,7 +183,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         let publisher = self.publisher.as_ref()?;
         Some(Arc::new(PassEvents {
             publisher: Arc::clone(publisher),
-            role: task.map_or_else(|| Role::Superstep(Arc::clone(placed)), Role::Task),
+            role: Role::of(task, placed),
             thread: thread.into(),
             checkpoint: records.newest_number(),
             is_first: used == 0,

@@ -12,7 +12,7 @@ use super::pass_store::PassStore;
 use super::placement::{LeaveAll, LeavePlaced, RunOnly};
 use super::records::{RecordChanges, ThreadRecords};
 use super::records_error::RecordsError;
-use super::stream::Publisher;
+use super::stream::{Publisher, Role};
 use crate::checkpoint::{StoredCheckpoint, ThreadStatus};
 use crate::durable::{Fingerprint, slice};
 use crate::flow::Flow;
@@ -22,7 +22,7 @@ use crate::launch::Launch;
 use crate::middleware::Middleware;
 use crate::outcome::{RunError, RunErrorKind, ThreadError};
 use crate::state::{InputOf, KeyFlag, State, Storable};
-use crate::thread::{Retention, Thread};
+use crate::thread::{Retention, Thread, Threads};
 
 /// A flow whose threads an engine keeps: the engine has the [records](ThreadRecords) of a thread, and executes one superstep at a
 /// time.
@@ -81,6 +81,8 @@ pub struct ThreadEngine<F: Flow> {
     launch: Launch<F>,
     placed: Arc<BTreeMap<String, String>>,
     retention: Retention,
+    /// How many events of a thread are logged at least.
+    pub(super) logs: Option<u64>,
     pub(super) publisher: Option<Arc<Publisher>>,
 }
 
@@ -92,6 +94,7 @@ impl<F: Flow> Clone for ThreadEngine<F> {
             launch: self.launch.clone(),
             placed: Arc::clone(&self.placed),
             retention: self.retention,
+            logs: self.logs,
             publisher: self.publisher.clone(),
         }
     }
@@ -109,6 +112,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
             placed: Arc::new(placed.collect()),
             launch,
             retention: Retention::ALL,
+            logs: None,
             publisher: None,
         }
     }
@@ -213,7 +217,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     ) -> Result<(T, RecordChanges), RecordsError> {
         let store = PassStore::new(thread, records.clone(), None).await?;
         store.token().drain();
-        let done = work(self.thread(thread, &store, self.launch.clone())).await;
+        let done = work(self.edited(thread, &store)).await;
         if store.info().await?.status == ThreadStatus::Stopped {
             let running = ThreadStatus::Running;
             store
@@ -221,6 +225,50 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
                 .await?;
         }
         Ok((done, store.changes().await?))
+    }
+
+    /// Calls `work`, which makes another thread with [`copy_to`](Thread::copy_to) or [`fork_to`](Thread::fork_to). Returns its result
+    /// and the records of the other thread, which are empty if it was not made. This thread does not change.
+    ///
+    /// ```
+    /// use petalflow::engine::{ThreadEngine, ThreadRecords};
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write() -> EssayDraft { EssayDraft("petals".into()) }
+    /// # flow!(Write(Essay) { write });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let engine = ThreadEngine::new(Write::new());
+    /// let mut records = ThreadRecords::default();
+    /// records.apply(&engine.begin("ann", &records, ()).await?);
+    /// let copies = engine.make("ann", &records, "bob", async |ann| ann.copy_to("bob").await.map(drop));
+    /// let (copied, of_bob) = copies.await?;
+    /// copied?;
+    /// assert!(!of_bob.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The records cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn make<T>(
+        &self,
+        thread: &str,
+        records: &ThreadRecords,
+        other: &str,
+        work: impl AsyncFnOnce(Thread<F>) -> T,
+    ) -> Result<(T, ThreadRecords), RecordsError> {
+        let store = PassStore::new(thread, records.clone(), None).await?;
+        let done = work(self.edited(thread, &store)).await;
+        Ok((done, ThreadRecords::read(&store, other).await?))
     }
 
     /// The changes of a run that has stored what it begins with.
@@ -301,7 +349,8 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
             has_others: Arc::clone(&has_others),
         };
         let launch = self.launch.clone().after(used, Some(Arc::new(outermost)));
-        let error = self.thread(thread, &store, launch).resume(()).await.err()?;
+        let thread = self.threads(&store, launch).thread(thread);
+        let error = thread.resume(()).await.err()?;
         let drained = matches!(error.kind(), RunErrorKind::Drained { .. });
         settle(&store, self.launch.flow().stored_name(), Some(error))
             .await
@@ -385,7 +434,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     /// // In another process:
     /// let mut pass = engine.run_task("ann", records.for_task(task), 0, task);
     /// while let Some(batch) = pass.next().await {
-    ///     records.apply(&batch.of_task().changes);
+    ///     records.apply_task(&batch.of_task().changes)?;
     /// }
     /// let batch = engine.advance("ann", records.clone(), 0, []).next().await.expect("it ends");
     /// assert!(batch.end.is_some_and(|end| end.committed));
@@ -422,10 +471,12 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         let (sender, batches) = mpsc::unbounded_channel();
         let (engine, thread, to) = (self.clone(), thread.to_string(), sender.clone());
         let events = self.pass_events(&thread, &records, used, task, &self.placed);
+        let role = Role::of(task, &self.placed);
         let prepared = async move {
             let store = PassStore::new(&thread, records, Some(to)).await?;
             let launch = engine.launch.clone().after(used, outermost(&store));
-            let mut run = engine.thread(&thread, &store, launch).resume(());
+            let threads = engine.logging_part(engine.threads(&store, launch), role);
+            let mut run = threads.thread(&thread).resume(());
             if let Some(events) = events {
                 run = run.send_events_to(events);
             }
@@ -441,8 +492,14 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         )
     }
 
-    fn thread(&self, thread: &str, store: &PassStore, launch: Launch<F>) -> Thread<F> {
+    /// The thread, to read it, or to change it without running a node.
+    fn edited(&self, thread: &str, store: &PassStore) -> Thread<F> {
+        let threads = self.threads(store, self.launch.clone());
+        self.logging_start(threads).thread(thread)
+    }
+
+    fn threads(&self, store: &PassStore, launch: Launch<F>) -> Threads<F> {
         let threads = launch.cancel_with(store.token()).store(store);
-        threads.retention(self.retention).thread(thread)
+        threads.retention(self.retention)
     }
 }

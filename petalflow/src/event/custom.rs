@@ -58,6 +58,7 @@ impl<T: Serialize + Any + Send + Sync> EventPayload for T {
 pub struct CustomEvent {
     name: Option<&'static str>,
     payload: Arc<dyn EventPayload>,
+    is_partial: bool,
 }
 
 impl CustomEvent {
@@ -66,6 +67,7 @@ impl CustomEvent {
         CustomEvent {
             name: None,
             payload: Arc::new(payload),
+            is_partial: false,
         }
     }
 
@@ -83,6 +85,28 @@ impl CustomEvent {
             name: Some(name),
             ..Self::new(payload)
         }
+    }
+
+    /// Marks a part of something that a later event has whole, such as a piece of the text that a model writes. Listeners receive
+    /// it, and an [event log](crate::thread::Threads::event_log) in a store has it. The log of a thread that an engine keeps does
+    /// not have it, because that log travels with each superstep.
+    ///
+    /// ```
+    /// use petalflow::event::CustomEvent;
+    ///
+    /// let piece = CustomEvent::new("All ab").partial();
+    /// assert!(piece.is_partial());
+    /// assert!(!CustomEvent::new("All about roses").is_partial());
+    /// ```
+    #[must_use]
+    pub fn partial(mut self) -> Self {
+        self.is_partial = true;
+        self
+    }
+
+    /// Whether it is [marked](Self::partial) as a part.
+    pub fn is_partial(&self) -> bool {
+        self.is_partial
     }
 
     /// The name, if the event was created with one.

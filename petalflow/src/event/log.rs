@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::newest_superstep::NewestSuperstep;
-use super::{CustomEvent, Event, EventKind};
+use super::{CustomEvent, Event, EventKind, TaskInfo};
 use crate::ids::Namespace;
 use crate::state::{RawValue, State};
 
@@ -47,14 +47,38 @@ pub(crate) type LogEntry = (String, RawValue);
 /// An event in the form in which it is stored: without the states in it.
 pub(crate) struct WithoutState<'a, S: State>(pub(crate) &'a Event<S>);
 
-/// Whether an event is stored, by the namespace that it is from and the name of its kind.
-pub(crate) type EventFilter = Arc<dyn Fn(&Namespace, &str) -> bool + Send + Sync>;
+/// What is known of an event when it is decided whether to store it.
+#[cfg_attr(not(feature = "engine"), allow(dead_code))]
+pub(crate) struct LogCandidate<'a> {
+    pub(crate) namespace: &'a Namespace,
+    /// The name of its kind.
+    pub(crate) kind: &'a str,
+    pub(crate) task: Option<&'a TaskInfo>,
+    /// Whether a later event has the whole of it.
+    pub(crate) is_partial: bool,
+}
+
+/// Whether an event is stored.
+pub(crate) type EventFilter = Arc<dyn Fn(&LogCandidate<'_>) -> bool + Send + Sync>;
+
+/// What a run is of a turn, which decides when its events are stored, and whether its end is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum LogRole {
+    /// All of it.
+    #[default]
+    Whole,
+    /// Its start, if it is drained: an engine continues it.
+    Start,
+    /// A superstep or a task of it. An engine stores how the turn ends.
+    Part,
+}
 
 /// Which events are stored.
 pub(crate) struct LogSettings {
     /// How many events remain at least.
     pub(crate) events: u64,
     pub(crate) filter: Option<EventFilter>,
+    pub(crate) role: LogRole,
 }
 
 /// Events that are not in the store yet.
@@ -80,7 +104,13 @@ impl LogBuffer {
                 EventKind::Nested(nested) => nested.name(),
                 kind => kind.name(),
             };
-            if !filter(&event.namespace, &kind_name(name)) {
+            let candidate = LogCandidate {
+                namespace: &event.namespace,
+                kind: &kind_name(name),
+                task: event.task.as_ref(),
+                is_partial: event.kind.is_partial(),
+            };
+            if !filter(&candidate) {
                 return;
             }
         }

@@ -16,7 +16,9 @@ use std::time::Duration;
 pub use custom::{CustomEvent, EventPayload};
 pub(crate) use end::RunEnd;
 pub use log::LoggedEvent;
-pub(crate) use log::{EventFilter, LogBuffer, LogEntry, LogSettings, WithoutState, kind_name};
+pub(crate) use log::{
+    EventFilter, LogBuffer, LogCandidate, LogEntry, LogRole, LogSettings, WithoutState, kind_name,
+};
 pub(crate) use mode::Modes;
 pub(crate) use queue::EventQueue;
 #[cfg(feature = "engine")]
@@ -205,6 +207,7 @@ pub struct NestedEvent {
     event: Arc<dyn Any + Send + Sync>,
     name: &'static str,
     modes: Modes,
+    is_partial: bool,
     /// The event as it is stored.
     entry: fn(&(dyn Any + Send + Sync)) -> Option<LogEntry>,
 }
@@ -214,6 +217,7 @@ impl NestedEvent {
         NestedEvent {
             name: event.kind.name(),
             modes: event.kind.modes(),
+            is_partial: event.kind.is_partial(),
             event: Arc::new(event),
             entry: |event| event.downcast_ref::<Event<S>>()?.log_entry(),
         }
@@ -271,6 +275,15 @@ impl<S: State> Event<S> {
 }
 
 impl<S: State> EventKind<S> {
+    /// Whether a later event has the whole of it.
+    pub(crate) fn is_partial(&self) -> bool {
+        match self {
+            EventKind::Custom(custom) => custom.is_partial(),
+            EventKind::Nested(nested) => nested.is_partial,
+            _ => false,
+        }
+    }
+
     /// The name of the kind, for logs.
     pub fn name(&self) -> &'static str {
         match self {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Thread, ThreadError, Threads};
 use crate::durable;
-use crate::event::{LoggedEvent, Namespace};
+use crate::event::{LogCandidate, LoggedEvent, Namespace};
 use crate::flow::Flow;
 
 impl<F: Flow> Threads<F> {
@@ -74,7 +74,9 @@ impl<F: Flow> Threads<F> {
         mut self,
         keeps: impl Fn(&Namespace, &str) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.event_filter = Some(Arc::new(keeps));
+        self.event_filter = Some(Arc::new(move |event: &LogCandidate<'_>| {
+            keeps(event.namespace, event.kind)
+        }));
         self
     }
 }

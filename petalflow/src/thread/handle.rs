@@ -314,6 +314,7 @@ impl<F: Flow> Thread<F> {
             event_log: threads.event_log.map(|events| LogSettings {
                 events,
                 filter: threads.event_filter.clone(),
+                role: threads.log_role,
             }),
             discard_pending: false,
             leaves_held,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Durability, OnBusy, Retention, ThreadError};
 use crate::cancel_token::RunToken;
 use crate::checkpoint::{Store, ThreadInfo, ThreadQuery};
-use crate::event::EventFilter;
+use crate::event::{EventFilter, LogRole};
 use crate::exec::Settings;
 use crate::flow::Flow;
 
@@ -44,6 +44,7 @@ pub struct Threads<F: Flow> {
     pub(super) event_log: Option<u64>,
     /// Which events are stored.
     pub(super) event_filter: Option<EventFilter>,
+    pub(super) log_role: LogRole,
 }
 
 impl<F: Flow> Clone for Threads<F> {
@@ -57,6 +58,7 @@ impl<F: Flow> Clone for Threads<F> {
             retention: self.retention,
             event_log: self.event_log,
             event_filter: self.event_filter.clone(),
+            log_role: self.log_role,
         }
     }
 }
@@ -83,7 +85,20 @@ impl<F: Flow> Threads<F> {
             retention: Retention::ALL,
             event_log: None,
             event_filter: None,
+            log_role: LogRole::default(),
         }
+    }
+
+    /// Stores the events of runs that are parts of turns which an engine executes.
+    #[cfg(feature = "engine")]
+    pub(crate) fn log_of_engine(
+        mut self,
+        events: u64,
+        filter: Option<EventFilter>,
+        role: LogRole,
+    ) -> Self {
+        (self.event_log, self.event_filter, self.log_role) = (Some(events), filter, role);
+        self
     }
 
     /// Sets when checkpoints are written. The default is after each superstep.

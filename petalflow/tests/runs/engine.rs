@@ -285,7 +285,7 @@ async fn requested_bytes(engine: ThreadEngine<SearchAll>) -> (Vec<(usize, usize)
             sizes.push((whole, needed.to_bytes().len()));
             let mut task = engine.run_task("t", needed, used, request.task);
             while let Some(batch) = task.next().await {
-                records.apply(&batch.of_task().changes);
+                records.apply_task(&batch.of_task().changes).unwrap();
             }
         }
         let mut pass = engine.advance("t", records.clone(), used, []);
@@ -341,5 +341,73 @@ impl<S: State> petalflow::middleware::Middleware<S> for Plain {
         next: petalflow::middleware::Next<'_, S>,
     ) -> Result<(), petalflow::BoxError> {
         next.run(call).await
+    }
+}
+
+/// Executes supersteps until the thread rests, and logs how it rests. Each pass of a superstep is made twice: what the first one has
+/// handed out after its first batch is lost.
+async fn logged(engine: &ThreadEngine<CrawlAll>, records: &mut ThreadRecords) {
+    for used in 0.. {
+        let requests = engine.requests("t", records, used).await;
+        for request in requests.into_iter().flatten() {
+            let needed = engine.records_for(records, &request);
+            let mut task = engine.run_task("t", needed, used, request.task);
+            while let Some(batch) = task.next().await {
+                records.apply_task(&batch.of_task().changes).unwrap();
+            }
+        }
+        let mut lost = engine.advance("t", records.clone(), used, []);
+        let first = lost.next().await.unwrap();
+        if first.end.is_none() {
+            records.apply(&first.changes);
+        }
+        drop(lost);
+        let mut pass = engine.advance("t", records.clone(), used, []);
+        let mut continues = false;
+        while let Some(batch) = pass.next().await {
+            records.apply(&batch.changes);
+            continues = batch.end.is_some_and(|end| end.continues());
+        }
+        if !continues {
+            break;
+        }
+    }
+    let end = engine.log_end("t", records, 7, None).await.unwrap();
+    records.apply(&end);
+}
+
+#[tokio::test]
+async fn the_log_has_each_event_of_a_turn_once_wherever_its_tasks_run() {
+    let engines = [
+        ThreadEngine::new(CrawlAll::new()),
+        ThreadEngine::new(CrawlAll::new())
+            .place("fetch", "pool")
+            .unwrap(),
+    ];
+    for engine in engines {
+        let engine = engine.event_log(1_000);
+        let mut records = ThreadRecords::default();
+        let mut after = 0;
+        // In the first turn `count` goes back to `list` once.
+        for (nodes, checkpoints) in [(8, 7), (4, 4)] {
+            let begun = engine.begin("t", &records, vec![1, 2]).await.unwrap();
+            records.apply(&begun);
+            logged(&engine, &mut records).await;
+            let read = engine.edit("t", &records, async |thread| {
+                (thread.events_since(after).await, thread.last_event().await)
+            });
+            let ((events, last), changes) = read.await.unwrap();
+            let events = events.unwrap();
+            assert!(changes.is_empty());
+            assert_eq!(events[0].number, after + 1);
+            after = last.unwrap();
+            assert_eq!(events.last().unwrap().number, after);
+            let count = |kind| events.iter().filter(|event| event.kind == kind).count();
+            assert_eq!((count("run_started"), count("finished")), (1, 1));
+            assert_eq!(count("node_started"), nodes);
+            assert_eq!(count("node_finished"), nodes);
+            assert_eq!(count("checkpoint"), checkpoints);
+            assert_eq!(events.last().unwrap().recorded_ms, 7);
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use petalflow::Context;
+use petalflow::event::CustomEvent;
 use petalflow::tool::ToolCall;
 use petalflow_llm::stream::Delta;
 use petalflow_llm::{
@@ -103,7 +104,7 @@ async fn respond(
                 .unwrap_or_else(|| Ok(LlmResponse::default()));
         }
         if let Delta::Text(text) = chunk.delta {
-            cx.emit(ConversationEvent::Piece { text });
+            cx.emit_with(|| CustomEvent::new(ConversationEvent::Piece { text }).partial());
         }
     }
     Err(LlmError::new(

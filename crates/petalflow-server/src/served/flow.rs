@@ -238,9 +238,8 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
         TypedThreads::new(flow, launch.store(store), log)
     }
 
-    /// The flow with threads that an engine runs. The protocols of agents need the log of a store, so it is a plain flow for clients.
-    pub(crate) fn with_engine(mut self, threads: Arc<dyn RemoteThreads<F>>) -> RemoteFlow<F> {
-        self.facts.kind = FlowKind::Flow;
+    /// The flow with threads that an engine runs.
+    pub(crate) fn with_engine(self, threads: Arc<dyn RemoteThreads<F>>) -> RemoteFlow<F> {
         RemoteFlow::new(self.typed().0, threads)
     }
 

@@ -8,6 +8,10 @@ mod forms;
 mod question;
 mod remote;
 mod remote_flow;
+#[cfg(feature = "protocol")]
+mod remote_log;
+mod remote_run;
+mod remote_work;
 mod stored;
 mod threads;
 mod typed;

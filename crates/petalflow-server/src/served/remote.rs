@@ -37,7 +37,10 @@ pub type ThreadWork<F> =
 ///     async fn edit(&self, _: &str, _: ThreadWork<F>) -> Result<(), ThreadError> {
 ///         Err(nowhere())
 ///     }
-///     async fn wait(&self, _: &str) -> Result<(), ThreadError> {
+///     async fn make(&self, _: &str, _: &str, _: ThreadWork<F>) -> Result<(), ThreadError> {
+///         Err(nowhere())
+///     }
+///     async fn wait(&self, _: &str) -> Result<Option<String>, ThreadError> {
 ///         Err(nowhere())
 ///     }
 ///     async fn cancel(&self, _: &str) -> Result<(), ThreadError> {
@@ -82,7 +85,20 @@ pub trait RemoteThreads<F: Flow>: Send + Sync + 'static {
     /// If the future is dropped, the changes are made or not.
     async fn edit(&self, thread: &str, work: ThreadWork<F>) -> Result<(), ThreadError>;
 
-    /// Waits until the thread rests.
+    /// As [`read`](Self::read), for work that makes another thread, such as [`Thread::copy_to`] and [`Thread::fork_to`], and takes
+    /// over the other one, as one change. If the work has made none, nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// There is such a thread already, or the engine does not answer. Then nothing has changed.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the other thread is made or not.
+    async fn make(&self, thread: &str, other: &str, work: ThreadWork<F>)
+    -> Result<(), ThreadError>;
+
+    /// Waits until the thread rests. Returns why it has failed, if it has.
     ///
     /// # Errors
     ///
@@ -91,7 +107,7 @@ pub trait RemoteThreads<F: Flow>: Send + Sync + 'static {
     /// # Cancel safety
     ///
     /// Dropping the future changes nothing.
-    async fn wait(&self, thread: &str) -> Result<(), ThreadError>;
+    async fn wait(&self, thread: &str) -> Result<Option<String>, ThreadError>;
 
     /// Cancels the run of the thread, which is held then.
     ///
@@ -137,6 +153,28 @@ pub trait RemoteThreads<F: Flow>: Send + Sync + 'static {
     /// Dropping the future changes nothing.
     async fn list(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, ThreadError>;
 
-    /// The events of the thread with numbers above this one, and those that follow, until it rests.
+    /// The published events of the thread with numbers above this one, and those that follow, until it rests. The value of an event
+    /// with which a task begins again, because its process was lost, has the field `restarts` with `true`: what the task has said
+    /// before does not count.
     fn follow(&self, thread: &str, number: u64) -> FollowedEvents;
+
+    /// The number of the newest published event; 0 if there is none. `None` if the engine publishes no events. By default it does
+    /// not.
+    ///
+    /// # Errors
+    ///
+    /// The events cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    async fn newest_event(&self, _thread: &str) -> Result<Option<u64>, ThreadError> {
+        Ok(None)
+    }
+
+    /// Whether a thread has a log of its events, as `petalflow::engine::ThreadEngine::event_log` makes it. The protocols of agents
+    /// need it. By default it has none.
+    fn has_event_log(&self) -> bool {
+        false
+    }
 }

@@ -1,11 +1,8 @@
 //! A flow whose threads an engine keeps and runs in other processes.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::future::Future;
+use std::sync::Arc;
 
-use axum::http::StatusCode;
-use futures_util::future::BoxFuture;
-use futures_util::{StreamExt as _, stream};
 use petalflow::checkpoint::{StoreError, ThreadInfo, ThreadQuery, ThreadStatus};
 use petalflow::interrupt::Resume;
 use petalflow::run::{CancelToken, RunErrorKind};
@@ -17,9 +14,12 @@ use serde_json::{Map, Value};
 use super::facts::Facts;
 use super::question::AnswerBody;
 use super::remote::RemoteThreads;
+#[cfg(feature = "protocol")]
+use super::remote_log;
 use super::threads::{Elsewhere, Input, Labels, ReadThreads, RunEvents, ServedThreads, no_thread};
 use super::typed::edit_of;
 use super::typed_flow::TypedFlow;
+use super::{remote_run, remote_work};
 use crate::refusal::Refusal;
 
 /// A flow with the threads of an engine.
@@ -27,9 +27,6 @@ pub(crate) struct RemoteFlow<F: Flow> {
     flow: Arc<TypedFlow<F>>,
     threads: Arc<dyn RemoteThreads<F>>,
 }
-
-/// What is done with a copy of a thread.
-type Work<F, T> = Box<dyn FnOnce(Thread<F>) -> BoxFuture<'static, Result<T, Refusal>> + Send>;
 
 impl<F: Flow<State: Storable>> RemoteFlow<F> {
     pub(super) fn new(flow: TypedFlow<F>, threads: Arc<dyn RemoteThreads<F>>) -> Self {
@@ -40,76 +37,37 @@ impl<F: Flow<State: Storable>> RemoteFlow<F> {
     }
 
     /// Reads a thread.
-    async fn read<T: Send + 'static>(&self, thread: &str, work: Work<F, T>) -> Result<T, Refusal> {
-        let result = Arc::default();
-        let work = storing(work, &result);
-        self.threads.read(thread, work).await?;
-        taken(&result)
+    async fn read<T: Send + 'static, D: Future<Output = Result<T, Refusal>> + Send + 'static>(
+        &self,
+        thread: &str,
+        work: impl FnOnce(Thread<F>) -> D + Send + 'static,
+    ) -> Result<T, Refusal> {
+        remote_work::read(&*self.threads, thread, work).await?
     }
 
     /// Changes a thread.
-    async fn change<T: Send + 'static>(
+    async fn change<T: Send + 'static, D: Future<Output = Result<T, Refusal>> + Send + 'static>(
         &self,
         thread: &str,
-        work: Work<F, T>,
+        work: impl FnOnce(Thread<F>) -> D + Send + 'static,
     ) -> Result<T, Refusal> {
-        let result = Arc::default();
-        let work = storing(work, &result);
-        self.threads.edit(thread, work).await?;
-        taken(&result)
+        remote_work::edit(&*self.threads, thread, work).await?
     }
 
-    /// A run that the engine has begun. The stream has no events and ends with the run. A server that stops does not wait for it.
-    fn run(&self, thread: &str, token: &CancelToken) -> RunEvents {
-        let (threads, thread, token) =
-            (Arc::clone(&self.threads), thread.to_string(), token.clone());
-        let ended = async move {
-            tokio::select! {
-                // Clients see the state of the thread, whether this fails or not.
-                _ = threads.wait(&thread) => {}
-                () = drained(&token) => {}
-                () = token.cancelled() => {
-                    if !token.is_draining() {
-                        let _ = threads.cancel(&thread).await;
-                    }
-                }
-            }
-        };
-        stream::once(ended).filter_map(async |()| None).boxed()
+    /// Where the published events of the thread end now. `None` if no reader needs them: then no piece of an answer arrives before
+    /// the log has the whole of it.
+    async fn newest_event(&self, thread: &str) -> Option<u64> {
+        if !self.threads.has_event_log() {
+            return None;
+        }
+        // A run does not depend on its events.
+        self.threads.newest_event(thread).await.ok().flatten()
     }
-}
 
-/// Completes when the server stops. A token does not wake anyone when it is drained, because runs look at it at their barriers.
-async fn drained(token: &CancelToken) {
-    while !token.is_draining() {
-        tokio::time::sleep(Duration::from_millis(100)).await;
+    /// A run that the engine has begun, whose published events come after this one.
+    fn run(&self, thread: &str, token: &CancelToken, published: Option<u64>) -> RunEvents {
+        remote_run::events(&self.threads, thread, token, published)
     }
-}
-
-/// A place for the result of work on a copy.
-type Place<T> = Arc<Mutex<Option<Result<T, Refusal>>>>;
-
-/// The work, which stores its result.
-fn storing<F: Flow, T: Send + 'static>(
-    work: Work<F, T>,
-    result: &Place<T>,
-) -> super::remote::ThreadWork<F> {
-    let result = Arc::clone(result);
-    Box::new(move |thread| {
-        Box::pin(async move {
-            let done = work(thread).await;
-            // Nothing under this lock can panic.
-            *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
-        })
-    })
-}
-
-fn taken<T>(result: &Place<T>) -> Result<T, Refusal> {
-    let taken = result.lock().unwrap_or_else(PoisonError::into_inner).take();
-    taken.unwrap_or_else(|| {
-        let text = "the engine has not opened the thread";
-        Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, text))
-    })
 }
 
 /// The outcome of a run that has stored what it begins with. The engine executes its supersteps.
@@ -125,10 +83,6 @@ fn stored<T>(outcome: Result<T, RunError>) -> Result<(), Refusal> {
         }
         _ => Ok(()),
     }
-}
-
-fn cannot(what: &str) -> ThreadError {
-    ThreadError::Request(format!("threads that an engine runs cannot {what}"))
 }
 
 fn store_error(error: ThreadError) -> StoreError {
@@ -154,10 +108,8 @@ impl<F: Flow<State: Storable>> ReadThreads for RemoteFlow<F> {
 
     async fn view(&self, thread: &str, checkpoint: Option<u64>) -> Result<Option<Value>, Refusal> {
         let flow = Arc::clone(&self.flow);
-        let work = move |thread: Thread<F>| -> BoxFuture<'static, _> {
-            Box::pin(async move { flow.view(&thread, checkpoint).await })
-        };
-        self.read(thread, Box::new(work)).await
+        let work = async move |thread: Thread<F>| flow.view(&thread, checkpoint).await;
+        self.read(thread, work).await
     }
 
     async fn history(
@@ -165,10 +117,8 @@ impl<F: Flow<State: Storable>> ReadThreads for RemoteFlow<F> {
         thread: &str,
         query: HistoryQuery,
     ) -> Result<Vec<CheckpointInfo>, Refusal> {
-        let work = move |thread: Thread<F>| -> BoxFuture<'static, _> {
-            Box::pin(async move { Ok(thread.history(query).await?) })
-        };
-        self.read(thread, Box::new(work)).await
+        let work = async move |thread: Thread<F>| Ok(thread.history(query).await?);
+        self.read(thread, work).await
     }
 
     fn follow(&self, thread: &str, number: u64) -> FollowedEvents {
@@ -215,6 +165,7 @@ impl<F: Flow<State: Storable>> ServedThreads for RemoteFlow<F> {
     ) -> Result<RunEvents, Refusal> {
         let value = self.flow.read_input(input.value)?;
         let (labels, discards) = (input.labels, input.discards);
+        let published = self.newest_event(thread).await;
         let work = async move |thread: Thread<F>| {
             if !labels.is_empty() {
                 thread.set_labels(labels).await?;
@@ -223,9 +174,8 @@ impl<F: Flow<State: Storable>> ServedThreads for RemoteFlow<F> {
             let run = if discards { run.discard_pending() } else { run };
             stored(run.await)
         };
-        self.change(thread, Box::new(move |thread| Box::pin(work(thread))))
-            .await?;
-        Ok(self.run(thread, token))
+        self.change(thread, work).await?;
+        Ok(self.run(thread, token, published))
     }
 
     async fn answer(
@@ -236,39 +186,46 @@ impl<F: Flow<State: Storable>> ServedThreads for RemoteFlow<F> {
         token: &CancelToken,
     ) -> Result<RunEvents, Refusal> {
         let (flow, question) = (Arc::clone(&self.flow), question.to_string());
+        let published = self.newest_event(thread).await;
         let work = async move |thread: Thread<F>| {
             let with = flow.resume_with(&thread, &question, answer).await?;
             stored(thread.resume(with).await)
         };
-        self.change(thread, Box::new(move |thread| Box::pin(work(thread))))
-            .await?;
-        Ok(self.run(thread, token))
+        self.change(thread, work).await?;
+        Ok(self.run(thread, token, published))
     }
 
     async fn resume(&self, thread: &str, token: &CancelToken) -> Result<RunEvents, Refusal> {
         let work = async |thread: Thread<F>| stored(thread.resume(Resume::from(())).await);
-        self.change(thread, Box::new(move |thread| Box::pin(work(thread))))
-            .await?;
-        Ok(self.run(thread, token))
+        let published = self.newest_event(thread).await;
+        self.change(thread, work).await?;
+        Ok(self.run(thread, token, published))
     }
 
     /// The engine continues its threads itself.
     async fn recover(&self, thread: &str, token: &CancelToken) -> Result<RunEvents, RunError> {
-        Ok(self.run(thread, token))
+        Ok(self.run(thread, token, None))
+    }
+
+    #[cfg(feature = "protocol")]
+    fn follow_log(&self, thread: &str, number: u64) -> FollowedEvents {
+        remote_log::follow(&self.threads, thread, number)
     }
 
     #[cfg(feature = "protocol")]
     async fn events_since(
         &self,
-        _: &str,
-        _: u64,
+        thread: &str,
+        number: u64,
     ) -> Result<Vec<petalflow::event::LoggedEvent>, ThreadError> {
-        Err(cannot("be served by the protocols of agents"))
+        let work = async move |thread: Thread<F>| thread.events_since(number).await;
+        remote_work::read(&*self.threads, thread, work).await?
     }
 
     #[cfg(feature = "protocol")]
-    async fn last_event(&self, _: &str) -> Result<u64, ThreadError> {
-        Err(cannot("be served by the protocols of agents"))
+    async fn last_event(&self, thread: &str) -> Result<u64, ThreadError> {
+        let work = async move |thread: Thread<F>| thread.last_event().await;
+        remote_work::read(&*self.threads, thread, work).await?
     }
 
     async fn edit(
@@ -279,31 +236,29 @@ impl<F: Flow<State: Storable>> ServedThreads for RemoteFlow<F> {
     ) -> Result<u64, Refusal> {
         let edit = edit_of(keys, node)?;
         let work = async move |thread: Thread<F>| Ok(thread.update(edit).await?);
-        self.change(thread, Box::new(move |thread| Box::pin(work(thread))))
-            .await
+        self.change(thread, work).await
     }
 
     async fn fork(&self, thread: &str, checkpoint: u64) -> Result<u64, Refusal> {
-        let work = move |thread: Thread<F>| -> BoxFuture<'static, _> {
-            Box::pin(async move { Ok(thread.fork(checkpoint).await?) })
-        };
-        self.change(thread, Box::new(work)).await
+        let work = async move |thread: Thread<F>| Ok(thread.fork(checkpoint).await?);
+        self.change(thread, work).await
     }
 
-    async fn fork_to(&self, _: &str, _: u64, _: &str) -> Result<(), ThreadError> {
-        Err(cannot(
-            "be forked into another thread: leave out `id` to continue this one from the checkpoint",
-        ))
+    async fn fork_to(&self, thread: &str, checkpoint: u64, to: &str) -> Result<(), ThreadError> {
+        let other = to.to_string();
+        let work = async move |thread: Thread<F>| thread.fork_to(checkpoint, other).await.map(drop);
+        remote_work::make(&*self.threads, thread, to, work).await?
     }
 
-    async fn copy(&self, _: &str, _: &str) -> Result<(), ThreadError> {
-        Err(cannot("be copied"))
+    async fn copy(&self, thread: &str, to: &str) -> Result<(), ThreadError> {
+        let other = to.to_string();
+        let work = async move |thread: Thread<F>| thread.copy_to(other).await.map(drop);
+        remote_work::make(&*self.threads, thread, to, work).await?
     }
 
     async fn set_labels(&self, thread: &str, labels: Labels) -> Result<(), Refusal> {
         let work = async move |thread: Thread<F>| Ok(thread.set_labels(labels).await?);
-        self.change(thread, Box::new(move |thread| Box::pin(work(thread))))
-            .await
+        self.change(thread, work).await
     }
 
     async fn delete(&self, thread: &str) -> Result<(), ThreadError> {

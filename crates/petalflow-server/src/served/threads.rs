@@ -6,7 +6,7 @@ use futures_util::stream::BoxStream;
 use petalflow::checkpoint::{StoreError, ThreadInfo, ThreadQuery};
 use petalflow::run::CancelToken;
 use petalflow::thread::{CheckpointInfo, FollowedEvents, HistoryQuery, ThreadError};
-use petalflow::{RunError, async_trait};
+use petalflow::{BoxError, RunError, async_trait};
 use petalflow_documents::Envelope;
 use serde_json::{Map, Value};
 
@@ -20,10 +20,21 @@ pub(crate) type RunEvents = BoxStream<'static, RunEvent>;
 /// An event of a run, as far as the server needs it.
 pub(crate) struct RunEvent {
     /// The error of a run that fails.
-    pub(crate) failure: Option<RunError>,
+    pub(crate) failure: Option<BoxError>,
     /// What readers of a turn need before the log has it.
     #[cfg(feature = "protocol")]
     pub(crate) live: Option<crate::turn_parts::LiveEvent>,
+}
+
+impl RunEvent {
+    /// The end of a run, with its error if it has failed.
+    pub(super) fn end(failure: Option<BoxError>) -> Self {
+        RunEvent {
+            failure,
+            #[cfg(feature = "protocol")]
+            live: None,
+        }
+    }
 }
 
 /// The labels of a thread, by name.
@@ -116,6 +127,12 @@ pub(crate) trait ServedThreads: ReadThreads {
     async fn resume(&self, thread: &str, token: &CancelToken) -> Result<RunEvents, Refusal>;
     async fn recover(&self, thread: &str, token: &CancelToken) -> Result<RunEvents, RunError>;
 
+    /// The stored events with numbers above this one, and those that follow, until no run is in progress. Of threads of an engine,
+    /// these are not the events that [`follow`](ReadThreads::follow) gives, which can be lost.
+    #[cfg(feature = "protocol")]
+    fn follow_log(&self, thread: &str, number: u64) -> FollowedEvents {
+        self.follow(thread, number)
+    }
     /// The stored events with numbers above this one.
     #[cfg(feature = "protocol")]
     async fn events_since(

@@ -78,7 +78,7 @@ fn run_event<S: State>(event: Event<S>) -> RunEvent {
         #[cfg(feature = "protocol")]
         live: crate::turn_parts::LiveEvent::of(&event),
         failure: match event.kind {
-            EventKind::Failed { error } => Some(error),
+            EventKind::Failed { error } => Some(error.into()),
             _ => None,
         },
     }

@@ -2,12 +2,13 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use petalflow::event::{Event, EventKind};
+use petalflow::event::{Event, EventKind, LoggedEvent};
 use petalflow::state::State;
 use petalflow_agent::AgentEvent;
 use petalflow_conversations::ConversationEvent;
 use tokio::sync::watch;
 
+use super::logged::{Logged, restarts};
 use super::streamed::{Streamed, Voice};
 
 /// An event of a run that readers of its turn need before it is in the log.
@@ -56,6 +57,20 @@ impl LiveEvent {
             }
             _ => None,
         }
+    }
+}
+
+impl LiveEvent {
+    /// The events that readers need of a published event of a thread that an engine runs. `restarts`: what its task has said before
+    /// does not count.
+    pub(crate) fn of_published(event: &LoggedEvent) -> Vec<Self> {
+        let restarts = restarts(event).then_some(LiveEvent::Streamed(Streamed::Retry));
+        let event = match Logged::of(event) {
+            Some(Logged::NodeFinished) => Some(LiveEvent::NodeFinished),
+            Some(Logged::Streamed(piece)) => Some(LiveEvent::Streamed(piece)),
+            _ => None,
+        };
+        restarts.into_iter().chain(event).collect()
     }
 }
 

@@ -2,8 +2,10 @@
 
 mod input;
 mod live;
+mod logged;
 mod streamed;
 
 pub(crate) use input::{PersonAnswer, TurnInput};
 pub(crate) use live::{Live, LiveEvent};
+pub(crate) use logged::Logged;
 pub(crate) use streamed::{Piece, Streamed, Voice};

@@ -29,7 +29,7 @@ async fn request(router: &Router, path: &str, body: &Value) -> Response {
     send(router, request.body(body).expect("a request")).await
 }
 
-pub(super) async fn rpc(router: &Router, method: &str, params: Value) -> Value {
+pub(crate) async fn rpc(router: &Router, method: &str, params: Value) -> Value {
     let call = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
     let response = request(router, "/a2a/guide", &call).await.json();
     assert_eq!(
@@ -39,18 +39,18 @@ pub(super) async fn rpc(router: &Router, method: &str, params: Value) -> Value {
     response
 }
 
-pub(super) fn says(id: &str, text: &str) -> Value {
+pub(crate) fn says(id: &str, text: &str) -> Value {
     json!({ "messageId": id, "role": "ROLE_USER", "parts": [{ "text": text }] })
 }
 
-pub(super) async fn task(router: &Router, message: Value) -> Value {
+pub(crate) async fn task(router: &Router, message: Value) -> Value {
     let response = rpc(router, "SendMessage", json!({ "message": message })).await;
     let task = &response["result"]["task"];
     assert!(task.is_object(), "{response}");
     task.clone()
 }
 
-pub(super) async fn error(router: &Router, method: &str, params: Value) -> (i64, String) {
+pub(crate) async fn error(router: &Router, method: &str, params: Value) -> (i64, String) {
     let response = rpc(router, method, params).await;
     let error = &response["error"];
     let code = error["code"]
@@ -63,11 +63,11 @@ pub(super) async fn error(router: &Router, method: &str, params: Value) -> (i64,
     )
 }
 
-pub(super) fn state(task: &Value) -> &str {
+pub(crate) fn state(task: &Value) -> &str {
     task["status"]["state"].as_str().unwrap_or_default()
 }
 
-pub(super) fn answer(task: &Value) -> String {
+pub(crate) fn answer(task: &Value) -> String {
     let artifacts = task["artifacts"].as_array().into_iter().flatten();
     let parts = artifacts.flat_map(|it| it["parts"].as_array().into_iter().flatten());
     let texts = parts.filter_map(|part| part["text"].as_str());

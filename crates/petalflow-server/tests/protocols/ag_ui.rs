@@ -23,7 +23,7 @@ async fn post(router: &Router, input: Value) -> Response {
 }
 
 /// The events of a run.
-pub(super) async fn run(router: &Router, input: Value) -> Vec<Value> {
+pub(crate) async fn run(router: &Router, input: Value) -> Vec<Value> {
     let response = post(router, input).await;
     assert_eq!(response.status, StatusCode::OK, "{response:?}");
     let data = response
@@ -34,7 +34,7 @@ pub(super) async fn run(router: &Router, input: Value) -> Vec<Value> {
         .collect()
 }
 
-pub(super) fn says(run: &str, messages: &[(&str, &str)]) -> Value {
+pub(crate) fn says(run: &str, messages: &[(&str, &str)]) -> Value {
     let messages: Vec<Value> = messages
         .iter()
         .map(|(id, text)| json!({ "id": id, "role": "user", "content": text }))
@@ -49,21 +49,21 @@ fn kinds(events: &[Value]) -> Vec<&str> {
         .collect()
 }
 
-pub(super) fn text(events: &[Value]) -> String {
+pub(crate) fn text(events: &[Value]) -> String {
     let pieces = events
         .iter()
         .filter(|event| event["type"] == "TEXT_MESSAGE_CONTENT");
     pieces.filter_map(|event| event["delta"].as_str()).collect()
 }
 
-pub(super) fn outcome(events: &[Value]) -> &Value {
+pub(crate) fn outcome(events: &[Value]) -> &Value {
     let last = events.last().expect("there is an event");
     assert_eq!(last["type"], "RUN_FINISHED", "{last}");
     &last["outcome"]
 }
 
 /// The input that answers an interrupt.
-pub(super) fn resume(run: &str, interrupt: &Value, payload: Value) -> Value {
+pub(crate) fn resume(run: &str, interrupt: &Value, payload: Value) -> Value {
     let entry = json!({ "interruptId": interrupt, "status": "resolved", "payload": payload });
     json!({ "threadId": "t", "runId": run, "messages": [], "resume": [entry] })
 }

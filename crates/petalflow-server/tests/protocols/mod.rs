@@ -1,13 +1,13 @@
 //! Agents by the protocols A2A and AG-UI.
 
 #[cfg(feature = "a2a")]
-mod a2a;
+pub(crate) mod a2a;
 #[cfg(feature = "a2a")]
 mod a2a_client;
 #[cfg(feature = "ag-ui")]
-mod ag_ui;
+pub(crate) mod ag_ui;
 #[cfg(feature = "ag-ui")]
 mod ag_ui_client;
-mod guide;
+pub(crate) mod guide;
 #[cfg(all(feature = "a2a", feature = "ag-ui"))]
 mod waits;

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use petalflow::checkpoint::ThreadStatus;
-use petalflow::engine::{Batch, Pass, PassEnd, TaskRequest, ThreadEngine, ThreadRecords};
+use petalflow::engine::{
+    Batch, Pass, PassEnd, RecordsError, TaskRequest, ThreadEngine, ThreadRecords,
+};
 use petalflow::event::TaskId;
 use petalflow::state::Storable;
 use petalflow::{BoxError, Flow, async_trait};
@@ -26,6 +28,7 @@ use super::case::{Driver, DriverCase};
 #[derive(Debug, Default)]
 pub struct SteppedDriver {
     places: bool,
+    logs: bool,
     interruptions: Option<Interruptions>,
 }
 
@@ -70,6 +73,13 @@ impl SteppedDriver {
         self
     }
 
+    /// Logs the events of the thread, which changes no checkpoint.
+    #[must_use]
+    pub fn logging(mut self) -> Self {
+        self.logs = true;
+        self
+    }
+
     /// Drops passes, which then begin again.
     #[must_use]
     pub fn interrupted(mut self, interruptions: Interruptions) -> Self {
@@ -82,13 +92,12 @@ impl SteppedDriver {
         &self,
         records: &mut ThreadRecords,
         begin: impl Fn(ThreadRecords, &[TaskRequest]) -> Pass,
-        record: impl Fn(Batch) -> Batch,
+        record: impl Fn(&mut ThreadRecords, &Batch) -> Result<(), RecordsError>,
     ) -> Result<(Vec<TaskRequest>, PassEnd), BoxError> {
         let mut requests = Vec::new();
         let mut pass = begin(records.clone(), &requests);
         while let Some(batch) = pass.next().await {
-            let batch = record(batch);
-            records.apply(&batch.changes);
+            record(records, &batch)?;
             requests.extend(batch.requests);
             if let Some(end) = batch.end {
                 return Ok((requests, end));
@@ -119,7 +128,11 @@ impl SteppedDriver {
                 )
             };
             let before = records.clone();
-            let (requests, end) = self.take(records, begin, |batch| batch).await?;
+            let record = |records: &mut ThreadRecords, batch: &Batch| {
+                records.apply(&batch.changes);
+                Ok(())
+            };
+            let (requests, end) = self.take(records, begin, record).await?;
             check_requests(engine, &before, used, &requests, &end).await?;
             if requests.is_empty() {
                 if !end.continues() {
@@ -150,7 +163,10 @@ impl SteppedDriver {
                 let needed = engine.records_for(&records, &request);
                 engine.run_task(thread, needed, used, request.task)
             };
-            let (_, end) = self.take(records, run, Batch::of_task).await?;
+            let record = |records: &mut ThreadRecords, batch: &Batch| {
+                records.apply_task(&batch.clone().of_task().changes)
+            };
+            let (_, end) = self.take(records, run, record).await?;
             rest = ThreadRecords::worse(rest, (end.status, end.due_ms));
         }
         if rest.0 == ThreadStatus::Running {
@@ -190,6 +206,9 @@ impl Driver for SteppedDriver {
         for node in case.placed.iter().filter(|_| self.places) {
             engine = engine.place(*node, "pool")?;
         }
+        if self.logs {
+            engine = engine.event_log(10);
+        }
         let mut records = ThreadRecords::default();
         for step in &case.steps {
             let edit = engine.edit(DriverCase::<F>::THREAD, &records, *step);
@@ -198,6 +217,8 @@ impl Driver for SteppedDriver {
             records.apply(&changes);
             if records.status()?.0 == ThreadStatus::Running {
                 self.advance(&engine, &mut records).await?;
+                let end = engine.log_end(DriverCase::<F>::THREAD, &records, 0, None);
+                records.apply(&end.await?);
             }
         }
         Ok(records)

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::checkpoint::{EVENT_LOG, StoreError, StoredCheckpoint, ThreadStorage};
 use crate::clock::now_ms;
 use crate::durable::claim::live_runs::LiveRun;
-use crate::event::{LogBuffer, LogEntry, LogSettings, LoggedEvent, RunEnd};
+use crate::event::{LogBuffer, LogEntry, LogRole, LogSettings, LoggedEvent, RunEnd};
 use crate::future::BoxFuture;
 use crate::outcome::{RunError, RunErrorKind, ThreadError};
 use crate::state::RawValue;
@@ -23,6 +23,7 @@ pub(in crate::durable) struct EventLog {
     pub(in crate::durable) buffer: Arc<LogBuffer>,
     /// How many events remain at least.
     limit: u64,
+    role: LogRole,
     /// Wakes those who follow the thread.
     live: Option<LiveRun>,
     /// Empty while events are written. If the write is dropped, it is not known where the log ends.
@@ -48,6 +49,7 @@ impl EventLog {
             storage: storage.clone(),
             buffer: Arc::new(LogBuffer::new(settings.filter)),
             limit: settings.events.max(1),
+            role: settings.role,
             live,
             position: Mutex::default(),
         }
@@ -71,13 +73,8 @@ impl EventLog {
                 },
             };
             let after = position.newest;
-            let seq = after.unwrap_or(0).saturating_add(entries.len() as u64);
-            let mut record = StoredCheckpoint {
-                seq,
-                base: seq,
-                created_ms: now_ms(),
-                bytes: encode(&entries),
-            };
+            let mut record = record_of(&entries, after.unwrap_or(0), now_ms());
+            let seq = record.seq;
             let appended = self.storage.append(EVENT_LOG, &mut record, after, 0..0);
             appended.await?;
             position.newest = Some(seq);
@@ -106,6 +103,11 @@ impl EventLog {
         self.position.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether what a task has recorded may be all that remains of the run.
+    pub(in crate::durable) fn is_part(&self) -> bool {
+        self.role == LogRole::Part
+    }
+
     /// Stores how the run has ended, with its error, and what has happened before. `is_held`: a person has cancelled the run. A
     /// program that stops drains its runs, and drops those that take too long: the next process continues both.
     pub(in crate::durable) fn end(
@@ -113,6 +115,11 @@ impl EventLog {
         error: Option<&RunError>,
         is_held: bool,
     ) -> BoxFuture<'_, Result<(), StoreError>> {
+        let is_drained =
+            error.is_some_and(|error| matches!(error.kind(), RunErrorKind::Drained { .. }));
+        if self.role == LogRole::Part || (self.role == LogRole::Start && is_drained) {
+            return self.flush();
+        }
         let end = match error {
             None => RunEnd {
                 kind: "finished",
@@ -149,6 +156,31 @@ impl EventLog {
         }
         self.flush()
     }
+}
+
+/// The record of these events, after the event with this number.
+pub(crate) fn record_of(entries: &[LogEntry], after: u64, created_ms: u64) -> StoredCheckpoint {
+    let seq = after.saturating_add(entries.len() as u64);
+    StoredCheckpoint {
+        seq,
+        base: seq,
+        created_ms,
+        bytes: encode(entries),
+    }
+}
+
+/// The record with its events after the event with this number.
+#[cfg(feature = "engine")]
+pub(crate) fn moved_after(
+    record: StoredCheckpoint,
+    after: u64,
+) -> Result<StoredCheckpoint, CodecError> {
+    let seq = after.saturating_add(decode(&record)?.len() as u64);
+    Ok(StoredCheckpoint {
+        seq,
+        base: seq,
+        ..record
+    })
 }
 
 fn encode(entries: &[LogEntry]) -> Vec<u8> {

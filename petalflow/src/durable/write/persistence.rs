@@ -155,6 +155,10 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
     }
 
     async fn flush(&mut self, committed: Committed<'_, S>) -> Result<(), ThreadError> {
+        // A pass that is lost leaves the result of a task only with the events of the task.
+        if let Some(log) = self.log.as_ref().filter(|log| log.is_part()) {
+            log.flush().await?;
+        }
         self.writer.flush(committed).await?;
         self.services.notify_flushed();
         Ok(())

@@ -17,6 +17,7 @@ use crate::ids::{Namespace, TaskId};
 use crate::state::State;
 
 /// What a pass does, which decides which of its events count.
+#[derive(Clone)]
 pub(in crate::engine) enum Role {
     /// It runs a superstep, without the tasks of these nodes.
     Superstep(Arc<BTreeMap<String, String>>),
@@ -39,10 +40,24 @@ pub(in crate::engine) struct PassEvents<S> {
     pub(in crate::engine) state: PhantomData<fn(S)>,
 }
 
-impl<S> PassEvents<S> {
-    /// Whether an event is published. A pass is a run that begins, does one thing, and stops: its beginning and its end are no
-    /// news of the thread.
-    fn counts(&self, namespace: &Namespace, kind: &str, task: Option<&TaskInfo>) -> bool {
+impl Role {
+    /// That of a pass that runs a superstep without the tasks of placed nodes, or this task of it.
+    pub(in crate::engine) fn of(
+        task: Option<TaskId>,
+        placed: &Arc<BTreeMap<String, String>>,
+    ) -> Self {
+        task.map_or_else(|| Role::Superstep(Arc::clone(placed)), Role::Task)
+    }
+
+    /// Whether an event says something of the thread. A pass is a run that begins, does one thing, and stops: its beginning and its
+    /// end are no news of the thread, except for the beginning of the first one of a turn.
+    pub(in crate::engine) fn counts(
+        &self,
+        is_first: bool,
+        namespace: &Namespace,
+        kind: &str,
+        task: Option<&TaskInfo>,
+    ) -> bool {
         let of_barrier = ["checkpoint", "superstep_finished"];
         if !namespace.as_str().is_empty() {
             // A sub-flow is a part of a task: what its nodes say counts.
@@ -52,9 +67,9 @@ impl<S> PassEvents<S> {
             return false;
         }
         if kind == "run_started" {
-            return self.is_first;
+            return is_first;
         }
-        match (&self.role, task) {
+        match (self, task) {
             // The process that runs the task says that it has started.
             (Role::Superstep(placed), Some(task)) => {
                 kind != "node_started" || !placed.contains_key(&*task.node)
@@ -72,7 +87,11 @@ impl<S: State> Sink<S> for PassEvents<S> {
             EventKind::Nested(nested) => nested.name(),
             kind => kind.name(),
         };
-        if !self.counts(&event.namespace, &kind_name(kind), event.task.as_ref()) {
+        let (kind, task) = (kind_name(kind), event.task.as_ref());
+        if !self
+            .role
+            .counts(self.is_first, &event.namespace, &kind, task)
+        {
             return;
         }
         let Some((kind, value)) = event.stored_entry() else {

@@ -67,18 +67,36 @@ pub type StoredEvents = Pin<Box<dyn Stream<Item = Result<(u64, StreamedEvent), B
 /// ```
 /// use futures_util::stream::{self, StreamExt as _};
 /// use petalflow::engine::{EventSource, StoredEvents};
+/// use petalflow::{BoxError, async_trait};
 ///
 /// struct Empty;
 ///
+/// #[async_trait]
 /// impl EventSource for Empty {
 ///     fn events(&self, _: &str) -> StoredEvents {
 ///         stream::pending().boxed()
 ///     }
+///
+///     async fn newest(&self, _: &str) -> Result<u64, BoxError> {
+///         Ok(0)
+///     }
 /// }
 /// ```
+#[async_trait]
 pub trait EventSource: Send + Sync {
     /// All events of the thread that remain, and those that follow. The stream does not end. An error is its last item.
     ///
     /// It always begins with the oldest event: a reader has to know which attempts are newer than others.
     fn events(&self, thread: &str) -> StoredEvents;
+
+    /// The number of the newest event of the thread; 0 if there is none.
+    ///
+    /// # Errors
+    ///
+    /// The events cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    async fn newest(&self, thread: &str) -> Result<u64, BoxError>;
 }

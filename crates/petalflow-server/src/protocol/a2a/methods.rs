@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use petalflow::checkpoint::{Store as _, ThreadQuery};
+use petalflow::checkpoint::ThreadQuery;
 use serde_json::{Value, json};
 
 use super::cancelled;
@@ -80,7 +80,8 @@ impl Agent {
         if task.state.waits() {
             return self.cancel_waiting(task).await;
         }
-        if !self.server.cancel(&task.turn.thread) {
+        let is_cancelled = self.server.cancel_anywhere(&task.turn.thread).await;
+        if !is_cancelled.map_err(A2aError::from)? {
             return refuse(
                 "has no run in this server: another process runs it, or will continue it",
             );
@@ -161,7 +162,7 @@ impl Agent {
                 limit: Some(MAX_THREADS),
                 ..ThreadQuery::default()
             };
-            let page = self.server.settings.store.threads(query).await;
+            let page = self.server.list(query).await;
             let page = page.map_err(Refusal::from)?;
             let Some(last) = page.last() else { break };
             after = Some(last.id.clone());

@@ -1,8 +1,8 @@
 //! Where a turn begins and ends in the log of its thread.
 
 use super::begin::Turn;
-use super::logged::Logged;
 use crate::refusal::Refusal;
+use crate::turn_parts::Logged;
 
 /// Where a turn is in its thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -13,12 +13,11 @@ use tokio::sync::watch;
 use super::begin::Turn;
 use super::end::{self, TurnOutcome};
 use super::item::{ItemKind, TurnItem};
-use super::logged::Logged;
 use super::reader::Reader;
 use crate::refusal::Refusal;
 use crate::served::ServedThreads;
 use crate::server::Inner;
-use crate::turn_parts::{Live, Streamed, Voice};
+use crate::turn_parts::{Live, Logged, Streamed, Voice};
 
 /// The items of a turn. The last one is its end, or an error of the store.
 pub(crate) type TurnItems = BoxStream<'static, Result<TurnItem, Refusal>>;
@@ -28,7 +27,7 @@ impl Turn {
     pub(crate) fn items(&self, server: &Arc<Inner>) -> TurnItems {
         let live = server.live(&self.thread);
         let source = Source {
-            events: self.flow.follow(&self.thread, self.after),
+            events: self.flow.follow_log(&self.thread, self.after),
             turn: TurnReader {
                 server: Some(Arc::clone(server)),
                 ..TurnReader::of(self)

@@ -9,7 +9,6 @@ mod end;
 mod extent;
 mod item;
 mod items;
-mod logged;
 mod reader;
 
 #[cfg(test)]

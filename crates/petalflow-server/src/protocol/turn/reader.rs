@@ -9,8 +9,7 @@ use petalflow_llm::response::FinishReason;
 use petalflow_llm::{Part, Role};
 
 use super::item::{ItemKind, MessageEnd, TurnItem};
-use super::logged::Logged;
-use crate::turn_parts::{Piece, Streamed, Voice};
+use crate::turn_parts::{Logged, Piece, Streamed, Voice};
 
 /// Reads the stored events of a turn, and pieces that are not stored yet.
 #[derive(Debug, Default)]

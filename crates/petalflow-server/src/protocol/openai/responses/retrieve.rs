@@ -55,7 +55,7 @@ pub(crate) async fn cancel(
     if extent.is_some_and(|extent| extent.end.is_some()) {
         return Ok(Json(now(&turn, &head).await?));
     }
-    if !server.cancel(&turn.thread) {
+    if !server.cancel_anywhere(&turn.thread).await? {
         return Err(ApiError::conflict(
             "no run of this server has the response: another process runs it",
         ));

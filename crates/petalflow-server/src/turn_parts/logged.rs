@@ -6,11 +6,11 @@ use petalflow_conversations::ConversationEvent;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::turn_parts::{Streamed, Voice};
+use super::streamed::{Streamed, Voice};
 
 /// A stored event of a turn, as far as readers need it.
 #[derive(Debug)]
-pub(super) enum Logged {
+pub(crate) enum Logged {
     /// A run has begun. In a turn, a second one continues it after a crash.
     RunStarted,
     NodeFinished,
@@ -41,7 +41,7 @@ struct Stored {
 
 impl Logged {
     /// Whether it ends a turn. The next process continues one that was drained.
-    pub(super) fn ends_turn(&self) -> bool {
+    pub(crate) fn ends_turn(&self) -> bool {
         match self {
             Logged::Finished | Logged::Interrupted(_) => true,
             Logged::Failed { reason, .. } => reason.as_deref() != Some("drained"),
@@ -51,7 +51,7 @@ impl Logged {
 
     /// The stored event. `None` if no reader needs it. The events of called agents are in the log of their caller, except for the
     /// start and the end of their runs, which are not those of the turn.
-    pub(super) fn of(event: &LoggedEvent) -> Option<Self> {
+    pub(crate) fn of(event: &LoggedEvent) -> Option<Self> {
         let stored: Stored = event.value.decode().ok()?;
         let is_nested = !stored.namespace.is_empty();
         Some(match &*event.kind {
@@ -73,6 +73,17 @@ impl Logged {
             _ => return None,
         })
     }
+}
+
+/// Whether an event of a thread that an engine runs says that its task begins again.
+pub(super) fn restarts(event: &LoggedEvent) -> bool {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Restarts {
+        restarts: bool,
+    }
+    let stored = event.value.decode::<Restarts>();
+    stored.is_ok_and(|stored| stored.restarts)
 }
 
 /// The event of an agent or of a conversation in a value that a node has emitted.

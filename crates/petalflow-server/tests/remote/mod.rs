@@ -1,21 +1,22 @@
 //! Threads that an engine runs, beside those in the store of the server.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+#[cfg(all(feature = "a2a", feature = "ag-ui", feature = "openai"))]
+mod agents;
+mod engine;
+
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use petalflow::async_trait;
-use petalflow::checkpoint::{InMemoryStore, StoreError, ThreadInfo, ThreadQuery, ThreadStatus};
-use petalflow::engine::{ThreadEngine, ThreadRecords};
+use petalflow::checkpoint::InMemoryStore;
+use petalflow::engine::ThreadEngine;
 use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
-use petalflow::thread::{FollowedEvents, ThreadError};
 use petalflow_documents::kinds::TriggerAuth;
-use petalflow_server::{RemoteThreads, ServedFlow, Server, ThreadWork};
+use petalflow_server::{Notice, RemoteThreads as _, ServedFlow, Server};
 use serde_json::{Value, json};
-use tokio::sync::{Mutex, watch};
 
+use self::engine::Engine;
 use crate::kit::{call, get};
 
 #[derive(serde::Serialize, Ask)]
@@ -30,10 +31,14 @@ struct Refund {
 }
 
 #[node(Refund)]
-async fn check(cents: &u64) {
+async fn check(cents: &u64) -> petalflow::Result<()> {
+    if *cents == 0 {
+        return Err("there is nothing to pay".into());
+    }
     if *cents == 99 {
         tokio::time::sleep(Duration::from_mins(1)).await;
     }
+    Ok(())
 }
 
 #[node(Refund)]
@@ -43,130 +48,18 @@ async fn pay(cx: Context) -> petalflow::Result<RefundPaid> {
 
 flow!(PayRefund(Refund) { check -> pay });
 
-/// An engine in this process: a map of records, and a task for each thread that runs.
-#[derive(Clone)]
-struct Engine {
-    flow: ThreadEngine<PayRefund>,
-    threads: Arc<Mutex<BTreeMap<String, ThreadRecords>>>,
-    /// Sent whenever a thread has changed.
-    changed: watch::Sender<()>,
-    /// The threads that were cancelled.
-    cancelled: Arc<Mutex<Vec<String>>>,
+fn engine() -> Engine<PayRefund> {
+    Engine::new(ThreadEngine::new(PayRefund::new()))
 }
 
-impl Engine {
-    fn new() -> Self {
-        Engine {
-            flow: ThreadEngine::new(PayRefund::new()),
-            threads: Arc::default(),
-            changed: watch::Sender::new(()),
-            cancelled: Arc::default(),
-        }
-    }
-
-    async fn records(&self, thread: &str) -> ThreadRecords {
-        self.threads
-            .lock()
-            .await
-            .get(thread)
-            .cloned()
-            .unwrap_or_default()
-    }
-
-    async fn runs(&self, thread: &str) -> bool {
-        let records = self.records(thread).await;
-        !records.is_empty() && records.status().unwrap().0 == ThreadStatus::Running
-    }
-
-    async fn run(self, thread: String) {
-        for superstep in 0.. {
-            let mut records = self.records(&thread).await;
-            let mut pass = self.flow.advance(&thread, records.clone(), superstep, []);
-            let mut goes_on = false;
-            while let Some(batch) = pass.next().await {
-                records.apply(&batch.changes);
-                goes_on = batch.end.is_some_and(|end| end.continues());
-            }
-            self.threads.lock().await.insert(thread.clone(), records);
-            self.changed.send_replace(());
-            if !goes_on {
-                return;
-            }
-        }
-    }
+fn server(engine: &Engine<PayRefund>) -> Server {
+    listened(engine, |_| ())
 }
 
-#[async_trait]
-impl RemoteThreads<PayRefund> for Engine {
-    async fn read(&self, thread: &str, work: ThreadWork<PayRefund>) -> Result<(), ThreadError> {
-        let records = self.records(thread).await;
-        let read = self
-            .flow
-            .edit(thread, &records, async |thread| work(thread).await);
-        read.await
-            .map(drop)
-            .map_err(|error| StoreError::Other(error.into()).into())
-    }
-
-    async fn edit(&self, thread: &str, work: ThreadWork<PayRefund>) -> Result<(), ThreadError> {
-        if self.runs(thread).await {
-            return Err(ThreadError::Busy {
-                thread: thread.into(),
-            });
-        }
-        let mut records = self.records(thread).await;
-        let edited = self
-            .flow
-            .edit(thread, &records, async |thread| work(thread).await);
-        let ((), changes) = edited.await.expect("the records are whole");
-        if !changes.is_empty() {
-            records.apply(&changes);
-            self.threads.lock().await.insert(thread.into(), records);
-            if self.runs(thread).await {
-                tokio::spawn(self.clone().run(thread.into()));
-            }
-        }
-        Ok(())
-    }
-
-    async fn wait(&self, thread: &str) -> Result<(), ThreadError> {
-        let mut changed = self.changed.subscribe();
-        while self.runs(thread).await {
-            changed.changed().await.expect("the engine is here");
-        }
-        Ok(())
-    }
-
-    async fn cancel(&self, thread: &str) -> Result<(), ThreadError> {
-        self.cancelled.lock().await.push(thread.into());
-        Ok(())
-    }
-
-    async fn delete(&self, thread: &str) -> Result<(), ThreadError> {
-        self.threads.lock().await.remove(thread);
-        Ok(())
-    }
-
-    async fn info(&self, thread: &str) -> Result<Option<ThreadInfo>, ThreadError> {
-        let info = self.records(thread).await.info(thread);
-        info.map_err(|error| StoreError::Other(error.into()).into())
-    }
-
-    async fn list(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, ThreadError> {
-        let threads = self.threads.lock().await;
-        let found = threads.iter().filter(|(id, _)| {
-            id.starts_with(query.prefix) && query.after.is_none_or(|after| id.as_str() > after)
-        });
-        let found = found.filter_map(|(id, records)| records.info(id).ok().flatten());
-        Ok(found.take(query.limit.unwrap_or(usize::MAX)).collect())
-    }
-
-    fn follow(&self, _: &str, _: u64) -> FollowedEvents {
-        FollowedEvents::new(futures_util::stream::empty())
-    }
-}
-
-fn server(engine: &Engine) -> Server {
+fn listened(
+    engine: &Engine<PayRefund>,
+    listener: impl Fn(Notice<'_>) + Send + Sync + 'static,
+) -> Server {
     let remote = ServedFlow::new(PayRefund::new())
         .named("refunds")
         .question::<MayPay>();
@@ -175,6 +68,7 @@ fn server(engine: &Engine) -> Server {
         .serve_flow(local)
         .serve_remote(remote, engine.clone())
         .threads(TriggerAuth::None)
+        .on_notice(listener)
         .build()
         .expect("its settings are right")
 }
@@ -202,7 +96,7 @@ async fn until(server: &Server, thread: &str, status: &str) -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn threads_of_the_store_and_of_an_engine_are_one_list() {
-    let engine = Engine::new();
+    let engine = engine();
     let server = server(&engine);
     for (flow, id) in [("refunds", "a"), ("others", "b"), ("refunds", "c")] {
         assert_eq!(begin(&server, flow, id, 1).await, StatusCode::ACCEPTED);
@@ -226,7 +120,7 @@ async fn threads_of_the_store_and_of_an_engine_are_one_list() {
 
 #[tokio::test(start_paused = true)]
 async fn a_question_of_an_engines_thread_is_answered_once() {
-    let engine = Engine::new();
+    let engine = engine();
     let server = server(&engine);
     begin(&server, "refunds", "a", 1).await;
     assert_eq!(
@@ -251,7 +145,7 @@ async fn a_question_of_an_engines_thread_is_answered_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_stops_leaves_the_runs_of_an_engine_alone() {
-    let engine = Engine::new();
+    let engine = engine();
     let server = server(&engine);
     begin(&server, "refunds", "slow", 99).await;
     let begun = tokio::time::Instant::now();
@@ -265,7 +159,7 @@ async fn a_server_that_stops_leaves_the_runs_of_an_engine_alone() {
 
 #[tokio::test(start_paused = true)]
 async fn a_person_cancels_the_run_of_an_engine() {
-    let engine = Engine::new();
+    let engine = engine();
     let server = server(&engine);
     begin(&server, "refunds", "slow", 99).await;
     let path = "/threads/refunds:slow/cancel";
@@ -284,4 +178,43 @@ async fn a_person_cancels_the_run_of_an_engine() {
     .await
     .status;
     assert_eq!(status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_program_is_told_why_a_thread_of_an_engine_has_failed() {
+    let engine = engine();
+    let lines = Arc::<Mutex<Vec<String>>>::default();
+    let listened_lines = Arc::clone(&lines);
+    let server = listened(&engine, move |notice| {
+        listened_lines.lock().unwrap().push(notice.to_string());
+    });
+    begin(&server, "refunds", "a", 0).await;
+    until(&server, "refunds:a", "failed").await;
+    server.drain(Duration::from_secs(5)).await;
+    let lines = lines.lock().unwrap();
+    let failed = lines.iter().find(|line| line.contains("failed"));
+    let failed = failed.unwrap_or_else(|| panic!("{lines:?}"));
+    assert!(failed.ends_with("there is nothing to pay"), "{failed}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thread_of_an_engine_is_copied_and_forked_into_another_one() {
+    let engine = engine();
+    let server = server(&engine);
+    begin(&server, "refunds", "a", 7).await;
+    let view = until(&server, "refunds:a", "waiting").await;
+    let router = server.router();
+    let fork = json!({ "id": "c", "checkpoint": view["checkpoint"] });
+    for (path, body) in [("copy", json!({ "id": "b" })), ("fork", fork)] {
+        let path = format!("/threads/refunds:a/{path}");
+        let made = call(&router, "POST", &path, body).await;
+        assert_eq!(made.status, StatusCode::CREATED, "{made:?}");
+    }
+    for other in ["refunds:b", "refunds:c"] {
+        assert_eq!(until(&server, other, "held").await["state"]["cents"], 7);
+        let path = format!("/threads/{other}/resume");
+        let resumed = call(&router, "POST", &path, json!({})).await;
+        assert_eq!(resumed.status, StatusCode::ACCEPTED);
+        until(&server, other, "waiting").await;
+    }
 }

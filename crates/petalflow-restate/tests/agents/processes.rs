@@ -1,0 +1,168 @@
+//! The process that runs the tools of an agent is killed: a node host, or the driver.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use petalflow_restate::Endpoint;
+use serde_json::{Value, json};
+
+use super::guide::{self, Guide, Tools};
+use crate::support::{PROGRAM, free_ports};
+
+/// What a process of this test serves: `driver` or `host`, and its address.
+const ROLE: &str = "PETALFLOW_RESTATE_TEST_TOOLS_ROLE";
+const ADDRESS: &str = "PETALFLOW_RESTATE_TEST_TOOLS_ADDRESS";
+const REDIS: &str = "PETALFLOW_RESTATE_TEST_TOOLS_REDIS";
+const PREFIX: &str = "PETALFLOW_RESTATE_TEST_TOOLS_PREFIX";
+/// The file to which each start of what is killed adds a byte.
+const STARTS: &str = "PETALFLOW_RESTATE_TEST_TOOLS_STARTS";
+
+/// Counts a start of what is killed, in a process of this test.
+pub(super) fn count_start() {
+    use std::io::Write as _;
+    let Ok(path) = std::env::var(STARTS) else {
+        return;
+    };
+    let file = std::fs::File::options()
+        .append(true)
+        .create(true)
+        .open(path);
+    let written = file.and_then(|mut file| file.write_all(b"."));
+    written.expect("it is written");
+}
+
+/// Runs as another process of the test. Does nothing in a usual run of the tests.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn process_of_the_tools_test() {
+    let variable = |name| std::env::var(name).ok();
+    let (Some(role), Some(address), Some(redis), Some(prefix)) = (
+        variable(ROLE),
+        variable(ADDRESS),
+        variable(REDIS),
+        variable(PREFIX),
+    ) else {
+        return;
+    };
+    let endpoint = if role == "driver" {
+        Endpoint::new().threads(&guide::flow(Tools::Inline, &redis, &prefix).await)
+    } else {
+        Endpoint::new().nodes(&guide::flow(Tools::Placed, &redis, &prefix).await, "tools")
+    };
+    let bound = endpoint.expect("its name is good").bind(&address).await;
+    bound.expect("the port is free").serve().await;
+}
+
+/// The process that runs tools. It is killed when it is dropped.
+struct Process(Child);
+
+impl Process {
+    fn start(tools: Tools, guide: &Guide, port: u16, starts: &Path) -> Self {
+        let role = match tools {
+            Tools::Inline => "driver",
+            Tools::Placed => "host",
+        };
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        command
+            .args([
+                "--exact",
+                "agents::processes::process_of_the_tools_test",
+                "--nocapture",
+            ])
+            .env(ROLE, role)
+            .env(ADDRESS, format!("127.0.0.1:{port}"))
+            .env(REDIS, guide.redis)
+            .env(PREFIX, &guide.prefix)
+            .env(STARTS, starts)
+            .env_remove(PROGRAM)
+            .stdout(Stdio::null());
+        Process(command.spawn().expect("it starts"))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Waits until so many starts were counted.
+async fn until(starts: &Path, count: u64) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while std::fs::metadata(starts).map_or(0, |file| file.len()) < count {
+        assert!(
+            Instant::now() < deadline,
+            "it has not started {count} times"
+        );
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// Sends this text, and kills the process that runs tools this long after what the text asks for has started. Returns the events of
+/// the response, and of its thread.
+async fn killed(tools: Tools, text: &str, after: Duration) -> Option<(Vec<Value>, String)> {
+    let guide = Guide::without_tools(tools).await?;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let starts: PathBuf = folder.path().join("starts");
+    let [port] = free_ports();
+    let process = Process::start(tools, &guide, port, &starts);
+    guide.restate.register([port]).await;
+    let body = json!({ "model": "guide", "input": text, "stream": true });
+    let killed = async {
+        until(&starts, 1).await;
+        tokio::time::sleep(after).await;
+        drop(process);
+        let process = Process::start(tools, &guide, port, &starts);
+        until(&starts, 2).await;
+        process
+    };
+    let (events, _process) = tokio::join!(guide.http.events("/v1/responses", body), killed);
+    let listed = guide.http.get("/threads").await;
+    let thread = listed["threads"][0]["id"].as_str().expect("there is one");
+    let path = format!("/threads/{thread}/events");
+    let (_, of_thread) = guide.http.send("GET", &path, &Value::Null).await;
+    Some((events, of_thread))
+}
+
+/// The text of a streamed response, which must be complete and have one item.
+fn answer(events: &[Value]) -> String {
+    let last = events.last().expect("it ends");
+    assert_eq!(last["type"], "response.completed", "{last}");
+    let output = last["response"]["output"].as_array();
+    assert_eq!(output.map(Vec::len), Some(1), "{last}");
+    let deltas = events
+        .iter()
+        .filter(|event| event["type"] == "response.output_text.delta");
+    deltas.filter_map(|event| event["delta"].as_str()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tool_whose_host_is_killed_runs_again_and_the_answer_comes_once() {
+    let killed = killed(Tools::Placed, "dig", Duration::from_millis(300));
+    let Some((events, of_thread)) = killed.await else {
+        return;
+    };
+    assert_eq!(answer(&events), "I got a coin.");
+    let restarts = of_thread.matches(r#""restarts":true"#).count();
+    assert_eq!(restarts, 1, "{of_thread}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tool_whose_driver_is_killed_runs_again_and_the_answer_comes_once() {
+    let killed = killed(Tools::Inline, "dig", Duration::from_millis(300));
+    let Some((events, _)) = killed.await else {
+        return;
+    };
+    assert_eq!(answer(&events), "I got a coin.");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pieces_of_a_killed_driver_are_not_said_again() {
+    let killed = killed(Tools::Inline, "slow", Duration::from_millis(700));
+    let Some((events, of_thread)) = killed.await else {
+        return;
+    };
+    assert_eq!(answer(&events), "a b c d e ");
+    assert!(of_thread.contains(r#""restarts":true"#), "{of_thread}");
+}

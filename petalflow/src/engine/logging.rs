@@ -1,0 +1,120 @@
+//! The event log in the records of a thread that an engine keeps.
+
+use std::sync::Arc;
+
+use super::record_form::log_record;
+use super::records::{RecordChanges, ThreadRecords};
+use super::records_error::RecordsError;
+use super::stream::Role;
+use super::thread_engine::ThreadEngine;
+use crate::durable::record_of;
+use crate::event::{LogCandidate, LogRole};
+use crate::flow::Flow;
+use crate::state::Storable;
+use crate::thread::Threads;
+
+/// The kinds of events of single passes, of which a turn has many. The beginning of a turn is logged with its input.
+const OF_PASSES: [&str; 4] = [
+    "node_restored",
+    "run_started",
+    "superstep_finished",
+    "superstep_started",
+];
+
+impl<F: Flow<State: Storable>> ThreadEngine<F> {
+    /// Logs the events of threads in their records, as [`Threads::event_log`] does in a store: at least the last `events` events
+    /// remain. [`Thread::events_since`](crate::thread::Thread::events_since) reads them in [`edit`](Self::edit). The log counts: it
+    /// has what happened in passes that were recorded, also if all listeners were absent. The caller logs
+    /// [how a turn ends](Self::log_end).
+    ///
+    /// The log travels with each superstep, so it has no [partial](crate::event::CustomEvent::partial) events, and none of
+    /// supersteps. A placed task does not get it, and its events [follow](ThreadRecords::apply_task) those of the superstep before.
+    ///
+    /// ```
+    /// use petalflow::engine::{ThreadEngine, ThreadRecords};
+    /// use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// #[node(Essay)]
+    /// async fn write(cx: Context) -> EssayDraft {
+    ///     cx.emit("All about petals");
+    ///     EssayDraft("petals".into())
+    /// }
+    /// # flow!(Write(Essay) { write });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let engine = ThreadEngine::new(Write::new()).event_log(100);
+    /// let mut records = ThreadRecords::default();
+    /// records.apply(&engine.begin("ann", &records, ()).await?);
+    /// let batch = engine.advance("ann", records.clone(), 0, []).next().await.expect("it ends");
+    /// records.apply(&batch.changes);
+    /// records.apply(&engine.log_end("ann", &records, 1_700_000_000_000, None).await?);
+    ///
+    /// let (events, _) = engine.edit("ann", &records, async |thread| thread.events_since(0).await).await?;
+    /// let kinds: Vec<String> = events?.into_iter().map(|event| event.kind).collect();
+    /// assert_eq!(kinds, ["run_started", "node_started", "custom", "node_finished", "checkpoint", "finished"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn event_log(mut self, events: u64) -> Self {
+        self.logs = Some(events);
+        self
+    }
+
+    /// Whether the events of threads are [logged](Self::event_log).
+    pub fn has_event_log(&self) -> bool {
+        self.logs.is_some()
+    }
+
+    /// The change that logs how the thread rests, if it does and events are [logged](Self::event_log): `finished`, `interrupted` with
+    /// the questions, or `failed`. The caller makes it once each time that the thread rests after it has run. `at_ms` is the time,
+    /// in milliseconds since 1970 (UTC): a caller whose code is replayed gives the same again.
+    ///
+    /// # Errors
+    ///
+    /// The records cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn log_end(
+        &self,
+        thread: &str,
+        records: &ThreadRecords,
+        at_ms: u64,
+        failure: Option<&str>,
+    ) -> Result<RecordChanges, RecordsError> {
+        if !self.has_event_log() {
+            return Ok(RecordChanges::default());
+        }
+        let Some((kind, _, value)) = self.turn_end(thread, records, failure).await? else {
+            return Ok(RecordChanges::default());
+        };
+        let record = record_of(&[(kind.into(), value)], records.last_event(), at_ms);
+        let (key, bytes) = log_record(&record);
+        Ok(RecordChanges(vec![(key, Some(bytes))]))
+    }
+
+    /// Logs the runs that begin turns.
+    pub(super) fn logging_start(&self, threads: Threads<F>) -> Threads<F> {
+        match self.logs {
+            Some(events) => threads.log_of_engine(events, None, LogRole::Start),
+            None => threads,
+        }
+    }
+
+    /// Logs what counts of a pass.
+    pub(super) fn logging_part(&self, threads: Threads<F>, role: Role) -> Threads<F> {
+        let Some(events) = self.logs else {
+            return threads;
+        };
+        let keeps = move |event: &LogCandidate<'_>| {
+            !event.is_partial
+                && !OF_PASSES.contains(&event.kind)
+                && role.counts(false, event.namespace, event.kind, event.task)
+        };
+        threads.log_of_engine(events, Some(Arc::new(keeps)), LogRole::Part)
+    }
+}
