@@ -121,6 +121,11 @@ impl RouteAst {
             }
         }
         let ident = ident.clone();
+        if self.variants.iter().any(|other| other.ident == ident) {
+            // rustc reports the second variant of a name.
+            self.usable = false;
+            return;
+        }
         self.variants.push(Variant { ident, payload });
     }
 }

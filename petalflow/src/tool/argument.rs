@@ -13,7 +13,8 @@ use crate::node::{Extract, Requirements};
 #[diagnostic::on_unimplemented(
     message = "PF022: a `{Self}` cannot be an argument of a tool",
     label = "has no JSON Schema, or cannot be read from JSON",
-    note = "derive both for it: `#[derive(Deserialize, JsonSchema)]`; what comes from the run is marked with `#[run]`"
+    note = "for a type of your own, derive both: `#[derive(Deserialize, JsonSchema)]`; in place of a type of another crate, take such a type or a `String`, and convert it in the tool",
+    note = "what comes from the run and not from the model is marked with `#[run]`, such as `#[run] db: Managed<Db>`"
 )]
 pub trait ToolArgument: DeserializeOwned + JsonSchema + Send {}
 
