@@ -265,7 +265,12 @@ async fn threads_are_listed_by_prefix_status_label_and_page() {
     let listed = served.get("/threads?status=waiting&limit=1").await;
     assert_eq!(listed["threads"][0]["status"], "waiting");
     assert_eq!(listed["threads"][0]["flow"], "refunds");
-    assert!(listed["threads"][0]["created_ms"].as_u64() > Some(0));
+    let created = &listed["threads"][0]["created_ms"];
+    assert!(created.as_u64() > Some(0));
+    // Its first checkpoint is gone.
+    let view = served.get("/threads/refunds:a").await;
+    assert_eq!(view["created_ms"], *created);
+    assert!(view["checkpoint_ms"].as_u64() > created.as_u64());
 
     // Without events, the stream ends when the thread rests.
     assert!(served.events("refunds:a").await.is_empty());

@@ -1,7 +1,7 @@
 //! Listeners in other processes receive the events of a thread, over a real Redis server.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use petalflow::checkpoint::ThreadStatus;
@@ -14,7 +14,7 @@ use petalflow_restate::{Client, Endpoint, RestateError, RestateFlow};
 use petalflow_test_servers::{Redis, found_or_skip, fresh_name};
 use serde_json::Value;
 
-use crate::support::{PROGRAM, Server, free_ports};
+use crate::support::{Process, Server, free_ports};
 
 /// What a process of this test does: `host` or `listener`.
 const ROLE: &str = "PETALFLOW_RESTATE_TEST_STREAM_ROLE";
@@ -141,36 +141,6 @@ fn shown(events: &[Value]) -> (Vec<String>, String) {
     (kinds, texts.flatten().collect())
 }
 
-/// A process that is killed when it is dropped.
-struct Process(Child);
-
-impl Process {
-    fn start(role: &str, address: &str, redis: &str, prefix: &str, received: &Path) -> Self {
-        let mut command = Command::new(std::env::current_exe().expect("this program"));
-        command
-            .args([
-                "--exact",
-                "streaming::process_of_the_streaming_test",
-                "--nocapture",
-            ])
-            .env(ROLE, role)
-            .env(ADDRESS, address)
-            .env(REDIS, redis)
-            .env(PREFIX, prefix)
-            .env(RECEIVED, received)
-            .env_remove(PROGRAM)
-            .stdout(Stdio::null());
-        Process(command.spawn().expect("it starts"))
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 async fn until(what: &str, mut is_true: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !is_true() {
@@ -218,7 +188,7 @@ impl Setup {
 
     fn host(&self) -> Process {
         let address = format!("127.0.0.1:{}", self.host_port);
-        Process::start("host", &address, self.redis, &self.prefix, &self.received())
+        self.process("host", &address)
     }
 
     async fn registered_host(&self) -> Process {
@@ -231,14 +201,19 @@ impl Setup {
     }
 
     fn listener(&self) -> Process {
-        let ingress = self.server.ingress();
-        Process::start(
-            "listener",
-            &ingress,
-            self.redis,
-            &self.prefix,
-            &self.received(),
-        )
+        self.process("listener", &self.server.ingress())
+    }
+
+    fn process(&self, role: &str, address: &str) -> Process {
+        let received = self.received();
+        let variables: [(&str, &OsStr); 5] = [
+            (ROLE, role.as_ref()),
+            (ADDRESS, address.as_ref()),
+            (REDIS, self.redis.as_ref()),
+            (PREFIX, self.prefix.as_ref()),
+            (RECEIVED, received.as_ref()),
+        ];
+        Process::of_test("streaming::process_of_the_streaming_test", &variables)
     }
 }
 
@@ -286,10 +261,7 @@ async fn a_listener_elsewhere_sees_the_text_once_although_the_host_is_killed() {
     until("the listener gets pieces", || has_text("p3 ")).await;
     drop(host);
     let _host = setup.host();
-    until("the listener ends", || {
-        listener.0.try_wait().expect("it runs").is_some()
-    })
-    .await;
+    until("the listener ends", || listener.has_ended()).await;
 
     let events = received(&path);
     let restarts = events.iter().filter(|event| event["restarts"] == true);

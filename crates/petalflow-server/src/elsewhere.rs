@@ -47,6 +47,14 @@ impl Inner {
         }
     }
 
+    /// When a thread was created that is not in the store. Its first checkpoint may be gone, so its other parts do not say it.
+    pub(crate) async fn created_elsewhere(&self, thread: &str) -> Result<Option<u64>, Refusal> {
+        let Some(elsewhere) = self.elsewhere(thread) else {
+            return Ok(None);
+        };
+        Ok(elsewhere.info(thread).await?.map(|info| info.created_ms))
+    }
+
     /// What is listed of a thread.
     pub(crate) async fn info(&self, thread: &str) -> Result<Option<ThreadInfo>, StoreError> {
         if let Some(elsewhere) = self.elsewhere(thread) {

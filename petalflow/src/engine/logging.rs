@@ -53,7 +53,9 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     ///
     /// let (events, _) = engine.edit("ann", &records, async |thread| thread.events_since(0).await).await?;
     /// let kinds: Vec<String> = events?.into_iter().map(|event| event.kind).collect();
-    /// assert_eq!(kinds, ["run_started", "node_started", "custom", "node_finished", "checkpoint", "finished"]);
+    /// // The checkpoint of the input, and that of the superstep.
+    /// let expected = ["run_started", "checkpoint", "node_started", "custom", "node_finished", "checkpoint", "finished"];
+    /// assert_eq!(kinds, expected);
     /// # Ok(())
     /// # }
     /// ```

@@ -93,9 +93,8 @@ async fn a_chat_and_responses_with_tools_on_a_node_host() {
     chats_and_responses(Tools::Placed).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_person_confirms_and_answers_and_a_response_is_cancelled() {
-    let Some(guide) = Guide::start(Tools::Placed).await else {
+async fn people(tools: Tools) {
+    let Some(guide) = Guide::start(tools).await else {
         return;
     };
     let http = &guide.http;
@@ -109,7 +108,7 @@ async fn a_person_confirms_and_answers_and_a_response_is_cancelled() {
     let done = http.post(RESPONSES, body).await;
     assert_eq!(text(&done), "I got gone.");
 
-    // The question of a tool, which waits on the node host.
+    // The question of a tool.
     let asked = http.post(CHAT, chat("order")).await;
     let choice = &asked["choices"][0];
     assert_eq!(choice["finish_reason"], "tool_calls", "{asked}");
@@ -135,4 +134,14 @@ async fn a_person_confirms_and_answers_and_a_response_is_cancelled() {
     let other = Http::start(&guide.restate, &guide.flow).await;
     let cancelled = other.post(&path, Value::Null).await;
     assert_eq!(cancelled["status"], "cancelled", "{cancelled}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_confirms_answers_and_cancels_with_tools_in_the_driver() {
+    people(Tools::Inline).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_person_confirms_answers_and_cancels_with_tools_on_a_node_host() {
+    people(Tools::Placed).await;
 }

@@ -1,14 +1,14 @@
 //! The process that runs the tools of an agent is killed: a node host, or the driver.
 
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::ffi::OsStr;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use petalflow_restate::Endpoint;
 use serde_json::{Value, json};
 
 use super::guide::{self, Guide, Tools};
-use crate::support::{PROGRAM, free_ports};
+use crate::support::{Process, free_ports};
 
 /// What a process of this test serves: `driver` or `host`, and its address.
 const ROLE: &str = "PETALFLOW_RESTATE_TEST_TOOLS_ROLE";
@@ -53,38 +53,21 @@ async fn process_of_the_tools_test() {
     bound.expect("the port is free").serve().await;
 }
 
-/// The process that runs tools. It is killed when it is dropped.
-struct Process(Child);
-
-impl Process {
-    fn start(tools: Tools, guide: &Guide, port: u16, starts: &Path) -> Self {
-        let role = match tools {
-            Tools::Inline => "driver",
-            Tools::Placed => "host",
-        };
-        let mut command = Command::new(std::env::current_exe().expect("this program"));
-        command
-            .args([
-                "--exact",
-                "agents::processes::process_of_the_tools_test",
-                "--nocapture",
-            ])
-            .env(ROLE, role)
-            .env(ADDRESS, format!("127.0.0.1:{port}"))
-            .env(REDIS, guide.redis)
-            .env(PREFIX, &guide.prefix)
-            .env(STARTS, starts)
-            .env_remove(PROGRAM)
-            .stdout(Stdio::null());
-        Process(command.spawn().expect("it starts"))
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+/// Starts the process that runs tools.
+fn start(tools: Tools, guide: &Guide, port: u16, starts: &Path) -> Process {
+    let role = match tools {
+        Tools::Inline => "driver",
+        Tools::Placed => "host",
+    };
+    let address = format!("127.0.0.1:{port}");
+    let variables: [(&str, &OsStr); 5] = [
+        (ROLE, role.as_ref()),
+        (ADDRESS, address.as_ref()),
+        (REDIS, guide.redis.as_ref()),
+        (PREFIX, guide.prefix.as_ref()),
+        (STARTS, starts.as_ref()),
+    ];
+    Process::of_test("agents::processes::process_of_the_tools_test", &variables)
 }
 
 /// Waits until so many starts were counted.
@@ -104,16 +87,16 @@ async fn until(starts: &Path, count: u64) {
 async fn killed(tools: Tools, text: &str, after: Duration) -> Option<(Vec<Value>, String)> {
     let guide = Guide::without_tools(tools).await?;
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let starts: PathBuf = folder.path().join("starts");
+    let starts = folder.path().join("starts");
     let [port] = free_ports();
-    let process = Process::start(tools, &guide, port, &starts);
+    let process = start(tools, &guide, port, &starts);
     guide.restate.register([port]).await;
     let body = json!({ "model": "guide", "input": text, "stream": true });
     let killed = async {
         until(&starts, 1).await;
         tokio::time::sleep(after).await;
         drop(process);
-        let process = Process::start(tools, &guide, port, &starts);
+        let process = start(tools, &guide, port, &starts);
         until(&starts, 2).await;
         process
     };

@@ -1,5 +1,6 @@
 //! A Restate server for tests.
 
+use std::ffi::OsStr;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -163,6 +164,33 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stop();
+    }
+}
+
+/// Another process of a test. It is killed when it is dropped.
+pub(crate) struct Process(Child);
+
+impl Process {
+    /// Runs this test of this program, with these variables. It starts no server.
+    pub(crate) fn of_test(test: &str, variables: &[(&str, &OsStr)]) -> Self {
+        let mut command = Command::new(std::env::current_exe().expect("this program"));
+        command
+            .args(["--exact", test, "--nocapture"])
+            .envs(variables.iter().copied())
+            .env_remove(PROGRAM)
+            .stdout(Stdio::null());
+        Process(command.spawn().expect("it starts"))
+    }
+
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.0.try_wait().expect("it was started").is_some()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

@@ -20,8 +20,13 @@ pub(crate) async fn show(
     Path(thread): Path<String>,
 ) -> Result<Json<Value>, Refusal> {
     let flow = server.reader(&thread).await?;
-    let view = flow.view(&thread, None).await?;
-    view.map(Json).ok_or_else(no_thread)
+    let created = server.created_elsewhere(&thread);
+    let (view, created) = tokio::try_join!(flow.view(&thread, None), created)?;
+    let mut view = view.ok_or_else(no_thread)?;
+    if let Some(created) = created {
+        view["created_ms"] = created.into();
+    }
+    Ok(Json(view))
 }
 
 /// The thread at a checkpoint.
