@@ -103,7 +103,7 @@ pub enum AgentError {
     LimitsOfSubAgent(String),
     /// Money is limited, and the price of a model is not known.
     #[error(
-        "agent `{agent}` has a limit of money, and {} has no price: add it with `.prices(..)`",
+        "the cost of agent `{agent}` is limited, and {} has no price: add it with `.prices(..)`",
         if model.is_empty() { "its model".to_string() } else { format!("model `{model}`") }
     )]
     NoPrice {

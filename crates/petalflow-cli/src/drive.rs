@@ -194,6 +194,15 @@ impl Driver<'_> {
             (_, Some(ThreadError::Waiting { waiting, .. })) => {
                 return self.waiting_failure(waiting);
             }
+            (_, Some(ThreadError::Changed { .. })) => {
+                let store = self.store_options.as_deref().unwrap_or_default();
+                return Failure::new(exit, error).hint(format_args!(
+                    "continue it with a file of the version before: `petalflow threads resume {} FILE{store}{}{}`",
+                    shell_quoted(id),
+                    self.options,
+                    given.options(),
+                ));
+            }
             _ => Failure::new(exit, error),
         };
         match (&self.store_options, exit) {

@@ -394,7 +394,9 @@ fn a_document_that_changed_under_a_waiting_thread_continues_with_a_note_or_is_re
             .replace("source: review", "source: check"),
     );
     let ran = petalflow!("threads resume s --store {store} --answer approve").code(8);
+    assert!(!ran.err.contains("continues"), "{}", ran.err);
     for part in [
+        "with a file of the version before: `petalflow threads resume s FILE --store",
         "document `review`",
         "version 1.0 (",
         "version 1.1 (",

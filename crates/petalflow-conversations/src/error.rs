@@ -85,8 +85,15 @@ pub enum BuildError {
 /// let errors = BuildErrors(vec![BuildError::NoModel, BuildError::UnusedHandler("book".into())]);
 /// assert_eq!(errors.to_string().lines().count(), 2);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct BuildErrors(pub Vec<BuildError>);
+
+/// The message, which is what `main` prints if it returns the error.
+impl fmt::Debug for BuildErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 impl fmt::Display for BuildErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

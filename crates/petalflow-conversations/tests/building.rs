@@ -26,6 +26,8 @@ fn f076_f083_f093_missing_ambiguous_and_superfluous_handlers_are_reported_togeth
         .action("beep", nothing)
         .action("smoke", nothing);
     let errors = flow.build().unwrap_err();
+    // What `main` prints.
+    assert_eq!(format!("{errors:?}"), errors.to_string());
     assert_eq!(
         errors.to_string(),
         "the conversation has no model: add `.model(..)`\n\

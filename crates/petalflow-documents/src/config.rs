@@ -21,13 +21,20 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 /// assert!(error.to_string().starts_with("`filters[0].pattern`: "));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{field}`: {problem}")]
 pub struct ConfigError {
     /// The setting.
     pub field: String,
     /// What is wrong with it, and what to do.
     pub problem: String,
+}
+
+/// The message, which is what `main` prints if it returns the error.
+impl std::fmt::Debug for ConfigError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 impl ConfigError {

@@ -380,6 +380,8 @@ fn p052_build_reports_all_errors_at_once() {
     let all = built.unwrap_err();
     assert_eq!(all.errors().len(), 3);
     assert_eq!(all.to_string().lines().count(), 4);
+    // What `main` prints.
+    assert_eq!(format!("{all:?}"), all.to_string());
     assert_eq!(
         errors(EnvelopeBuilder::new("test").build()),
         [GraphError::EmptyGraph]

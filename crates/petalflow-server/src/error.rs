@@ -157,9 +157,16 @@ pub enum SetupError {
 /// let errors = Server::builder(&InMemoryStore::new()).build().unwrap_err();
 /// assert_eq!(errors.errors(), [SetupError::Empty]);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the server cannot be built:\n  {}", error_list(.0))]
 pub struct SetupErrors(pub(crate) Vec<SetupError>);
+
+/// The message, which is what `main` prints if it returns the error.
+impl std::fmt::Debug for SetupErrors {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
+}
 
 impl SetupErrors {
     /// The mistakes.

@@ -45,6 +45,8 @@ fn all_mistakes_are_reported_at_once() {
             .to_string()
             .starts_with("the server cannot be built:\n  graph `orders`")
     );
+    // What `main` prints.
+    assert_eq!(format!("{errors:?}"), errors.to_string());
 }
 
 #[test]

@@ -184,9 +184,16 @@ impl<C: Code> fmt::Display for Diagnostic<C> {
 /// assert_eq!(first.message, "`dish` is there twice, first in line 1");
 /// assert_eq!(found.warnings().count(), 0);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent, bound = "")]
 pub struct Diagnostics<C: Code>(Vec<Diagnostic<C>>);
+
+/// The text, which is what `main` prints if it returns them.
+impl<C: Code> fmt::Debug for Diagnostics<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 impl<C: Code> Default for Diagnostics<C> {
     fn default() -> Self {

@@ -228,7 +228,7 @@ impl Results {
 /// assert_eq!(error.to_string(), "node `fail` failed in superstep 1: no luck");
 /// # }
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkerError {
     /// The run cannot begin or continue, or a task of this worker failed.
@@ -246,4 +246,11 @@ pub enum WorkerError {
     /// The backend failed.
     #[error(transparent)]
     Backend(#[from] BackendError),
+}
+
+/// The message, which is what `main` prints if it returns the error.
+impl std::fmt::Debug for WorkerError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }

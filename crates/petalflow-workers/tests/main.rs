@@ -91,6 +91,8 @@ async fn g085_a_worker_that_begins_again_runs_no_node_again() {
         error.to_string(),
         "node `fetch` failed in superstep 2: page 4 is gone"
     );
+    // What `main` prints.
+    assert_eq!(format!("{error:?}"), error.to_string());
     site.broken.store(0, Ordering::SeqCst);
     let again = worker(&site, backend.clone(), Share::ALL);
     assert_eq!(again.run("r", pages()).await.unwrap().sum, 10);

@@ -12,7 +12,7 @@ use crate::future::BoxFuture;
 use crate::ids::Namespace;
 use crate::interrupt::Resume;
 use crate::outcome::{RunError, check_id};
-use crate::question::{Answer, AnswerError, Ask};
+use crate::question::{Answer, AnswerError, Ask, open};
 use crate::run::Run;
 use crate::state::InputOf;
 use crate::task_services::question::answer::AnswerTarget;
@@ -286,9 +286,10 @@ impl<F: Flow> Thread<F> {
                 let plan = self.threads.flow.plan();
                 durable::check_unanswered(&self.storage(), &plan, &[question]).await?;
                 Err(AnswerError::Value(format!(
-                    "thread `{}` does not wait for an answer to `{}`",
+                    "thread `{}` does not wait for an answer to `{}`; it waits for {}",
                     self.id,
-                    A::NAME
+                    A::NAME,
+                    open(&snapshot.interrupts)
                 )))
             }
             _ => Err(AnswerError::Ambiguous {

@@ -220,8 +220,7 @@ impl AgentTree {
 
     /// Whether the agent at `index` streams its answers: it does if an agent above it does.
     pub(crate) fn streams(&self, index: usize) -> bool {
-        let mut line = std::iter::once(index).chain(self.above(index));
-        line.any(|index| self.agent(index).streaming)
+        self.line(index).any(|index| self.agent(index).streaming)
     }
 
     pub(crate) fn entry(&self, index: usize) -> &Entry {
@@ -238,6 +237,11 @@ impl AgentTree {
         std::iter::successors(self.entry(index).parent, |index| self.entry(*index).parent)
     }
 
+    /// The agent at `index` and those above it, up to the root.
+    pub(crate) fn line(&self, index: usize) -> impl Iterator<Item = usize> {
+        std::iter::once(index).chain(self.above(index))
+    }
+
     /// The definition of the agent at `index`.
     pub(crate) fn agent(&self, index: usize) -> &Arc<Definition> {
         &self.entry(index).agent
@@ -245,8 +249,8 @@ impl AgentTree {
 
     /// The model of the agent, or of the nearest agent above it that has one.
     pub(crate) fn model(&self, index: usize) -> Result<&Arc<dyn LlmClient>, AgentError> {
-        let mut line = std::iter::once(index).chain(self.above(index));
-        line.find_map(|index| self.agent(index).model.as_ref())
+        self.line(index)
+            .find_map(|index| self.agent(index).model.as_ref())
             .ok_or_else(|| AgentError::NoModel(self.agent(index).name.to_string()))
     }
 

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use super::ctx::Ctx;
 use super::guard;
 use super::removal::StartedEvents;
-use super::requirements;
 use super::spans;
 use super::spend;
 use super::streams::{CallerStreams, StreamsBelow};
 use super::turn_start::TurnStep;
+use super::{prices, requirements};
 use crate::conversation::{
     Conversation, ConversationCalls, ConversationCuts, ConversationDecided, ConversationEvents,
     ConversationMessage, ConversationOutcomes, ConversationSpeakers, ConversationSpent,
@@ -106,6 +106,7 @@ impl Begin {
         conversation.resources.remove_finished_calls();
         let tree = self.0.agent_tree()?;
         requirements::check(&tree, &cx)?;
+        prices::check(&tree)?;
         let mut start = input::begin(&tree, conversation, &cx, run_agent)?;
         let blocked = guard::begin(&tree, conversation, &cx, &mut start).await?;
         let of_agents = start.events.iter().filter(|event| !event.is_from_user());

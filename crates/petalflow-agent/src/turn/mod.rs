@@ -11,6 +11,7 @@ mod flow;
 mod guard;
 mod model;
 mod own_tools;
+mod prices;
 mod removal;
 mod requirements;
 mod spans;

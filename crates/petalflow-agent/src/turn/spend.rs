@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use super::ctx::Ctx;
+use super::prices;
 use crate::conversation::ConversationUnfinished;
 use crate::extension::ModelCall;
 use crate::limits::{At, LimitExceeded, LimitScope, Limits, NextRequest, Share, Usage};
@@ -223,14 +224,7 @@ fn next_request(
     }
     let input = tokens::of_request(request);
     let model = request.model.as_deref().or_else(|| client.model());
-    let prices: Vec<Price> = match model {
-        Some(model) => price(ctx, client, model).into_iter().collect(),
-        // Its answers say which model it is: the highest of all prices is the only one that is sure to suffice.
-        None => ctx.root().prices.iter().map(|(_, price)| price).collect(),
-    };
-    if prices.is_empty() && needs_price(ctx) {
-        return Err(no_price(ctx, model.unwrap_or_default()));
-    }
+    let prices = prices::of_request(ctx.tree, ctx.index, client, model)?;
     let highest = |of: fn(&Price) -> f64| prices.iter().map(of).fold(0.0, f64::max);
     Ok(NextRequest {
         input,
@@ -254,18 +248,21 @@ fn set_cost(
     };
     let names = [Some(model), request.model.as_deref(), client.model()];
     let names = names.into_iter().flatten().filter(|name| !name.is_empty());
-    let mut prices = names.clone().filter_map(|name| price(ctx, client, name));
+    let mut known = names
+        .clone()
+        .filter_map(|name| prices::of_model(ctx.tree, ctx.index, client, name));
     let cost = if names.clone().next().is_some() {
-        prices.next().map(|price| price.cost(usage))
+        known.next().map(|price| price.cost(usage))
     } else {
         // As before the request: it may be any of the models.
-        let all = ctx.root().prices.iter();
-        all.map(|(_, price)| price.cost(usage)).reduce(f64::max)
+        let all = prices::all(ctx.tree, ctx.index);
+        all.map(|price| price.cost(usage)).reduce(f64::max)
     };
     match cost {
         Some(cost) => usage.cost = cost,
-        None if needs_price(ctx) => {
-            return Err(no_price(ctx, names.clone().next().unwrap_or_default()));
+        None if prices::are_needed(ctx.tree) => {
+            let model = names.clone().next().unwrap_or_default();
+            return Err(prices::missing(ctx.tree, ctx.index, model));
         }
         None => {}
     }
@@ -289,27 +286,9 @@ fn estimate_missing(ctx: Ctx<'_>, request: &LlmRequest, response: &mut LlmRespon
     response.meta.insert(estimated, true.into());
 }
 
-/// The price of a model: that of its client, with which the client counts, or else that of the program.
-fn price(ctx: Ctx<'_>, client: &Arc<dyn LlmClient>, model: &str) -> Option<Price> {
-    let own = client.price(model);
-    own.or_else(|| ctx.root().prices.get(model))
-}
-
 fn needs_estimate(ctx: Ctx<'_>) -> bool {
     let root = ctx.root();
     root.turn_limits.need_estimate() || root.thread_limits.need_estimate()
-}
-
-fn needs_price(ctx: Ctx<'_>) -> bool {
-    let root = ctx.root();
-    root.turn_limits.need_price() || root.thread_limits.need_price()
-}
-
-fn no_price(ctx: Ctx<'_>, model: &str) -> AgentError {
-    AgentError::NoPrice {
-        agent: ctx.agent().name.to_string(),
-        model: model.to_string(),
-    }
 }
 
 /// Whether a call is one of a tool or of an agent, and not one that belongs to the loop itself.

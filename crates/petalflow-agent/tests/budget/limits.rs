@@ -293,8 +293,7 @@ async fn a_limit_of_money_needs_a_price_before_the_first_request() {
     let money = Limits::new().cost(1.0);
     let (agent, model) = scripted_agent(["never"]);
     let error = agent.turn_limits(money.clone()).run("go").await;
-    let expected =
-        "agent `agent` has a limit of money, and its model has no price: add it with `.prices(..)`";
+    let expected = "the cost of agent `agent` is limited, and its model has no price: add it with `.prices(..)`";
     assert_eq!(cause(&error.unwrap_err()).to_string(), expected);
     assert!(model.requests().is_empty());
 
@@ -306,7 +305,7 @@ async fn a_limit_of_money_needs_a_price_before_the_first_request() {
         .turn_limits(money.clone())
         .run("go")
         .await;
-    let expected = "agent `agent` has a limit of money, and model `m-2` has no price: add it with `.prices(..)`";
+    let expected = "the cost of agent `agent` is limited, and model `m-2` has no price: add it with `.prices(..)`";
     assert_eq!(cause(&error.unwrap_err()).to_string(), expected);
 
     // The answer is from another model than the one that was asked.
@@ -320,6 +319,59 @@ async fn a_limit_of_money_needs_a_price_before_the_first_request() {
         .prices(prices)
         .turn_limits(money);
     assert_eq!(agent.run("go").await.unwrap().answer(), "hi");
+}
+
+#[tokio::test]
+async fn a_limit_of_money_needs_the_prices_of_all_agents_before_the_first_request() {
+    for mode in [Mode::Chat, Mode::Task, Mode::SingleTurn] {
+        let (agent, model) = scripted_agent([Reply::call(
+            "transfer_to_agent",
+            json!({"agent_name": "writer"}),
+        )]);
+        let writer = Agent::new(Named(ScriptedModel::new(["never"])))
+            .name("writer")
+            .mode(mode);
+        let error = agent
+            .request(|request| request.model = Some("m-1".into()))
+            .sub_agent(writer)
+            .prices(Prices::new().with("m-1", Price::default()))
+            .thread_limits(Limits::new().cost(1.0))
+            .run("go")
+            .await;
+        let expected = "the cost of agent `writer` is limited, and model `m-2` has no price: add it with `.prices(..)`";
+        assert_eq!(cause(&error.unwrap_err()).to_string(), expected);
+        assert!(model.requests().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn the_prices_of_an_agent_are_its_own_or_those_of_the_agents_above_it() {
+    let transfer = Reply::call("transfer_to_agent", json!({"agent_name": "writer"}));
+    let (agent, _) = scripted_agent([transfer]);
+    let answer = Reply::from(LlmResponse {
+        usage: token_usage(1_000_000, 0),
+        ..LlmResponse::text_only("hi")
+    });
+    let price = |input| Price {
+        input,
+        ..Price::default()
+    };
+    let writer = Agent::new(Named(ScriptedModel::new([answer])))
+        .name("writer")
+        .prices(Prices::new().with("m-2", price(2.0)));
+    let talk = agent
+        .request(|request| request.model = Some("m-1".into()))
+        .sub_agent(writer)
+        .prices(
+            Prices::new()
+                .with("m-1", price(0.0))
+                .with("m-2", price(1.0)),
+        )
+        .thread_limits(Limits::new().cost(10.0))
+        .run("go")
+        .await
+        .unwrap();
+    assert!((talk.usage().tokens.cost - 2.0).abs() < 1e-9);
 }
 
 fn last_meta(talk: &Conversation) -> &Map<String, Value> {

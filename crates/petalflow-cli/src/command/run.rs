@@ -255,8 +255,8 @@ pub(crate) fn note_version(id: &str, labels: &BTreeMap<String, String>, version:
     let before = labels.get(DocumentVersion::LABEL);
     if let Some(before) = before.filter(|before| **before != now) {
         terminal::note(format_args!(
-            "{WARNING}changed:{WARNING:#} thread `{id}` was run with version {before} of the document, and continues with \
-             version {now}. To continue with the version before, name its file"
+            "{WARNING}changed:{WARNING:#} thread `{id}` was run with version {before} of the document, which has version \
+             {now} now. To continue with the version before, name its file"
         ));
     }
 }

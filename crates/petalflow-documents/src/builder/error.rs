@@ -138,10 +138,17 @@ fn quoted_names(names: &[String]) -> String {
 /// let errors = EnvelopeBuilder::new("wrong").add_node("a", NoopNode).edge_to("b").branch("c").build().unwrap_err();
 /// assert_eq!(errors.errors().len(), 2);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct BuildErrors {
     pub(super) graph: String,
     pub(super) errors: Vec<GraphError>,
+}
+
+/// The message, which is what `main` prints if it returns the error.
+impl fmt::Debug for BuildErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl BuildErrors {

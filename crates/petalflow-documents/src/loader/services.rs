@@ -178,7 +178,7 @@ impl Services {
 
     pub(super) fn find_human(&self) -> Result<Arc<dyn HumanHandler>, String> {
         let found = self.human.clone();
-        found.ok_or_else(|| "nobody can be asked: add a handler with `Services::human`".into())
+        found.ok_or_else(|| "nobody can be asked: add a handler with `Services::human`, such as `ThreadHandler`, with which a run on a thread waits for the answer".into())
     }
 
     pub(super) fn find_function(&self, node: &str) -> Result<AnyNode, String> {

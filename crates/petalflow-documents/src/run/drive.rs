@@ -34,7 +34,7 @@ use petalflow::run::RunErrorKind;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum EnvelopeRunError {
     /// The run failed.
@@ -48,6 +48,13 @@ pub enum EnvelopeRunError {
         /// The envelope at the pause.
         envelope: Box<Envelope>,
     },
+}
+
+/// The message, which is what `main` prints if it returns the error.
+impl std::fmt::Debug for EnvelopeRunError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 impl EnvelopeRunError {

@@ -129,7 +129,7 @@ fn p206_a_missing_service_is_an_error_that_names_the_node() {
             "node `a`: there is no model for provider `anthropic`: add one with `Services::model`",
             "node `b`: it has no `provider`, and there is no model for all: add one with `Services::any_model`",
             "node `c`: there is no tool `s3.list`: add it with `Services::tool`",
-            "node `d`: nobody can be asked: add a handler with `Services::human`",
+            "node `d`: nobody can be asked: add a handler with `Services::human`, such as `ThreadHandler`, with which a run on a thread waits for the answer",
             "node `e`: there is no tool `magic`: add it with `Services::tool`",
             "node `f`: there is no function for it: add one with `Services::function`",
             "node `g`: there is no tool `search`: add it with `Services::tool`",

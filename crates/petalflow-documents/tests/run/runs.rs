@@ -428,6 +428,8 @@ async fn p083_a_node_of_a_graph_that_takes_too_long_fails() {
             timeout
         })
     );
+    // What `main` prints.
+    assert_eq!(format!("{error:?}"), error.to_string());
     flow_ends_in_time(timeout).await;
 }
 

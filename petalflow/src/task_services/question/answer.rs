@@ -4,7 +4,7 @@
 use crate::checkpoint::{AnswerEntry, DecisionKind};
 use crate::clock::now_ms;
 use crate::ids::TaskId;
-use crate::question::{Answer, AnswerError, Interrupt, InterruptId, InterruptKind};
+use crate::question::{Answer, AnswerError, Interrupt, InterruptId, InterruptKind, open};
 use crate::upgrade::reads;
 
 /// What a thread waits for, with the tasks that wait.
@@ -107,7 +107,10 @@ pub(crate) fn decided(
     }
     Err(match id {
         Some(id) => unknown(waiting, id),
-        None => AnswerError::Value("the thread does not wait for an approval".to_string()),
+        None => AnswerError::Value(format!(
+            "the thread does not wait for an approval; it waits for {}",
+            open(&only_interrupts(waiting))
+        )),
     })
 }
 
