@@ -2,7 +2,7 @@
 
 use petalflow::Flow;
 use petalflow::checkpoint::{Cause, InMemoryStore};
-use petalflow::interrupt::{Decision, InterruptKind, Resume};
+use petalflow::interrupt::{Ask, Decision, InterruptKind, Resume};
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
 use petalflow::thread::{HistoryQuery, Outcome, Thread};
@@ -459,5 +459,36 @@ async fn a_node_with_routes_cannot_be_skipped_in_a_subflow() {
         let log = resume_to_end(&thread, Decision::approve()).await;
         assert_eq!(log.xs, ["chooses", "a", "node1"]);
         log
+    });
+}
+
+#[derive(serde::Serialize, Ask)]
+#[ask(answer = String, name = "which")]
+struct Which {}
+
+#[derive(serde::Serialize, Ask)]
+#[ask(answer = bool, name = "other")]
+struct Other {}
+
+#[node(Log)]
+async fn ask(cx: Context) -> petalflow::Result<LogXs> {
+    Ok(LogXs(vec![cx.ask(Which {}).await?]))
+}
+
+flow_and_graph!(Asks(Log) { ask } nodes: ask);
+
+#[tokio::test]
+async fn a_decision_and_an_answer_that_nobody_waits_for_say_what_the_thread_waits_for() {
+    run_both!(Asks, |launch| {
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
+        let waits = thread.run(list(["in"])).await.unwrap();
+        let id = waits.interrupts()[0].id;
+        let waits_for = format!("; it waits for {id} (node `ask`, which)");
+        let decided = thread.resume(Decision::approve()).await.unwrap_err();
+        let expected = format!("the thread does not wait for an approval{waits_for}");
+        assert_eq!(decided.to_string(), expected);
+        let answered = thread.answer::<Other>(true).await.unwrap_err();
+        let expected = format!("thread `t` does not wait for an answer to `other`{waits_for}");
+        assert_eq!(answered.to_string(), expected);
     });
 }

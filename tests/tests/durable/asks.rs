@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::event::EventKind;
-use petalflow::interrupt::{Answer, Ask, Decision, Expiry, Interrupt, InterruptKind};
+use petalflow::interrupt::{Answer, Ask, Expiry, Interrupt, InterruptKind};
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, Outcome, ThreadError, Threads};
 use petalflow::{Flow, Launch, NodeError};
@@ -46,32 +46,6 @@ async fn twice(cx: Context) -> petalflow::Result<TextsXs> {
 }
 
 flow_and_graph!(Twice(Texts) { twice } nodes: twice);
-
-/// Another question than the thread has.
-#[derive(Serialize, Deserialize, Debug, Ask)]
-#[ask(answer = bool)]
-struct Other {}
-
-#[tokio::test]
-async fn a_decision_and_an_answer_that_nobody_waits_for_say_what_the_thread_waits_for() {
-    let thread = Twice::new().store(&InMemoryStore::new()).thread("t");
-    let waits = thread.run(list(["DE"])).await.unwrap();
-    let id = waits.interrupts()[0].id;
-    let waits_for = format!("; it waits for {id} (node `twice`, prompt)");
-    let decided = thread.resume(Decision::approve()).await.unwrap_err();
-    assert_eq!(
-        decided.to_string(),
-        format!("the thread does not wait for an approval{waits_for}")
-    );
-    let answered = thread.answer::<Other>(true).await.unwrap_err();
-    assert_eq!(
-        answered.to_string(),
-        format!(
-            "thread `t` does not wait for an answer to `{}`{waits_for}",
-            Other::NAME
-        )
-    );
-}
 
 #[tokio::test]
 async fn c62_a_node_runs_again_from_its_beginning_and_answers_are_found_by_name() {
