@@ -32,7 +32,7 @@ pub struct NodeSpec {
     pub item: Option<ItemCodec>,
     /// Whether the node may read more keys than it names.
     pub reads_all: bool,
-    /// Whether nothing is known of the node, because an error about it was reported.
+    /// Whether an error about it was reported, so that it is unknown whether it takes or sends items.
     pub broken: bool,
 }
 

@@ -28,11 +28,6 @@ const SEVERAL: &[(&str, usize, &str)] = &[
     ),
     ("conversation/fail/document_two_mistakes", 2, "two mistakes"),
     (
-        "node/fail/named_like_a_crate",
-        2,
-        "rustc reports the name as a struct, and as ambiguous",
-    ),
-    (
         "conversation/fail/handlers_with_an_rc",
         2,
         "rustc reports `Send` and `Sync`, which are two traits",
@@ -82,11 +77,6 @@ const SEVERAL: &[(&str, usize, &str)] = &[
         "node/fail/item_not_shared",
         2,
         "where it is taken, and where it is sent",
-    ),
-    (
-        "node/fail/item_without_attribute",
-        2,
-        "rustc's own for the name, and that of the flow, which says what to write",
     ),
     (
         "node/fail/named_like_a_module",

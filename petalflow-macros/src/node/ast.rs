@@ -272,7 +272,7 @@ impl NodeFn {
         self.to_tokens_without(is_ours)
     }
 
-    /// The function without its parameters and its body, for one with a parameter that was reported.
+    /// The function without its parameters and its body, for one with a parameter or a body that was reported.
     pub(crate) fn to_tokens_without_parameters(&self) -> TokenStream {
         let NodeFn {
             attrs, vis, sig, ..

@@ -1,6 +1,6 @@
 //! The rules of a node. They only read the model, and emit no code. Each message shows the accepted form.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::{FnArg, GenericParam, Pat, PatType, ReceiverKind, Safety, Signature, Type};
 
@@ -271,6 +271,72 @@ pub(crate) fn plain_function(what: &str, sig: &Signature, errors: &mut Errors) {
     if let Some(variadic) = &sig.variadic {
         errors.at(variadic.dots, format_args!("{plain} with named parameters"));
     }
+}
+
+/// Whether the body calls no macro by a path that begins with the name of the function, such as `log::info!` in a node `log`. It
+/// reports one that it does: rustc says twice that this name is not a crate. `what` is what the function becomes, with its article.
+pub(crate) fn body_calls_no_macro_of_its_name(
+    what: &str,
+    function: &NodeFn,
+    errors: &mut Errors,
+) -> bool {
+    let name = &function.sig.ident;
+    // An import in the body can give the name its meaning as a crate again.
+    if has_import(function.body.clone()) {
+        return true;
+    }
+    let Some(at) = macro_path(function.body.clone(), name) else {
+        return true;
+    };
+    let message = format_args!(
+        "{what} is a type with the name of its function, so `{name}` is not the crate here: write `::{name}`, or rename the function"
+    );
+    errors.at(&at, message);
+    false
+}
+
+fn has_import(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(word) => word == "use",
+        TokenTree::Group(group) => has_import(group.stream()),
+        _ => false,
+    })
+}
+
+/// The first token of a path `name::..::x!`.
+fn macro_path(tokens: TokenStream, name: &Ident) -> Option<Ident> {
+    let tokens: Vec<_> = tokens.into_iter().collect();
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Group(group) => {
+                if let Some(found) = macro_path(group.stream(), name) {
+                    return Some(found);
+                }
+            }
+            TokenTree::Ident(word) if word == name => {
+                let is_first = at == 0 || !is_punct(&tokens[at - 1], ':');
+                if is_first && continues_to_a_macro(&tokens[at + 1..]) {
+                    return Some(word.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether these tokens are `::a::b!` and what follows.
+fn continues_to_a_macro(mut tokens: &[TokenTree]) -> bool {
+    let mut segments = 0;
+    while let [first, second, TokenTree::Ident(_), rest @ ..] = tokens
+        && is_punct(first, ':')
+        && is_punct(second, ':')
+    {
+        tokens = rest;
+        segments += 1;
+    }
+    // Not `a::B != c`.
+    segments > 0 && matches!(tokens, [bang, TokenTree::Group(_), ..] if is_punct(bang, '!'))
 }
 
 fn one_parameter_takes_the_item(cx: &Cx<'_>, errors: &mut Errors) {

@@ -69,7 +69,9 @@ pub(crate) fn reported(item: &NodeFn, tool: bool, runtime: &Runtime) -> TokenStr
 }
 
 fn function(args: &NodeArgs, item: &NodeFn, finish: Finish, errors: &mut Errors) -> TokenStream {
-    let (node, form) = checked(args, item, errors, check::function);
+    let (mut node, form) = checked(args, item, errors, check::function);
+    let is_readable = check::body_calls_no_macro_of_its_name("a node", item, errors);
+    node.usable &= is_readable;
     let runtime = Runtime::new(args.krate.as_ref());
     let cx = editor::Cx {
         args,
@@ -84,7 +86,7 @@ fn function(args: &NodeArgs, item: &NodeFn, finish: Finish, errors: &mut Errors)
         Form::NamedLikeTheState => Some(expand::broken(item, &runtime)),
         Form::Method | Form::NamedLikeAPrimitive => None,
     };
-    let item = if node.has_foreign_parameter() {
+    let item = if node.has_foreign_parameter() || !is_readable {
         item.to_tokens_without_parameters()
     } else {
         item.to_tokens()

@@ -283,3 +283,36 @@ fn other_attributes_on_a_node_are_one_error_each_and_are_removed() {
     );
     assert_eq!(errors(node(quote!(Essay), block)).len(), 1);
 }
+
+#[test]
+fn a_macro_path_that_begins_with_the_name_of_the_node_is_reported() {
+    for body in [
+        quote!({ log::info!("petals") }),
+        quote!({
+            if true {
+                f(log::inner::info!("petals"))
+            }
+        }),
+    ] {
+        let message = error(quote!(fn log() #body));
+        assert!(
+            message.ends_with("write `::log`, or rename the function"),
+            "{message}"
+        );
+    }
+    for body in [
+        quote!({ ::log::info!("petals") }),
+        quote!({ other::log::info!("petals") }),
+        quote!({
+            use ::log;
+            log::info!("petals")
+        }),
+        quote!({ log::LEVEL != (3) }),
+        quote!({ log {} }),
+    ] {
+        assert_eq!(
+            errors(node(quote!(Essay), quote!(fn log() #body))),
+            Vec::<String>::new()
+        );
+    }
+}

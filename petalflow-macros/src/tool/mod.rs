@@ -14,6 +14,7 @@ use self::check::Form;
 use self::model::Tool;
 use crate::attributes;
 use crate::errors::Errors;
+use crate::node::check::body_calls_no_macro_of_its_name;
 use crate::node::reported;
 use crate::paths::Runtime;
 
@@ -37,12 +38,13 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
                 tool: &tool,
             };
             let form = check::all(&cx, &mut errors);
+            let is_readable = body_calls_no_macro_of_its_name("a tool", &item, &mut errors);
             tool.usable &= errors.count() == before;
             let code = match form {
                 Form::Tool => Some(expand::tool(&args, &item, &tool, &runtime)),
                 Form::Method | Form::NamedLikeAPrimitive => None,
             };
-            let item = if tool.has_extractor() {
+            let item = if tool.has_extractor() || !is_readable {
                 item.to_tokens_without_parameters()
             } else {
                 item.to_tokens_without(attributes::is_of_a_tool)

@@ -83,7 +83,7 @@ impl<S: State> Entry<S> {
             ..ItemTypes::of_output::<S, N::Output>()
         };
         Entry {
-            spec: node_spec!(S, N::Output, name: "", reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC),
+            spec: node_spec!(S, N::Output, name: "", reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC, broken: N::UNKNOWN_KEYS),
             item_types,
             kind: EntryKind::Node,
             ..Self::with_output::<N::Output>(Box::new(Typed(node)))
@@ -152,7 +152,7 @@ impl<S: State> Entry<S> {
     fn with_output<O: Output<S>>(node: Box<dyn DynNode<S>>) -> Self {
         Entry {
             name: String::new(),
-            spec: node_spec!(S, O, name: "", reads: KeySet::NONE, all: true, takes: false, policy: Policy::NONE, item: None),
+            spec: node_spec!(S, O, name: "", reads: KeySet::NONE, all: true, takes: false, policy: Policy::NONE, item: None, broken: false),
             item_types: ItemTypes::of_output::<S, O>(),
             written_twice: O::WRITES_TWICE.intersection(S::EXCLUSIVE),
             kind: EntryKind::Closure,

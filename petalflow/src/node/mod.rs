@@ -93,6 +93,9 @@ pub trait Node<S>: ThreadSafe {
     const READS_ALL: bool = Self::READS.is_empty();
     /// Whether the node has an `#[item]` parameter.
     const TAKES_ITEM: bool = false;
+    /// Whether a parameter reads a key that the state does not have, which is reported at the parameter.
+    #[doc(hidden)]
+    const UNKNOWN_KEYS: bool = false;
     /// The node's own retries and timeouts. `with` in the flow overrides them.
     const POLICY: Policy = Policy::NONE;
     /// How the item is stored; `None` without an item, or if it cannot be stored.

@@ -3,7 +3,7 @@
 /// The [`NodeSpec`](crate::plan::NodeSpec) of a node with the output type `$output`. A macro and no function: each call costs
 /// time in constant evaluation, once per node.
 macro_rules! node_spec {
-    ($state:ty, $output:ty, name: $name:expr, reads: $reads:expr, all: $all:expr, takes: $takes:expr, policy: $policy:expr, item: $item:expr) => {
+    ($state:ty, $output:ty, name: $name:expr, reads: $reads:expr, all: $all:expr, takes: $takes:expr, policy: $policy:expr, item: $item:expr, broken: $broken:expr) => {
         $crate::plan::NodeSpec {
             facts: ::petalflow_graph::NodeFacts {
                 name: $name,
@@ -21,7 +21,7 @@ macro_rules! node_spec {
             policy: $policy,
             item: $item,
             reads_all: $all,
-            broken: false,
+            broken: $broken,
         }
     };
 }

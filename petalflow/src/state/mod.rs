@@ -318,6 +318,23 @@ impl KeyMeta {
         set
     }
 
+    /// Whether one of these hashes is that of no key.
+    #[doc(hidden)]
+    pub const fn lack(keys: &[KeyMeta], hashes: &[u64]) -> bool {
+        let mut name = 0;
+        while name < hashes.len() {
+            let mut key = 0;
+            while key < keys.len() && keys[key].hash != hashes[name] {
+                key += 1;
+            }
+            if key == keys.len() {
+                return true;
+            }
+            name += 1;
+        }
+        false
+    }
+
     /// The keys with these names. Unknown names are skipped: the field access beside it is the error that the user
     /// sees.
     pub const fn named(keys: &[KeyMeta], names: &[&str]) -> KeySet {

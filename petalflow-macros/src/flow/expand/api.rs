@@ -5,7 +5,7 @@ use quote::{ToTokens as _, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
-use super::signatures::{run, signatures};
+use super::signatures::{run_with_defaults, signatures};
 use super::{builder, docs, interrupt_points};
 use crate::beside;
 use crate::paths::local;
@@ -50,7 +50,7 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
     let exists = cx.exists();
     let input = local("input");
     let [_, new, topology, mermaid, dot] = signatures(krate, &state.to_token_stream(), &input);
-    let run = run(cx, &input);
+    let run = run_with_defaults(cx, &input);
     let launch = if cx.has_values() {
         builder::code(cx)
     } else {
@@ -61,12 +61,7 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
                     Self
                 }
             }
-            #[allow(dead_code, unreachable_pub)]
-            impl #name #exists {
-                #run {
-                    Self::new().run(#input)
-                }
-            }
+            #run
             impl #name #exists {
                 #new {
                     static __FLOW: ::std::sync::OnceLock<::std::sync::Arc<#name>> = ::std::sync::OnceLock::new();

@@ -386,7 +386,7 @@ fn marker(value: &Value<'_>) -> Ident {
 fn without_builder(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
     let name = cx.own();
     let input = local("input");
-    let run = signatures::run(cx, &input);
+    let run = signatures::run_with_defaults(cx, &input);
     let fields = values.iter().map(|value| value.name);
     let makes = values.iter().map(Value::make);
     let exists = cx.exists();
@@ -403,12 +403,7 @@ fn without_builder(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
                 ::core::default::Default::default()
             }
         }
-        #[allow(dead_code, unreachable_pub)]
-        impl #name #exists {
-            #run {
-                Self::new().run(#input)
-            }
-        }
+        #run
     }
 }
 

@@ -1,6 +1,6 @@
-//! The functions of a flow, without their bodies.
+//! The functions of a flow, without their bodies, except for that of `run`.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream};
 use quote::quote;
 
 use super::cx::Cx;
@@ -15,6 +15,20 @@ pub(super) fn run(cx: &Cx<'_>, input: &Ident) -> TokenStream {
         pub fn run(#input: impl __petalflow::InputOf<#state>) -> __petalflow::Run<Self>
     };
     head(run, cx.name.span())
+}
+
+/// `run` with the default settings. Its body is at the name of the flow, as its head is: rustc shows the whole function if it is
+/// called as a method, and would otherwise add that the error originates in the macro.
+pub(super) fn run_with_defaults(cx: &Cx<'_>, input: &Ident) -> TokenStream {
+    let (name, exists, run) = (cx.own(), cx.exists(), run(cx, input));
+    let mut body = Group::new(Delimiter::Brace, quote!(Self::new().run(#input)));
+    body.set_span(cx.name.span());
+    quote! {
+        #[allow(dead_code, private_bounds, unreachable_pub)]
+        impl #name #exists {
+            #run #body
+        }
+    }
 }
 
 /// `run`, `new`, `topology`, `mermaid` and `dot`, without their bodies.

@@ -285,6 +285,7 @@ impl Cx<'_> {
         };
         let reads = self.binder().reads(&node.params);
         let reads_all = reads_all(&node.params);
+        let unknown_keys = self.binder().unknown_keys(&node.params);
         let policy = self.policy();
         let require = self.require();
         let snapshot = local("state");
@@ -309,6 +310,7 @@ impl Cx<'_> {
                 const NAME: &'static ::core::primitive::str = #text;
                 const READS: #runtime::state::KeySet = #reads;
                 const READS_ALL: ::core::primitive::bool = #reads_all;
+                #unknown_keys
                 #takes
                 #policy
                 #require

@@ -34,18 +34,23 @@ pub(crate) fn reads_all(params: &[Param]) -> bool {
         .any(|param| matches!(param.source, Source::State))
 }
 
+/// The hashes of the keys that are named by parameters.
+fn named(params: &[Param]) -> Vec<TokenStream> {
+    let named = params.iter().filter_map(|param| match param.source {
+        Source::Key(_) => {
+            let (cfgs, hash) = (&param.cfgs, route_hash(&name(&param.ident)));
+            Some(quote!(#cfgs #hash))
+        }
+        _ => None,
+    });
+    named.collect()
+}
+
 impl Binder<'_> {
     /// The set of the keys that are read, without those of a parameter that reads the whole state.
     pub(crate) fn reads(&self, params: &[Param]) -> TokenStream {
         let Binder { runtime, state, .. } = self;
-        let named = params.iter().filter_map(|param| match param.source {
-            Source::Key(_) => {
-                let (cfgs, hash) = (&param.cfgs, route_hash(&name(&param.ident)));
-                Some(quote!(#cfgs #hash))
-            }
-            _ => None,
-        });
-        let named: Vec<_> = named.collect();
+        let named = named(params);
         let typed = params.iter().filter_map(|param| match &param.source {
             Source::KeyOf(..) if self.declares => Some(key_index(param).into_token_stream()),
             Source::KeyOf(key, _) => {
@@ -68,6 +73,27 @@ impl Binder<'_> {
             named
         } else {
             quote!((#named) #(.with(#typed))*)
+        }
+    }
+
+    /// The constant of `Node` that says whether a parameter reads a key that the state does not have. Not of a node with an item:
+    /// only for one without an item it is in doubt whether such a parameter is the item.
+    pub(crate) fn unknown_keys(&self, params: &[Param]) -> TokenStream {
+        let Binder { runtime, state, .. } = self;
+        let named = named(params);
+        if named.is_empty()
+            || params
+                .iter()
+                .any(|param| matches!(param.source, Source::Item(_)))
+        {
+            return TokenStream::new();
+        }
+        quote! {
+            const UNKNOWN_KEYS: ::core::primitive::bool = {
+                #[allow(unused_imports)]
+                use #runtime::__private::NoNames as _;
+                #runtime::state::KeyMeta::lack(#runtime::__private::Names::<#state>::KEYS, &[#(#named),*])
+            };
         }
     }
 

@@ -30,6 +30,14 @@ const _: () = {
             )
         };
         const READS_ALL: ::core::primitive::bool = false;
+        const UNKNOWN_KEYS: ::core::primitive::bool = {
+            #[allow(unused_imports)]
+            use ::petalflow::__private::NoNames as _;
+            ::petalflow::state::KeyMeta::lack(
+                ::petalflow::__private::Names::<__PetalflowState>::KEYS,
+                &[5912253781582851172u64],
+            )
+        };
         #[allow(unused_variables)]
         fn run<'__a>(
             &'__a self,

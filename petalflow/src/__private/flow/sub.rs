@@ -34,7 +34,7 @@ pub const fn of_out<S: State, A, O: Output<S>, F: Fn(A) -> O>(
     require: fn(&mut Requirements<'_>),
 ) -> Spec {
     Spec {
-        node: node_spec!(S, O, name: "", reads: KeyMeta::named(S::KEYS, reads), all: true, takes: takes.is_some(), policy: Policy::NONE, item: match takes { Some(item) => item, None => None }),
+        node: node_spec!(S, O, name: "", reads: KeyMeta::named(S::KEYS, reads), all: true, takes: takes.is_some(), policy: Policy::NONE, item: match takes { Some(item) => item, None => None }, broken: false),
         require,
     }
 }

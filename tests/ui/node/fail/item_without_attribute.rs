@@ -1,4 +1,4 @@
-//! An item without `#[item]`: rustc finds no such key, and the flow says what to write.
+//! An item without `#[item]`: rustc finds no such key, and the edge that delivers the item is not reported too.
 use petalflow::prelude::*;
 
 #[state]
