@@ -271,7 +271,7 @@ const _: () = {
             Self
         }
     }
-    #[allow(dead_code, unreachable_pub)]
+    #[allow(dead_code, private_bounds, unreachable_pub)]
     impl WriteEssay
     where
         for<'__b> __WrittenState: petalflow::__private::flow::StateFor<'__b>,
