@@ -8,7 +8,8 @@ use serde_core::ser::{Error as _, Serialize, SerializeMap, Serializer};
 use crate::checkpoint::{Cause, DecisionKind, DecisionRecord};
 use crate::event::{Event, EventKind, LoggedEvent, RunEnd, TaskInfo, WithoutState, kind_name};
 use crate::snapshot::{CheckpointInfo, Snapshot, TaskState};
-use crate::state::{State, Update as _};
+use crate::event::EventTypes;
+use crate::state::State;
 use petalflow_store::{as_object, as_text};
 
 as_text!(Shown<Cause>, Shown<DecisionKind>);
@@ -64,7 +65,7 @@ as_object!(
     at_ms = this.0.at_ms
 );
 /// Of the writes of a node, the names of the keys. Of an event of a sub-flow, the name: serialize [`Event::nested`] for all of it.
-impl<S: State + Serialize> Serialize for Event<S> {
+impl<S: EventTypes<State: Serialize>> Serialize for Event<S> {
     fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
         let mut map = serializer.serialize_map(None)?;
         without_state(self, &mut map)?;
@@ -78,7 +79,7 @@ impl<S: State + Serialize> Serialize for Event<S> {
     }
 }
 
-impl<S: State> Serialize for WithoutState<'_, S> {
+impl<S: EventTypes> Serialize for WithoutState<'_, S> {
     fn serialize<Z: Serializer>(&self, serializer: Z) -> Result<Z::Ok, Z::Error> {
         let mut map = serializer.serialize_map(None)?;
         without_state(self.0, &mut map)?;
@@ -86,7 +87,10 @@ impl<S: State> Serialize for WithoutState<'_, S> {
     }
 }
 
-fn without_state<S: State, M: SerializeMap>(event: &Event<S>, map: &mut M) -> Result<(), M::Error> {
+fn without_state<S: EventTypes, M: SerializeMap>(
+    event: &Event<S>,
+    map: &mut M,
+) -> Result<(), M::Error> {
     map.serialize_entry("kind", &kind_name(event.kind.name()))?;
     map.serialize_entry("namespace", &event.namespace)?;
     map.serialize_entry("superstep", &event.superstep)?;
@@ -149,9 +153,9 @@ impl Serialize for RunEnd<'_> {
 }
 
 /// The names of the keys that a node wrote.
-fn written_keys<S: State>(update: &S::Update) -> Vec<&'static str> {
-    let written = update.written();
-    let keys = S::KEYS.iter().enumerate();
+fn written_keys<S: EventTypes>(update: &S::Update) -> Vec<&'static str> {
+    let (written, keys) = S::written(update);
+    let keys = keys.iter().enumerate();
     let keys = keys.filter(|(index, _)| written.contains(*index));
     keys.map(|(_, key)| key.name).collect()
 }

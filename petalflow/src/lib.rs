@@ -85,6 +85,7 @@ mod durable;
 #[cfg(feature = "engine")]
 #[cfg_attr(docsrs, doc(cfg(feature = "engine")))]
 pub mod engine;
+mod erased;
 pub mod error;
 pub mod event;
 mod exec;

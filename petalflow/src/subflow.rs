@@ -6,8 +6,9 @@ use crate::cache::RunCache;
 use crate::cancel_token::RunToken;
 use crate::checkpoint::OnBusy;
 use crate::durable::{Command, Nested, ParentBarrier, ThreadStart};
+use crate::erased::{AnyFlow, InputBox, StateBox, into_state};
 use crate::error::{BoxError, TooDeep};
-use crate::event::ParentSink;
+use crate::event::{AnyEvent, LogEntry, NestedEvent, ParentSink};
 use crate::exec::{Begin, Extras, Settings, Start, drive};
 use crate::flow::Flow;
 use crate::ids::Namespace;
@@ -38,11 +39,12 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
         namespace,
         limit: scope.shared.launch_limit(),
         managed: scope.shared.managed.clone(),
-        input: input.into(),
+        input: Box::new(Into::<<C::State as State>::Input>::into(input)),
         retains_state,
+        nest: NestedEvent::of::<C::State>,
     };
     let state = run_subflow(Arc::new(child), scope, call).await?;
-    out(state).apply(effects)
+    out(into_state(state)).apply(effects)
 }
 
 /// Runs a sub-flow inside a node that calls it: like [`subflow`], in the node's namespace and with its own name. Its own managed
@@ -69,27 +71,30 @@ pub(crate) async fn nested<C: Flow>(
         namespace: node.child(name, None),
         limit,
         managed,
-        input,
+        input: Box::new(input),
         retains_state: false,
+        nest: NestedEvent::of::<C::State>,
     };
-    run_subflow(child, &scope, call).await
+    Ok(into_state(run_subflow(child, &scope, call).await?))
 }
 
 /// A call of a sub-flow by a node.
-struct Call<C: Flow> {
+struct Call {
     namespace: Namespace,
     limit: u64,
     managed: Option<Arc<ManagedValues>>,
-    input: <C::State as State>::Input,
+    input: InputBox,
     /// Whether the next call of the same thread continues with the state.
     retains_state: bool,
+    /// Makes an event of the sub-flow an event of its parent.
+    nest: fn(AnyEvent, Option<LogEntry>) -> NestedEvent,
 }
 
-async fn run_subflow<C: Flow>(
-    child: Arc<C>,
+async fn run_subflow(
+    child: Arc<dyn AnyFlow>,
     scope: &Scope,
-    call: Call<C>,
-) -> Result<C::State, BoxError> {
+    call: Call,
+) -> Result<StateBox, BoxError> {
     let shared = &scope.shared;
     if shared.depth >= shared.max_depth {
         let error = TooDeep {
@@ -99,13 +104,15 @@ async fn run_subflow<C: Flow>(
         return Err(error.into());
     }
     let cache = shared.managed.as_ref().and_then(|managed| managed.get());
-    let find_cached = cache.map(|_: Arc<RunCache>| crate::durable::find_cached::<C::State> as _);
+    let find_cached = cache.map(|_: Arc<RunCache>| crate::durable::find_cached as _);
     let parent = shared.listener.clone();
     let sink = parent.map(|listener| {
-        let copy_state = listener.wants_values().then(C::State::copier).flatten();
+        let wants_values = listener.wants_values();
+        let copy_state = wants_values.then(child.state_type().copier).flatten();
         Arc::new(ParentSink {
             listener,
             copy_state,
+            nest: call.nest,
         }) as _
     });
     let settings = Settings {
@@ -171,13 +178,13 @@ async fn node_error(error: RunError, services: Option<&TaskServices>, scope: &Sc
 }
 
 /// The sub-flow of a stored flow is stored beside it, in its own namespace.
-fn stored_begin<C: Flow>(
+fn stored_begin(
     services: &Arc<TaskServices>,
     scope: &Scope,
     namespace: Namespace,
-    input: <C::State as State>::Input,
+    input: InputBox,
     retains_state: bool,
-) -> Begin<C> {
+) -> Begin {
     let start = ThreadStart {
         storage: services.storage.clone(),
         namespace,

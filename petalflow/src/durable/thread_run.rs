@@ -13,22 +13,21 @@ use super::write::event_log::EventLog;
 use super::write::persistence::ThreadPersistence;
 use super::write::prune::{NewBase, prune};
 use crate::checkpoint::{DecisionRecord, ThreadStatus, ThreadStorage};
+use crate::erased::{AnyFlow, InputBox, StateBox};
 use crate::event::LogSink;
 use crate::exec::{BeginBarrier, Committed, Restored, Settings, StoredRun, run_restored};
-use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::node::ManagedValues;
 use crate::outcome::{RunError, RunErrorKind, ThreadError, check_id};
 use crate::plan::ExecutionPlan;
 use crate::question::Interrupt;
-use crate::state::State;
 
-impl<F: Flow> StoredRun<F> for ThreadStart<F::State> {
+impl StoredRun for ThreadStart {
     fn thread(&self) -> &Arc<str> {
         &self.storage.thread
     }
 
-    fn take_input(&mut self) -> Option<<F::State as State>::Input> {
+    fn take_input(&mut self) -> Option<InputBox> {
         match std::mem::replace(&mut self.command, Command::Resume(Box::default())) {
             Command::Input(input) => Some(input),
             resume @ Command::Resume(_) => {
@@ -38,7 +37,7 @@ impl<F: Flow> StoredRun<F> for ThreadStart<F::State> {
         }
     }
 
-    fn set_input(&mut self, input: <F::State as State>::Input) {
+    fn set_input(&mut self, input: InputBox) {
         self.command = Command::Input(input);
     }
 
@@ -46,25 +45,25 @@ impl<F: Flow> StoredRun<F> for ThreadStart<F::State> {
         self.discard_pending = true;
     }
 
-    fn stop_when_stored(&mut self) -> Arc<BeginBarrier<F::State>> {
+    fn stop_when_stored(&mut self) -> Arc<BeginBarrier> {
         Arc::clone(self.begin_barrier.get_or_insert_default())
     }
 
     fn run(
         self: Box<Self>,
-        flow: Arc<F>,
-        settings: Settings<F::State>,
-    ) -> BoxFuture<'static, Result<F::State, RunError>> {
+        flow: Arc<dyn AnyFlow>,
+        settings: Settings,
+    ) -> BoxFuture<'static, Result<StateBox, RunError>> {
         Box::pin(run_claimed(*self, flow, settings))
     }
 }
 
 /// Claims the thread, runs the flow, and releases the thread.
-async fn run_claimed<F: Flow>(
-    mut start: ThreadStart<F::State>,
-    flow: Arc<F>,
-    mut settings: Settings<F::State>,
-) -> Result<F::State, RunError> {
+async fn run_claimed(
+    mut start: ThreadStart,
+    flow: Arc<dyn AnyFlow>,
+    mut settings: Settings,
+) -> Result<StateBox, RunError> {
     let refused = |error: ThreadError| RunError::of_thread(error, flow.name());
     check_id(&start.storage.thread).map_err(refused)?;
     // A sub-flow uses the claim of the outermost flow.
@@ -77,8 +76,11 @@ async fn run_claimed<F: Flow>(
         let answers = (!targets.is_empty()).then_some((&*plan, &*targets));
         let owner = new_owner();
         let cancel = &mut settings.cancel;
-        let claimed = ThreadClaim::acquire(owner, storage, on_busy, cancel, answers).await;
-        let claimed = claimed.map_err(refused)?;
+        // Boxed, as what follows the run below: a sub-flow needs neither, and would have memory for them.
+        let claimed = Box::pin(ThreadClaim::acquire(
+            owner, storage, on_busy, cancel, answers,
+        ));
+        let claimed = claimed.await.map_err(refused)?;
         start.storage.claim = claimed.granted();
         start.claimed = claimed.run();
         if start.leaves_held {
@@ -105,7 +107,7 @@ async fn run_claimed<F: Flow>(
         };
         let closed = async {
             storage.describe(status, due_ms).await?;
-            prune(&storage, retention, NewBase::Allowed).await?;
+            Box::pin(prune(&storage, retention, NewBase::Allowed)).await?;
             Ok(())
         };
         match closed.await {
@@ -130,7 +132,10 @@ async fn refuse_held(storage: &ThreadStorage) -> Result<(), ThreadError> {
 
 /// What is listed of a thread after a run, and when it is due. `None` if the thread belongs to another run. `is_held`: a person
 /// has cancelled the run.
-fn status<S>(ended: &Result<S, RunError>, is_held: bool) -> Option<(ThreadStatus, Option<u64>)> {
+fn status(
+    ended: &Result<StateBox, RunError>,
+    is_held: bool,
+) -> Option<(ThreadStatus, Option<u64>)> {
     let Err(error) = ended else {
         return Some((ThreadStatus::Finished, None));
     };
@@ -149,21 +154,21 @@ fn status<S>(ended: &Result<S, RunError>, is_held: bool) -> Option<(ThreadStatus
 ///
 /// Not an async function: such a function has copies of the futures that it makes on its stack while it awaits them, and
 /// flows run inside each other. With these copies, ten levels overflow a stack of 2 MB.
-fn run_opened<F: Flow>(
-    start: ThreadStart<F::State>,
-    flow: Arc<F>,
-    settings: Settings<F::State>,
-) -> BoxFuture<'static, Result<F::State, RunError>> {
+fn run_opened(
+    start: ThreadStart,
+    flow: Arc<dyn AnyFlow>,
+    settings: Settings,
+) -> BoxFuture<'static, Result<StateBox, RunError>> {
     let loading = Box::pin(load(start, flow, settings));
     Box::pin(async move { loading.await?.await })
 }
 
 /// Loads the thread. The result runs the flow.
-async fn load<F: Flow>(
-    mut start: ThreadStart<F::State>,
-    flow: Arc<F>,
-    mut settings: Settings<F::State>,
-) -> Result<BoxFuture<'static, Result<F::State, RunError>>, RunError> {
+async fn load(
+    mut start: ThreadStart,
+    flow: Arc<dyn AnyFlow>,
+    mut settings: Settings,
+) -> Result<BoxFuture<'static, Result<StateBox, RunError>>, RunError> {
     let plan = flow.plan();
     settings.thread = Some(Arc::clone(&start.storage.thread));
     settings.namespace = start.namespace.clone();
@@ -231,6 +236,7 @@ async fn load<F: Flow>(
     let persistence = ThreadPersistence::new(opened.writer, services, finished, lost, log.clone());
     let name = log.as_ref().map(|_| flow.name().to_string());
     let cancel = settings.cancel.clone();
+    let persistence = Box::new(persistence);
     let run = Box::pin(run_restored(flow, settings, plan, restored, persistence));
     let (Some(log), Some(name)) = (log, name) else {
         return Ok(run);
@@ -243,11 +249,11 @@ async fn load<F: Flow>(
 }
 
 /// Opens the thread. If an answer is refused because another caller has answered in the meantime, the error says so.
-async fn open_unanswered<F: Flow>(
-    flow: &F,
-    plan: &Arc<ExecutionPlan>,
-    start: ThreadStart<F::State>,
-) -> Result<OpenedThread<F::State>, ThreadError> {
+async fn open_unanswered(
+    flow: &dyn AnyFlow,
+    plan: &ExecutionPlan,
+    start: ThreadStart,
+) -> Result<OpenedThread, ThreadError> {
     let (storage, targets) = (start.storage.clone(), start.command.targets());
     match open(flow, plan, start).await {
         Err(error @ ThreadError::Answer(_)) => {
@@ -262,9 +268,9 @@ async fn open_unanswered<F: Flow>(
 }
 
 /// Waits until the store has what the run begins with.
-async fn store_beginning<S: State>(opened: &mut OpenedThread<S>) -> Result<(), ThreadError> {
+async fn store_beginning(opened: &mut OpenedThread) -> Result<(), ThreadError> {
     let committed = Committed {
-        state: &opened.state,
+        state: &*opened.state,
         written: opened.written,
     };
     opened.writer.flush(committed).await
@@ -285,12 +291,12 @@ fn blocked(rejected: Option<DecisionRecord>, waiting: Vec<Interrupt>) -> Option<
 }
 
 /// Ends the event log of a run that has ended.
-async fn end_log<S>(
+async fn end_log(
     log: &EventLog,
     flow: &str,
     is_held: bool,
-    ended: Result<S, RunError>,
-) -> Result<S, RunError> {
+    ended: Result<StateBox, RunError>,
+) -> Result<StateBox, RunError> {
     use ThreadStatus::{Finished, Waiting};
     match log.end(ended.as_ref().err(), is_held).await {
         // A failure of the run is the cause. But a pause that is not among the events is not a pause.

@@ -5,15 +5,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use async_trait::async_trait;
-
 use super::batch::TaskRequest;
 use super::pass_store::PassStore;
 use crate::error::BoxError;
+use crate::future::BoxFuture;
 use crate::ids::TaskId;
-use crate::middleware::{Middleware, Next, NodeCall};
+use crate::middleware::{AnyCall, AnyMiddleware, AnyNext};
 use crate::node::Scope;
-use crate::state::State;
 
 /// Leaves the tasks of placed nodes to other processes, and requests them.
 pub(super) struct LeavePlaced {
@@ -36,50 +34,59 @@ pub(super) struct LeaveAll {
 /// Runs one task, and leaves all others to other processes.
 pub(super) struct RunOnly(pub(super) TaskId);
 
-#[async_trait]
-impl<S: State> Middleware<S> for LeavePlaced {
-    async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
-        let Some(pool) = self.placed.get(call.node()) else {
-            return next.run(call).await;
+impl AnyMiddleware for LeavePlaced {
+    fn around<'a>(
+        &'a self,
+        call: AnyCall<'a>,
+        next: AnyNext<'a>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
+        let Some(pool) = self.placed.get(call.scope.node()) else {
+            return next.run(call);
         };
         let task = call.scope.task_id();
         if !self.requested.contains(&task) {
             self.store.request(TaskRequest {
                 task,
-                node: call.node().into(),
+                node: call.scope.node().into(),
                 pool: pool.clone(),
             });
         }
-        leave(call.scope).await
+        Box::pin(leave(call.scope))
     }
 }
 
-#[async_trait]
-impl<S: State> Middleware<S> for LeaveAll {
-    async fn around(&self, call: NodeCall<'_, S>, _: Next<'_, S>) -> Result<(), BoxError> {
-        match self.placed.get(call.node()) {
+impl AnyMiddleware for LeaveAll {
+    fn around<'a>(
+        &'a self,
+        call: AnyCall<'a>,
+        _: AnyNext<'a>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
+        match self.placed.get(call.scope.node()) {
             Some(pool) => self.store.request(TaskRequest {
                 task: call.scope.task_id(),
-                node: call.node().into(),
+                node: call.scope.node().into(),
                 pool: pool.clone(),
             }),
             None => self.has_others.store(true, Ordering::Relaxed),
         }
-        leave(call.scope).await
+        Box::pin(leave(call.scope))
     }
 }
 
-#[async_trait]
-impl<S: State> Middleware<S> for RunOnly {
-    async fn around(&self, call: NodeCall<'_, S>, next: Next<'_, S>) -> Result<(), BoxError> {
+impl AnyMiddleware for RunOnly {
+    fn around<'a>(
+        &'a self,
+        call: AnyCall<'a>,
+        next: AnyNext<'a>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
         if call.scope.task_id() != self.0 {
-            return leave(call.scope).await;
+            return Box::pin(leave(call.scope));
         }
         if let Some(services) = &call.scope.shared.services {
             // Its result is recorded, and another process commits the superstep.
             services.hold();
         }
-        next.run(call).await
+        next.run(call)
     }
 }
 

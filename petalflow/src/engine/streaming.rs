@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
-use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
 
 use super::records::ThreadRecords;
@@ -179,7 +178,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         used: u64,
         task: Option<TaskId>,
         placed: &Arc<BTreeMap<String, String>>,
-    ) -> Option<Arc<PassEvents<F::State>>> {
+    ) -> Option<Arc<PassEvents>> {
         let publisher = self.publisher.as_ref()?;
         Some(Arc::new(PassEvents {
             publisher: Arc::clone(publisher),
@@ -189,7 +188,6 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
             is_first: used == 0,
             attempt: RandomState::new().hash_one(0),
             sequence: Mutex::new(0),
-            state: PhantomData,
         }))
     }
 }

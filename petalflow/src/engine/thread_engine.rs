@@ -19,7 +19,7 @@ use crate::flow::Flow;
 use crate::ids::TaskId;
 use crate::interrupt::Resume;
 use crate::launch::Launch;
-use crate::middleware::Middleware;
+use crate::middleware::AnyMiddleware;
 use crate::outcome::{RunError, RunErrorKind, ThreadError};
 use crate::state::{InputOf, KeyFlag, State, Storable};
 use crate::thread::{Retention, Thread, Threads};
@@ -466,7 +466,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         records: ThreadRecords,
         used: u64,
         task: Option<TaskId>,
-        outermost: impl FnOnce(&PassStore) -> Option<Arc<dyn Middleware<F::State>>> + Send + 'static,
+        outermost: impl FnOnce(&PassStore) -> Option<Arc<dyn AnyMiddleware>> + Send + 'static,
     ) -> Pass {
         let (sender, batches) = mpsc::unbounded_channel();
         let (engine, thread, to) = (self.clone(), thread.to_string(), sender.clone());

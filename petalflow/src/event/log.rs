@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::newest_superstep::NewestSuperstep;
-use super::{CustomEvent, Event, EventKind, TaskInfo};
+use super::{AnyEvent, CustomEvent, Event, EventKind, EventTypes, TaskInfo};
 use crate::ids::Namespace;
-use crate::state::{RawValue, State};
+use crate::state::RawValue;
 
 /// A stored event of a thread, read by [`Thread::events_since`](crate::thread::Thread::events_since).
 ///
@@ -45,7 +45,7 @@ pub struct LoggedEvent {
 pub(crate) type LogEntry = (String, RawValue);
 
 /// An event in the form in which it is stored: without the states in it.
-pub(crate) struct WithoutState<'a, S: State>(pub(crate) &'a Event<S>);
+pub(crate) struct WithoutState<'a, S: EventTypes>(pub(crate) &'a Event<S>);
 
 /// What is known of an event when it is decided whether to store it.
 #[cfg_attr(not(feature = "engine"), allow(dead_code))]
@@ -97,7 +97,7 @@ impl LogBuffer {
         }
     }
 
-    pub(crate) fn record<S: State>(&self, event: &Event<S>) {
+    pub(crate) fn record(&self, event: &AnyEvent) {
         self.newest_superstep.update(event);
         if let Some(filter) = &self.filter {
             let name = match &event.kind {
@@ -138,22 +138,22 @@ pub(crate) fn kind_name(name: &str) -> String {
     name.replace(' ', "_")
 }
 
-impl<S: State> Event<S> {
+impl AnyEvent {
     /// The event as a log has it. `None` if no log has it.
     pub(crate) fn stored_entry(&self) -> Option<LogEntry> {
         match &self.kind {
             // A state. The thread has it.
             EventKind::Values { .. } => None,
-            EventKind::Nested(nested) => (nested.entry)(&*nested.event),
+            EventKind::Nested(nested) => nested.entry.as_deref().cloned(),
             _ => self.log_entry(),
         }
     }
 
     /// The event as it is stored.
-    pub(super) fn log_entry(&self) -> Option<LogEntry> {
+    fn log_entry(&self) -> Option<LogEntry> {
         let value = RawValue::new(&WithoutState(self)).or_else(|error| {
             // The value of a node cannot be serialized.
-            RawValue::new(&WithoutState(&Event::<S> {
+            RawValue::new(&WithoutState(&AnyEvent {
                 namespace: self.namespace.clone(),
                 superstep: self.superstep,
                 task: self.task.clone(),

@@ -7,6 +7,7 @@ mod mode;
 mod newest_superstep;
 mod queue;
 mod sink;
+mod types;
 
 use std::any::Any;
 use std::fmt;
@@ -21,9 +22,10 @@ pub(crate) use log::{
 };
 pub(crate) use mode::Modes;
 pub(crate) use queue::EventQueue;
-#[cfg(feature = "engine")]
-pub(crate) use sink::CopyState;
-pub(crate) use sink::{Listener, LogSink, Origin, ParentSink, Sink};
+pub(crate) use sink::{LogSink, Origin, ParentSink, Sink};
+pub(crate) use types::{AnyEvent, AnyEventKind};
+#[doc(hidden)]
+pub use types::EventTypes;
 
 use crate::error::NodeError;
 pub use crate::ids::{Namespace, TaskId};
@@ -55,7 +57,7 @@ use crate::state::State;
 /// # }
 /// ```
 #[non_exhaustive]
-pub struct Event<S: State> {
+pub struct Event<S: EventTypes> {
     /// The namespace of the sub-flow it happened in; empty at the top.
     pub namespace: Namespace,
     /// The superstep, from 1; 0 before the first one. The end of a run has the number of its last superstep.
@@ -124,7 +126,7 @@ pub struct TaskInfo {
 /// # }
 /// ```
 #[non_exhaustive]
-pub enum EventKind<S: State> {
+pub enum EventKind<S: EventTypes> {
     /// The run has begun.
     RunStarted,
     /// A superstep has begun.
@@ -172,7 +174,7 @@ pub enum EventKind<S: State> {
     /// [`Events::values`](crate::run::Events::values).
     Values {
         /// The state.
-        state: S,
+        state: S::State,
     },
     /// A checkpoint of the thread was stored. With [`Durability::Async`](crate::thread::Durability::Async), its write has begun. At a
     /// barrier, this comes before [`SuperstepFinished`](EventKind::SuperstepFinished) and then [`Values`](EventKind::Values).
@@ -185,14 +187,14 @@ pub enum EventKind<S: State> {
     /// The run has reached `END`.
     Finished {
         /// The final state.
-        state: S,
+        state: S::State,
     },
     /// A thread's run has stopped and waits for a person.
     Interrupted {
         /// The open interrupts.
         interrupts: Vec<Interrupt>,
         /// The state at the last barrier.
-        state: S,
+        state: S::State,
     },
     /// The run has failed.
     Failed {
@@ -208,18 +210,19 @@ pub struct NestedEvent {
     name: &'static str,
     modes: Modes,
     is_partial: bool,
-    /// The event as it is stored.
-    entry: fn(&(dyn Any + Send + Sync)) -> Option<LogEntry>,
+    /// The event as it is stored, if a receiver stores it.
+    entry: Option<Arc<LogEntry>>,
 }
 
 impl NestedEvent {
-    pub(crate) fn of<S: State>(event: Event<S>) -> Self {
+    /// An event of a flow over `S`.
+    pub(crate) fn of<S: State>(event: AnyEvent, entry: Option<LogEntry>) -> Self {
         NestedEvent {
             name: event.kind.name(),
             modes: event.kind.modes(),
             is_partial: event.kind.is_partial(),
-            event: Arc::new(event),
-            entry: |event| event.downcast_ref::<Event<S>>()?.log_entry(),
+            event: Arc::new(event.typed::<S>()),
+            entry: entry.map(Arc::new),
         }
     }
 
@@ -235,7 +238,7 @@ impl fmt::Debug for NestedEvent {
     }
 }
 
-impl<S: State> Event<S> {
+impl<S: EventTypes> Event<S> {
     /// The event of a sub-flow, if its state is `C`.
     ///
     /// ```
@@ -274,7 +277,7 @@ impl<S: State> Event<S> {
     }
 }
 
-impl<S: State> EventKind<S> {
+impl<S: EventTypes> EventKind<S> {
     /// Whether a later event has the whole of it.
     pub(crate) fn is_partial(&self) -> bool {
         match self {
@@ -307,7 +310,7 @@ impl<S: State> EventKind<S> {
     }
 }
 
-impl<S: State> fmt::Debug for Event<S> {
+impl<S: EventTypes> fmt::Debug for Event<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut event = f.debug_struct("Event");
         event
@@ -319,7 +322,7 @@ impl<S: State> fmt::Debug for Event<S> {
     }
 }
 
-impl<S: State> fmt::Debug for EventKind<S> {
+impl<S: EventTypes> fmt::Debug for EventKind<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EventKind::SuperstepStarted { nodes } => write!(f, "superstep started: {nodes:?}"),

@@ -1,7 +1,6 @@
 //! The subjects by which [`Events`](crate::run::Events) can be filtered.
 
-use super::EventKind;
-use crate::state::State;
+use super::{EventKind, EventTypes};
 
 /// A set of event subjects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +24,7 @@ impl Modes {
     }
 }
 
-impl<S: State> EventKind<S> {
+impl<S: EventTypes> EventKind<S> {
     /// Whether the event only says how far the run is. A listener may do without such events.
     pub(crate) fn is_progress(&self) -> bool {
         matches!(

@@ -2,16 +2,15 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Event;
+use super::AnyEvent;
 use crate::ids::Namespace;
-use crate::state::State;
 
 /// The superstep of the newest event that is not one of a sub-flow. 0 before the first superstep.
 #[derive(Default)]
 pub(crate) struct NewestSuperstep(AtomicU64);
 
 impl NewestSuperstep {
-    pub(super) fn update<S: State>(&self, event: &Event<S>) {
+    pub(super) fn update(&self, event: &AnyEvent) {
         if event.namespace == Namespace::ROOT {
             // The run has sent all its events before it ends, and its end reads the number.
             self.0.store(event.superstep, Ordering::Relaxed);

@@ -6,21 +6,21 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use super::newest_superstep::NewestSuperstep;
-use super::sink::{CopyState, Listener, Origin, Sink};
-use super::{CustomEvent, Event, EventKind, NestedEvent};
-use crate::state::State;
+use super::AnyEvent;
+use super::sink::Sink;
+use crate::erased::CopyState;
 
 /// The events of a run that its stream has not returned yet.
-pub(crate) struct EventQueue<S: State> {
-    queue: Mutex<Queue<S>>,
+pub(crate) struct EventQueue {
+    queue: Mutex<Queue>,
     /// Copies the state, if the listener wants it.
-    copy_state: OnceLock<CopyState<S>>,
+    copy_state: OnceLock<CopyState>,
     without_progress: AtomicBool,
     pub(crate) newest_superstep: NewestSuperstep,
 }
 
-struct Queue<S: State> {
-    events: VecDeque<Event<S>>,
+struct Queue {
+    events: VecDeque<AnyEvent>,
     /// The tasks that wait until the stream has returned all events.
     waiting: Vec<Waker>,
     /// Whether the stream polls the run. It then looks for events itself.
@@ -29,7 +29,7 @@ struct Queue<S: State> {
     stream: Option<Waker>,
 }
 
-impl<S: State> EventQueue<S> {
+impl EventQueue {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(EventQueue {
             queue: Mutex::new(Queue {
@@ -45,7 +45,7 @@ impl<S: State> EventQueue<S> {
     }
 
     /// Requests states. Must be called before the run begins.
-    pub(crate) fn want_values(&self, copy: CopyState<S>) {
+    pub(crate) fn want_values(&self, copy: CopyState) {
         let _ = self.copy_state.set(copy);
     }
 
@@ -55,12 +55,12 @@ impl<S: State> EventQueue<S> {
     }
 
     /// The next event, before the stream polls the run.
-    pub(crate) fn begin_poll(&self) -> Option<Event<S>> {
+    pub(crate) fn begin_poll(&self) -> Option<AnyEvent> {
         self.pop(|queue, is_empty| queue.polling = is_empty)
     }
 
     /// The next event, after the stream has polled the run. Without one, the task is woken when there is one.
-    pub(crate) fn end_poll(&self, cx: &Context<'_>) -> Option<Event<S>> {
+    pub(crate) fn end_poll(&self, cx: &Context<'_>) -> Option<AnyEvent> {
         self.pop(|queue, is_empty| {
             queue.polling = false;
             let known = queue.stream.as_ref();
@@ -70,7 +70,7 @@ impl<S: State> EventQueue<S> {
         })
     }
 
-    fn pop(&self, change: impl FnOnce(&mut Queue<S>, bool)) -> Option<Event<S>> {
+    fn pop(&self, change: impl FnOnce(&mut Queue, bool)) -> Option<AnyEvent> {
         let mut queue = self.lock();
         let event = queue.events.pop_front();
         change(&mut queue, event.is_none());
@@ -83,14 +83,14 @@ impl<S: State> EventQueue<S> {
         event
     }
 
-    fn lock(&self) -> MutexGuard<'_, Queue<S>> {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
         // A panic cannot leave the queue in an inconsistent state.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<S: State> Sink<S> for EventQueue<S> {
-    fn send(&self, event: Event<S>) {
+impl Sink for EventQueue {
+    fn send(&self, event: AnyEvent) {
         self.newest_superstep.update(&event);
         let mut queue = self.lock();
         queue.events.push_back(event);
@@ -105,18 +105,8 @@ impl<S: State> Sink<S> for EventQueue<S> {
         }
     }
 
-    fn copy_state(&self) -> Option<CopyState<S>> {
+    fn copy_state(&self) -> Option<CopyState> {
         self.copy_state.get().copied()
-    }
-}
-
-impl<S: State> Listener for EventQueue<S> {
-    fn custom(&self, from: Origin, event: CustomEvent) {
-        self.send(from.event(EventKind::Custom(event)));
-    }
-
-    fn nested(&self, from: Origin, event: NestedEvent) {
-        self.send(from.event(EventKind::Nested(event)));
     }
 
     fn wants_values(&self) -> bool {

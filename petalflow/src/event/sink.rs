@@ -1,12 +1,13 @@
-//! The receivers of events. Each is a type of its own, so that a program compiles those that it uses: the [queue](super::EventQueue)
-//! of a stream, the run of the parent flow, and the event log.
+//! The receivers of the events of a run: the [queue](super::EventQueue) of a stream, the run of the parent flow, and the event
+//! log.
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use super::{CustomEvent, Event, EventKind, LogBuffer, NestedEvent, TaskInfo};
+use super::log::LogEntry;
+use super::{AnyEvent, AnyEventKind, CustomEvent, LogBuffer, NestedEvent, TaskInfo};
+use crate::erased::CopyState;
 use crate::ids::Namespace;
-use crate::state::State;
 
 /// Where an event comes from.
 pub(crate) struct Origin {
@@ -16,8 +17,8 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    pub(crate) fn event<S: State>(self, kind: EventKind<S>) -> Event<S> {
-        Event {
+    pub(crate) fn event(self, kind: AnyEventKind) -> AnyEvent {
+        AnyEvent {
             namespace: self.namespace,
             superstep: self.superstep,
             task: self.task,
@@ -26,63 +27,67 @@ impl Origin {
     }
 }
 
-/// Receives events without the type of the state.
-pub(crate) trait Listener: Send + Sync {
+/// Receives the events of a run.
+pub(crate) trait Sink: Send + Sync {
+    fn send(&self, event: AnyEvent);
+
     /// A node emitted a value.
-    fn custom(&self, from: Origin, event: CustomEvent);
+    fn custom(&self, from: Origin, event: CustomEvent) {
+        self.send(from.event(AnyEventKind::Custom(event)));
+    }
 
     /// A sub-flow emitted an event.
-    fn nested(&self, from: Origin, event: NestedEvent);
+    fn nested(&self, from: Origin, event: NestedEvent) {
+        self.send(from.event(AnyEventKind::Nested(event)));
+    }
 
-    /// Whether to send states, which are cloned for each event.
+    /// Copies the state, if the receiver wants it.
+    fn copy_state(&self) -> Option<CopyState>;
+
+    /// Whether to send states, which are copied for each event.
     fn wants_values(&self) -> bool;
 
-    /// Whether to send the events of progress, which have no content: see [`EventKind::is_progress`].
+    /// Whether to send the events of progress, which have no content: see [`EventKind::is_progress`](super::EventKind::is_progress).
     fn wants_progress(&self) -> bool;
+
+    /// Whether it stores events.
+    fn keeps_log(&self) -> bool {
+        false
+    }
 
     /// Completes when the stream has returned all events.
     fn poll_received(&self, cx: &mut Context<'_>) -> Poll<()>;
 }
 
-/// Copies a state for a listener.
-pub(crate) type CopyState<S> = fn(&S) -> S;
-
-/// Receives the events of a run over `S`.
-pub(crate) trait Sink<S: State>: Listener {
-    fn send(&self, event: Event<S>);
-
-    /// Copies the state, if the listener wants it.
-    fn copy_state(&self) -> Option<CopyState<S>>;
-}
-
 /// Sends the events of a sub-flow to the receiver of its parent.
-pub(crate) struct ParentSink<S> {
-    pub(crate) listener: Arc<dyn Listener>,
-    pub(crate) copy_state: Option<CopyState<S>>,
+pub(crate) struct ParentSink {
+    pub(crate) listener: Arc<dyn Sink>,
+    pub(crate) copy_state: Option<CopyState>,
+    /// Makes an event for the parent, whose type the receiver can ask for.
+    pub(crate) nest: fn(AnyEvent, Option<LogEntry>) -> NestedEvent,
 }
 
-impl<S: State> Sink<S> for ParentSink<S> {
-    fn send(&self, event: Event<S>) {
+impl Sink for ParentSink {
+    fn send(&self, event: AnyEvent) {
         let from = Origin {
             namespace: event.namespace.clone(),
             superstep: event.superstep,
             task: event.task.clone(),
         };
-        self.listener.nested(from, NestedEvent::of(event));
-    }
-
-    fn copy_state(&self) -> Option<CopyState<S>> {
-        self.copy_state
-    }
-}
-
-impl<S: State> Listener for ParentSink<S> {
-    fn custom(&self, from: Origin, event: CustomEvent) {
-        self.send(from.event(EventKind::Custom(event)));
+        let entry = if self.listener.keeps_log() {
+            event.stored_entry()
+        } else {
+            None
+        };
+        self.listener.nested(from, (self.nest)(event, entry));
     }
 
     fn nested(&self, from: Origin, event: NestedEvent) {
         self.listener.nested(from, event);
+    }
+
+    fn copy_state(&self) -> Option<CopyState> {
+        self.copy_state
     }
 
     fn wants_values(&self) -> bool {
@@ -93,19 +98,23 @@ impl<S: State> Listener for ParentSink<S> {
         self.listener.wants_progress()
     }
 
+    fn keeps_log(&self) -> bool {
+        self.listener.keeps_log()
+    }
+
     fn poll_received(&self, cx: &mut Context<'_>) -> Poll<()> {
         self.listener.poll_received(cx)
     }
 }
 
-/// Adds events to the event log of a thread, and sends them to the listener of the run.
-pub(crate) struct LogSink<S> {
+/// Stores the events of a run, and sends them on if there is a listener.
+pub(crate) struct LogSink {
     pub(crate) log: Arc<LogBuffer>,
-    pub(crate) listener: Option<Arc<dyn Sink<S>>>,
+    pub(crate) listener: Option<Arc<dyn Sink>>,
 }
 
-impl<S: State> Sink<S> for LogSink<S> {
-    fn send(&self, event: Event<S>) {
+impl Sink for LogSink {
+    fn send(&self, event: AnyEvent) {
         self.log.record(&event);
         if let Some(listener) = &self.listener
             && (listener.wants_progress() || !event.kind.is_progress())
@@ -114,18 +123,8 @@ impl<S: State> Sink<S> for LogSink<S> {
         }
     }
 
-    fn copy_state(&self) -> Option<CopyState<S>> {
+    fn copy_state(&self) -> Option<CopyState> {
         self.listener.as_ref()?.copy_state()
-    }
-}
-
-impl<S: State> Listener for LogSink<S> {
-    fn custom(&self, from: Origin, event: CustomEvent) {
-        self.send(from.event(EventKind::Custom(event)));
-    }
-
-    fn nested(&self, from: Origin, event: NestedEvent) {
-        self.send(from.event(EventKind::Nested(event)));
     }
 
     fn wants_values(&self) -> bool {
@@ -135,6 +134,10 @@ impl<S: State> Listener for LogSink<S> {
 
     fn wants_progress(&self) -> bool {
         // The log has all events.
+        true
+    }
+
+    fn keeps_log(&self) -> bool {
         true
     }
 

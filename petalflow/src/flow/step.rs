@@ -2,7 +2,7 @@
 
 use petalflow_graph::NodeIdx;
 
-use crate::node::{Effects, RouteChoice, Scope};
+use crate::node::{Choice, Effects, RouteChoice, Scope};
 use crate::plan::ExecutionPlan;
 use crate::state::{KeySet, State};
 use crate::superstep::commit_one;
@@ -106,14 +106,14 @@ impl<'a, S: State> Step<'a, S> {
         if scope.superstep >= fast_path.pause_at {
             return None;
         }
-        let next = next_on_fast_path(&scope.shared.plan, scope.node, self.effects)?;
+        let next = next_on_fast_path(&scope.shared.plan, scope.node, &self.effects.choice)?;
         // Marks a panic of a reducer, so that it is not attributed to the node.
         let pause_at = std::mem::replace(&mut fast_path.pause_at, 0);
-        let committed = commit_one(*state, &mut fast_path.written, &mut self.effects.update);
+        let committed = commit_one(&mut **state, &mut fast_path.written, self.effects);
         fast_path.pause_at = pause_at;
         // The driver commits again, gets the same error, and reports it.
         committed.ok()?;
-        self.effects.forget_choice();
+        self.effects.choice.clear();
         scope.superstep += 1;
         scope.node = next;
         Some(next.as_u32())
@@ -123,15 +123,15 @@ impl<'a, S: State> Step<'a, S> {
 /// The node that follows on the fast path, if it is the only one.
 // Inlined for the same reason as `advance`.
 #[inline]
-pub(crate) fn next_on_fast_path<S: State>(
+pub(crate) fn next_on_fast_path(
     plan: &ExecutionPlan,
     node: NodeIdx,
-    effects: &Effects<S>,
+    choice: &Choice,
 ) -> Option<NodeIdx> {
-    if !effects.deliveries().is_empty() {
+    if !choice.deliveries().is_empty() {
         return None;
     }
-    match effects.chosen() {
+    match choice.chosen() {
         RouteChoice::Edges => plan.chain_next[node.index()].get(),
         RouteChoice::One(route) => {
             let targets = plan.out_edges[node.index()].routes.get(route.index())?;

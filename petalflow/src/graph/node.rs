@@ -217,7 +217,7 @@ impl<S: State> DynNode<S> for Named<S> {
     ) -> BoxFuture<'a, Result<(), BoxError>> {
         Box::pin(async move {
             self.node.run(scope, state, effects).await?;
-            effects.find_named(&self.routes).map_err(|unknown| {
+            effects.choice.find_named(&self.routes).map_err(|unknown| {
                 let routes = self.routes.join("`, `");
                 format!("there is no route `{unknown}`: the routes of the node are `{routes}`")
                     .into()

@@ -1,6 +1,9 @@
 //! The decision of a person at an `interrupt before` or `interrupt after`.
 
+use std::marker::PhantomData;
+
 use crate::checkpoint::DecisionKind;
+use crate::erased::EffectsBox;
 use crate::error::BoxError;
 use crate::node::{Effects, KeyWrites};
 use crate::state::State;
@@ -33,51 +36,73 @@ use crate::state::State;
 /// # }
 /// ```
 pub struct Decision<S: State> {
-    pub(crate) action: DecisionAction<S>,
+    pub(crate) any: AnyDecision,
+    state: PhantomData<fn() -> S>,
+}
+
+/// A [`Decision`] without the type of the state.
+#[derive(Clone)]
+pub(crate) struct AnyDecision {
+    pub(crate) action: DecisionAction,
     pub(crate) by: Option<String>,
     pub(crate) reason: Option<String>,
 }
 
 /// The action.
-pub(crate) enum DecisionAction<S: State> {
+pub(crate) enum DecisionAction {
     /// The run resumes.
     Approve,
     /// The run ends.
     Reject,
     /// These writes are applied, then the run resumes.
-    Edit(Box<Result<S::Update, BoxError>>),
+    Edit(Result<EffectsBox, BoxError>),
     /// The node is skipped, and the run resumes after it.
     Skip,
 }
 
 impl<S: State> Clone for Decision<S> {
     fn clone(&self) -> Self {
-        let action = match &self.action {
+        Decision::new(self.any.clone())
+    }
+}
+
+impl Clone for DecisionAction {
+    fn clone(&self) -> Self {
+        match self {
             DecisionAction::Approve => DecisionAction::Approve,
             DecisionAction::Reject => DecisionAction::Reject,
             DecisionAction::Skip => DecisionAction::Skip,
-            DecisionAction::Edit(edit) => DecisionAction::Edit(Box::new(match &**edit {
-                Ok(update) => Ok(update.clone()),
+            DecisionAction::Edit(edit) => DecisionAction::Edit(match edit {
+                Ok(writes) => Ok(writes.clone_writes()),
                 Err(error) => Err(error.to_string().into()),
-            })),
-        };
-        Decision {
-            action,
-            by: self.by.clone(),
-            reason: self.reason.clone(),
+            }),
         }
     }
 }
 
-impl_debug!([S: State] Decision<S>, |this| action = this.action, by = this.by, reason = this.reason);
+impl<S: State> std::fmt::Debug for Decision<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.any.fmt(f)
+    }
+}
 
-impl<S: State> std::fmt::Debug for DecisionAction<S> {
+impl std::fmt::Debug for AnyDecision {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Decision")
+            .field("action", &self.action)
+            .field("by", &self.by)
+            .field("reason", &self.reason)
+            .finish()
+    }
+}
+
+impl std::fmt::Debug for DecisionAction {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.kind().name())
     }
 }
 
-impl<S: State> DecisionAction<S> {
+impl DecisionAction {
     /// The action without its writes, as the history stores it.
     pub(crate) fn kind(&self) -> DecisionKind {
         match self {
@@ -90,57 +115,64 @@ impl<S: State> DecisionAction<S> {
 }
 
 impl<S: State> Decision<S> {
-    fn new(action: DecisionAction<S>) -> Self {
+    fn new(any: AnyDecision) -> Self {
         Decision {
+            any,
+            state: PhantomData,
+        }
+    }
+
+    fn of(action: DecisionAction) -> Self {
+        Decision::new(AnyDecision {
             action,
             by: None,
             reason: None,
-        }
+        })
     }
 
     /// Resumes the run.
     #[must_use]
     pub fn approve() -> Self {
-        Decision::new(DecisionAction::Approve)
+        Decision::of(DecisionAction::Approve)
     }
 
     /// Ends the run with [`Rejected`](crate::run::RunErrorKind::Rejected).
     #[must_use]
     pub fn reject() -> Self {
-        Decision::new(DecisionAction::Reject)
+        Decision::of(DecisionAction::Reject)
     }
 
     /// Skips the node: its outgoing edges fire as if it had written nothing. After a node, it is the same as
     /// [`approve`](Self::approve).
     #[must_use]
     pub fn skip() -> Self {
-        Decision::new(DecisionAction::Skip)
+        Decision::of(DecisionAction::Skip)
     }
 
     /// Writes these values through the keys' reducers, then resumes the run.
     #[must_use]
     pub fn edit(writes: impl KeyWrites<S>) -> Self {
-        Decision::new(DecisionAction::Edit(Box::new(update_of(writes))))
+        Decision::of(DecisionAction::Edit(effects_of(writes)))
     }
 
     /// Sets who decided.
     #[must_use]
     pub fn by(mut self, person: impl Into<String>) -> Self {
-        self.by = Some(person.into());
+        self.any.by = Some(person.into());
         self
     }
 
     /// Sets the reason.
     #[must_use]
     pub fn because(mut self, reason: impl Into<String>) -> Self {
-        self.reason = Some(reason.into());
+        self.any.reason = Some(reason.into());
         self
     }
 }
 
-/// The update of writes.
-pub(crate) fn update_of<S: State>(writes: impl KeyWrites<S>) -> Result<S::Update, BoxError> {
-    let mut effects = Effects::default();
+/// The effects that writes have.
+pub(super) fn effects_of<S: State>(writes: impl KeyWrites<S>) -> Result<EffectsBox, BoxError> {
+    let mut effects = Effects::<S>::default();
     writes.apply(&mut effects)?;
-    Ok(effects.update)
+    Ok(Box::new(effects))
 }

@@ -59,7 +59,8 @@ pub use crate::question::{
     Answer, AnswerError, Ask, Expiry, Interrupt, InterruptId, InterruptKind,
 };
 pub use decision::Decision;
-pub(crate) use decision::DecisionAction;
+pub(crate) use decision::{AnyDecision, DecisionAction};
 pub use guard::Guard;
 pub use petalflow_macros::Ask;
+pub(crate) use resume::AnyResume;
 pub use resume::Resume;

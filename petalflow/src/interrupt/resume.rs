@@ -1,7 +1,10 @@
 //! The input with which a thread is resumed.
 
-use super::decision::update_of;
-use super::{Answer, Decision, InterruptId};
+use std::marker::PhantomData;
+
+use super::decision::effects_of;
+use super::{Answer, AnyDecision, Decision, InterruptId};
+use crate::erased::EffectsBox;
 use crate::error::BoxError;
 use crate::node::KeyWrites;
 use crate::state::State;
@@ -29,22 +32,27 @@ use crate::state::State;
 /// # }
 /// ```
 pub struct Resume<S: State> {
+    pub(crate) any: AnyResume,
+    state: PhantomData<fn() -> S>,
+}
+
+/// A [`Resume`] without the type of the state.
+#[derive(Default)]
+pub(crate) struct AnyResume {
     pub(crate) answers: Vec<Answer>,
     /// Without an id, it applies to all open interrupts.
-    pub(crate) decisions: Vec<(Option<InterruptId>, Decision<S>)>,
-    pub(crate) updates: Vec<Result<S::Update, BoxError>>,
+    pub(crate) decisions: Vec<(Option<InterruptId>, AnyDecision)>,
+    pub(crate) updates: Vec<Result<EffectsBox, BoxError>>,
     pub(crate) goto: Vec<String>,
 }
 
-impl_debug!([S: State] Resume<S>, |this| answers = this.answers, decisions = this.decisions, updates = this.updates.len(), goto = this.goto);
+impl_debug!([S: State] Resume<S>, |this| answers = this.any.answers, decisions = this.any.decisions, updates = this.any.updates.len(), goto = this.any.goto);
 
 impl<S: State> Default for Resume<S> {
     fn default() -> Self {
         Resume {
-            answers: Vec::new(),
-            decisions: Vec::new(),
-            updates: Vec::new(),
-            goto: Vec::new(),
+            any: AnyResume::default(),
+            state: PhantomData,
         }
     }
 }
@@ -59,28 +67,28 @@ impl<S: State> Resume<S> {
     /// Answers a question.
     #[must_use]
     pub fn answer(mut self, answer: Answer) -> Self {
-        self.answers.push(answer);
+        self.any.answers.push(answer);
         self
     }
 
     /// Decides one `interrupt before` or `interrupt after`.
     #[must_use]
     pub fn decide(mut self, id: InterruptId, decision: Decision<S>) -> Self {
-        self.decisions.push((Some(id), decision));
+        self.any.decisions.push((Some(id), decision.any));
         self
     }
 
     /// Decides all open ones.
     #[must_use]
     pub fn decide_all(mut self, decision: Decision<S>) -> Self {
-        self.decisions.push((None, decision));
+        self.any.decisions.push((None, decision.any));
         self
     }
 
     /// Writes these values through the keys' reducers before the run resumes.
     #[must_use]
     pub fn update(mut self, writes: impl KeyWrites<S>) -> Self {
-        self.updates.push(update_of(writes));
+        self.any.updates.push(effects_of(writes));
         self
     }
 
@@ -88,7 +96,7 @@ impl<S: State> Resume<S> {
     /// a changed program no longer has the node at which the thread stopped.
     #[must_use]
     pub fn goto(mut self, node: impl Into<String>) -> Self {
-        self.goto.push(node.into());
+        self.any.goto.push(node.into());
         self
     }
 }
@@ -107,10 +115,9 @@ impl<S: State> From<Answer> for Resume<S> {
 
 impl<S: State> From<Vec<Answer>> for Resume<S> {
     fn from(answers: Vec<Answer>) -> Self {
-        Resume {
-            answers,
-            ..Self::default()
-        }
+        let mut resume = Self::default();
+        resume.any.answers = answers;
+        resume
     }
 }
 

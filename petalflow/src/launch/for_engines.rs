@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::Launch;
 use crate::exec::Settings;
 use crate::flow::Flow;
-use crate::middleware::Middleware;
+use crate::middleware::AnyMiddleware;
 
 impl<F: Flow> Launch<F> {
-    pub(crate) fn into_parts(self) -> (Arc<F>, Settings<F::State>) {
+    pub(crate) fn into_parts(self) -> (Arc<F>, Settings) {
         (self.flow, self.settings)
     }
 
@@ -26,7 +26,7 @@ impl<F: Flow> Launch<F> {
     pub(crate) fn after(
         mut self,
         supersteps: u64,
-        outermost: Option<Arc<dyn Middleware<F::State>>>,
+        outermost: Option<Arc<dyn AnyMiddleware>>,
     ) -> Self {
         self.settings.limit = self.settings.limit.saturating_sub(supersteps);
         if let Some(outermost) = outermost {

@@ -13,14 +13,15 @@ use crate::cache::{Cache, RunCache};
 use crate::cancel_token::RunToken;
 use crate::checkpoint::Store;
 use crate::durable::find_cached;
+use crate::erased::effects_mut;
 use crate::error::{BoxError, FailureLog};
 use crate::exec::{Begin, Settings, Start};
 use crate::flow::{Flow, HasFlow};
 use crate::future::BoxFuture;
-use crate::middleware::{Middleware, RunMiddleware};
+use crate::middleware::{Layer, Middleware, RunLayer, RunMiddleware};
 use crate::node::{Context, Key, ManagedProvider, ManagedValues, RestoreContext};
-use crate::run::Run;
-use crate::state::{InputOf, Storable, ThreadSafe, Update as _, WriteError};
+use crate::run::{AnyRun, Run};
+use crate::state::{InputOf, State, Storable, ThreadSafe, WriteError};
 use crate::subflow::nested;
 use crate::thread::{DocumentVersion, Thread, Threads};
 
@@ -53,7 +54,7 @@ use crate::thread::{DocumentVersion, Thread, Threads};
 #[must_use = "nothing runs before `run`"]
 pub struct Launch<F: Flow> {
     flow: Arc<F>,
-    settings: Settings<F::State>,
+    settings: Settings,
 }
 
 impl<F: Flow> Clone for Launch<F> {
@@ -385,7 +386,7 @@ impl<F: Flow> Launch<F> {
         self.settings
             .extras_mut()
             .middleware
-            .push(Arc::new(middleware));
+            .push(Arc::new(Layer::<F::State, _>::new(middleware)));
         self
     }
 
@@ -401,7 +402,7 @@ impl<F: Flow> Launch<F> {
         self.settings
             .extras_mut()
             .run_middleware
-            .push(Arc::new(middleware));
+            .push(Arc::new(RunLayer::<F::State, _>::new(middleware)));
         self
     }
 
@@ -440,8 +441,9 @@ impl<F: Flow> Launch<F> {
         K: Key<State = F::State>,
         K::Value: FailureLog,
     {
-        self.settings.extras_mut().record_failure = Some(|error, update| {
-            update.clear();
+        self.settings.extras_mut().record_failure = Some(|error, effects| {
+            effects.clear();
+            let update = &mut effects_mut::<F::State>(effects).update;
             // The first write to an empty update is always accepted.
             let recorded: Result<(), WriteError> = K::push(K::Value::of(error), false, update);
             debug_assert!(recorded.is_ok());
@@ -494,11 +496,12 @@ impl<F: Flow> Launch<F> {
     /// No code of the program panics out of the run, and no sum wraps around: both are [errors](crate::run::RunErrorKind) of the
     /// run.
     pub fn run(self, input: impl InputOf<F::State>) -> Run<F> {
-        Run::new(Start {
+        let input: <F::State as State>::Input = input.into();
+        Run::typed(AnyRun::new(Start {
             flow: self.flow,
             settings: self.settings,
-            begin: Begin::Input(input.into()),
-        })
+            begin: Begin::Input(Box::new(input)),
+        }))
     }
 
     /// Runs the flow inside a node, which calls this in its body. The sub-flow is stored with the node's run, its

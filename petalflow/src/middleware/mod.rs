@@ -9,11 +9,11 @@ mod task_context;
 
 pub use crate::future::BoxFuture;
 pub use circuit_breaker::CircuitBreaker;
-pub(crate) use node::Innermost;
+pub(crate) use node::{AnyCall, AnyMiddleware, AnyNext, Layer};
 pub use node::{Middleware, Next, NodeCall};
 pub use rate_limit::RateLimit;
 pub use ready::{for_nodes, from_fn, recover};
-pub(crate) use run::About;
+pub(crate) use run::{About, AnyRunMiddleware, AnyRunNext, RunLayer};
 pub use run::{RunMiddleware, RunNext};
 pub use task_context::{CapturedContext, TaskContext, carry_task_context};
 pub(crate) use task_context::{carried, carried_call};

@@ -1,8 +1,10 @@
 //! Code around one attempt of one node.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::BoxFuture;
+use crate::erased::{AnyEffects, AnyFlow, AnyState, effects_mut, state_ref};
 use crate::error::BoxError;
 use crate::node::{Effects, Scope};
 use crate::state::State;
@@ -170,22 +172,13 @@ pub trait Middleware<S: State>: Send + Sync + 'static {
 /// # }
 /// ```
 pub struct Next<'a, S: State> {
-    layers: &'a [Arc<dyn Middleware<S>>],
-    node: &'a dyn Innermost<S>,
+    any: AnyNext<'a>,
+    state: PhantomData<fn(&S)>,
 }
 
-impl_debug!([S: State] Next<'_, S>, |this| layers = this.layers.len());
-
-/// The node, with its type erased.
-pub(crate) trait Innermost<S: State>: Send + Sync {
-    fn run<'a>(&'a self, call: NodeCall<'a, S>) -> BoxFuture<'a, Result<(), BoxError>>;
-}
+impl_debug!([S: State] Next<'_, S>, |this| layers = this.any.layers.len());
 
 impl<'a, S: State> Next<'a, S> {
-    pub(crate) fn new(layers: &'a [Arc<dyn Middleware<S>>], node: &'a dyn Innermost<S>) -> Self {
-        Next { layers, node }
-    }
-
     /// Runs the inner layers and the node.
     ///
     /// # Errors
@@ -196,15 +189,79 @@ impl<'a, S: State> Next<'a, S> {
     ///
     /// If the future is dropped, the node's future is dropped too.
     pub fn run(self, call: NodeCall<'a, S>) -> BoxFuture<'a, Result<(), BoxError>> {
+        self.any.run(AnyCall {
+            state: call.state,
+            effects: call.effects,
+            scope: call.scope,
+        })
+    }
+}
+
+/// A [`NodeCall`] without the type of the state.
+pub(crate) struct AnyCall<'a> {
+    pub(crate) state: &'a dyn AnyState,
+    pub(crate) effects: &'a mut dyn AnyEffects,
+    pub(crate) scope: &'a Scope,
+}
+
+/// A [`Middleware`] without the type of the state.
+pub(crate) trait AnyMiddleware: Send + Sync {
+    fn around<'a>(
+        &'a self,
+        call: AnyCall<'a>,
+        next: AnyNext<'a>,
+    ) -> BoxFuture<'a, Result<(), BoxError>>;
+}
+
+/// A middleware for nodes over `S`.
+pub(crate) struct Layer<S, M> {
+    middleware: M,
+    state: PhantomData<fn(&S)>,
+}
+
+impl<S: State, M: Middleware<S>> Layer<S, M> {
+    pub(crate) fn new(middleware: M) -> Self {
+        Layer {
+            middleware,
+            state: PhantomData,
+        }
+    }
+}
+
+impl<S: State, M: Middleware<S>> AnyMiddleware for Layer<S, M> {
+    fn around<'a>(
+        &'a self,
+        call: AnyCall<'a>,
+        next: AnyNext<'a>,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
+        let call = NodeCall {
+            state: state_ref::<S>(call.state),
+            effects: effects_mut::<S>(call.effects),
+            scope: call.scope,
+        };
+        let next = Next {
+            any: next,
+            state: PhantomData,
+        };
+        self.middleware.around(call, next)
+    }
+}
+
+/// A [`Next`] without the type of the state.
+pub(crate) struct AnyNext<'a> {
+    layers: &'a [Arc<dyn AnyMiddleware>],
+    flow: &'a dyn AnyFlow,
+}
+
+impl<'a> AnyNext<'a> {
+    pub(crate) fn new(layers: &'a [Arc<dyn AnyMiddleware>], flow: &'a dyn AnyFlow) -> Self {
+        AnyNext { layers, flow }
+    }
+
+    pub(crate) fn run(self, call: AnyCall<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
         match self.layers.split_first() {
-            Some((layer, layers)) => layer.around(
-                call,
-                Next {
-                    layers,
-                    node: self.node,
-                },
-            ),
-            None => self.node.run(call),
+            Some((layer, layers)) => layer.around(call, AnyNext { layers, ..self }),
+            None => self.flow.run_node(call.scope, call.state, call.effects),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Code around a whole run.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::BoxFuture;
+use crate::erased::{InputBox, StateBox, input_of, into_state};
 use crate::outcome::RunError;
 use crate::state::State;
 use async_trait::async_trait;
@@ -44,10 +46,6 @@ pub trait RunMiddleware<S: State>: Send + Sync + 'static {
     async fn around(&self, input: Option<S::Input>, next: RunNext<'_, S>) -> Result<S, RunError>;
 }
 
-/// The run itself, waiting for its input.
-type InnerRun<'a, S> =
-    Box<dyn FnOnce(Option<<S as State>::Input>) -> BoxFuture<'a, Result<S, RunError>> + Send + 'a>;
-
 /// The inner layers of a run middleware, down to the run.
 ///
 /// ```
@@ -79,9 +77,8 @@ type InnerRun<'a, S> =
 /// # }
 /// ```
 pub struct RunNext<'a, S: State> {
-    layers: &'a [Arc<dyn RunMiddleware<S>>],
-    about: &'a About,
-    run: InnerRun<'a, S>,
+    any: AnyRunNext<'a>,
+    state: PhantomData<fn() -> S>,
 }
 
 /// The properties of a run before it begins.
@@ -91,29 +88,17 @@ pub(crate) struct About {
     pub(crate) thread: Option<Arc<str>>,
 }
 
-impl_debug!([S: State] RunNext<'_, S>, |this| about = this.about, layers = this.layers.len());
+impl_debug!([S: State] RunNext<'_, S>, |this| about = this.any.about, layers = this.any.layers.len());
 
 impl<'a, S: State> RunNext<'a, S> {
-    pub(crate) fn new(
-        layers: &'a [Arc<dyn RunMiddleware<S>>],
-        about: &'a About,
-        run: impl FnOnce(Option<S::Input>) -> BoxFuture<'a, Result<S, RunError>> + Send + 'a,
-    ) -> Self {
-        RunNext {
-            layers,
-            about,
-            run: Box::new(run),
-        }
-    }
-
     /// The name of the flow.
     pub fn flow(&self) -> &'a str {
-        &self.about.flow
+        &self.any.about.flow
     }
 
     /// The name of the thread, if the run is stored.
     pub fn thread(&self) -> Option<&'a str> {
-        self.about.thread.as_deref()
+        self.any.about.thread.as_deref()
     }
 
     /// Runs the inner layers and the run. A thread that is resumed has no input.
@@ -126,15 +111,82 @@ impl<'a, S: State> RunNext<'a, S> {
     ///
     /// Dropping the future stops the run.
     pub fn run(self, input: Option<S::Input>) -> BoxFuture<'a, Result<S, RunError>> {
+        let input = input.map(|input| Box::new(input) as InputBox);
+        let run = self.any.run(input);
+        Box::pin(async move { Ok(into_state(run.await?)) })
+    }
+}
+
+/// A [`RunMiddleware`] without the type of the state.
+pub(crate) trait AnyRunMiddleware: Send + Sync {
+    fn around<'a>(
+        &'a self,
+        input: Option<InputBox>,
+        next: AnyRunNext<'a>,
+    ) -> BoxFuture<'a, Result<StateBox, RunError>>;
+}
+
+/// A middleware for runs over `S`.
+pub(crate) struct RunLayer<S, M> {
+    middleware: M,
+    state: PhantomData<fn() -> S>,
+}
+
+impl<S: State, M: RunMiddleware<S>> RunLayer<S, M> {
+    pub(crate) fn new(middleware: M) -> Self {
+        RunLayer {
+            middleware,
+            state: PhantomData,
+        }
+    }
+}
+
+impl<S: State, M: RunMiddleware<S>> AnyRunMiddleware for RunLayer<S, M> {
+    fn around<'a>(
+        &'a self,
+        input: Option<InputBox>,
+        next: AnyRunNext<'a>,
+    ) -> BoxFuture<'a, Result<StateBox, RunError>> {
+        let input = input.map(input_of::<S>);
+        let next = RunNext {
+            any: next,
+            state: PhantomData,
+        };
+        let run = self.middleware.around(input, next);
+        Box::pin(async move { Ok(Box::new(run.await?) as StateBox) })
+    }
+}
+
+/// Begins the run.
+type InnerRun<'a> =
+    Box<dyn FnOnce(Option<InputBox>) -> BoxFuture<'a, Result<StateBox, RunError>> + Send + 'a>;
+
+/// A [`RunNext`] without the type of the state.
+pub(crate) struct AnyRunNext<'a> {
+    layers: &'a [Arc<dyn AnyRunMiddleware>],
+    about: &'a About,
+    run: InnerRun<'a>,
+}
+
+impl<'a> AnyRunNext<'a> {
+    pub(crate) fn new(
+        layers: &'a [Arc<dyn AnyRunMiddleware>],
+        about: &'a About,
+        run: impl FnOnce(Option<InputBox>) -> BoxFuture<'a, Result<StateBox, RunError>> + Send + 'a,
+    ) -> Self {
+        AnyRunNext {
+            layers,
+            about,
+            run: Box::new(run),
+        }
+    }
+
+    pub(crate) fn run(
+        self,
+        input: Option<InputBox>,
+    ) -> BoxFuture<'a, Result<StateBox, RunError>> {
         match self.layers.split_first() {
-            Some((layer, layers)) => layer.around(
-                input,
-                RunNext {
-                    layers,
-                    about: self.about,
-                    run: self.run,
-                },
-            ),
+            Some((layer, layers)) => layer.around(input, AnyRunNext { layers, ..self }),
             None => (self.run)(input),
         }
     }

@@ -56,6 +56,12 @@ pub enum RouteChoice {
 pub struct Effects<S: State> {
     /// The writes.
     pub update: S::Update,
+    pub(crate) choice: Choice,
+}
+
+/// What a node has decided and sent.
+#[derive(Debug, Default)]
+pub(crate) struct Choice {
     chosen: RouteChoice,
     // Boxed, because few nodes send, and every running task has one of these.
     sent: Option<Box<Sent>>,
@@ -75,37 +81,79 @@ impl<S: State> Default for Effects<S> {
     fn default() -> Self {
         Effects {
             update: S::Update::default(),
-            chosen: RouteChoice::Edges,
-            sent: None,
+            choice: Choice::default(),
         }
     }
 }
 
-impl_debug!([S: State] Effects<S>, |this| written = this.update.written(), chosen = this.chosen, sent = this.sent);
+impl_debug!([S: State] Effects<S>, |this| written = this.update.written(), choice = this.choice);
 
 impl<S: State> Effects<S> {
     /// The routing decision of the node.
     pub fn chosen(&self) -> RouteChoice {
-        self.chosen
+        self.choice.chosen()
     }
 
     /// The chosen routes, if the node chose several.
     pub fn routes(&self) -> &[RouteIdx] {
-        self.sent.as_ref().map_or(&[], |sent| &sent.routes)
+        self.choice.routes()
     }
 
     /// The deliveries: by route, or `None` for the targets of `each`.
     pub fn deliveries(&self) -> &[(Option<RouteIdx>, Delivery)] {
-        self.sent.as_ref().map_or(&[], |sent| &sent.deliveries)
+        self.choice.deliveries()
     }
 
     /// Chooses one route, by its index in [`Routing::NAMES`](super::Routing::NAMES).
     pub fn choose(&mut self, route: u32) {
-        self.chosen = RouteChoice::One(RouteIdx::new(route));
+        self.choice.choose(route);
     }
 
     /// Adds a route to those chosen; returns `false` if it was already chosen.
     pub fn choose_also(&mut self, route: u32) -> bool {
+        self.choice.choose_also(route)
+    }
+
+    /// Chooses no route, unless one was already chosen.
+    pub fn choose_none(&mut self) {
+        self.choice.choose_none();
+    }
+
+    /// Sends a value along a route, or with `None` to the targets of `each`.
+    pub fn send(&mut self, route: Option<u32>, delivery: Delivery) {
+        self.choice.send(route, delivery);
+    }
+
+    /// Clears everything and keeps the allocated memory.
+    pub fn clear(&mut self) {
+        self.update.clear();
+        self.choice.clear();
+    }
+}
+
+impl Choice {
+    /// The routing decision of the node.
+    pub(crate) fn chosen(&self) -> RouteChoice {
+        self.chosen
+    }
+
+    /// The chosen routes, if the node chose several.
+    pub(crate) fn routes(&self) -> &[RouteIdx] {
+        self.sent.as_ref().map_or(&[], |sent| &sent.routes)
+    }
+
+    /// The deliveries: by route, or `None` for the targets of `each`.
+    pub(crate) fn deliveries(&self) -> &[(Option<RouteIdx>, Delivery)] {
+        self.sent.as_ref().map_or(&[], |sent| &sent.deliveries)
+    }
+
+    /// Chooses one route.
+    pub(crate) fn choose(&mut self, route: u32) {
+        self.chosen = RouteChoice::One(RouteIdx::new(route));
+    }
+
+    /// Adds a route to those chosen. Whether it was not chosen before.
+    pub(crate) fn choose_also(&mut self, route: u32) -> bool {
         self.choose_none();
         let route = RouteIdx::new(route);
         let routes = &mut self.sent.get_or_insert_default().routes;
@@ -117,7 +165,7 @@ impl<S: State> Effects<S> {
     }
 
     /// Chooses no route, unless one was already chosen.
-    pub fn choose_none(&mut self) {
+    pub(crate) fn choose_none(&mut self) {
         self.chosen = RouteChoice::Many;
     }
 
@@ -144,16 +192,16 @@ impl<S: State> Effects<S> {
     }
 
     /// Sends a value along a route, or with `None` to the targets of `each`.
-    pub fn send(&mut self, route: Option<u32>, delivery: Delivery) {
+    pub(crate) fn send(&mut self, route: Option<u32>, delivery: Delivery) {
         self.sent
             .get_or_insert_default()
             .deliveries
             .push((route.map(RouteIdx::new), delivery));
     }
 
-    /// Clears the decision and the deliveries.
+    /// Clears the decision and the deliveries, and keeps the allocated memory.
     #[inline]
-    pub(crate) fn forget_choice(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.chosen = RouteChoice::Edges;
         if let Some(sent) = &mut self.sent {
             sent.routes.clear();
@@ -161,11 +209,5 @@ impl<S: State> Effects<S> {
             #[cfg(feature = "builder")]
             sent.named.clear();
         }
-    }
-
-    /// Clears everything and keeps the allocated memory.
-    pub fn clear(&mut self) {
-        self.update.clear();
-        self.forget_choice();
     }
 }

@@ -3,14 +3,15 @@
 use petalflow_graph::NodeIdx;
 
 use super::{Effects, Output, RouteChoice, Routing};
+use crate::erased::EffectsBox;
 use crate::error::BoxError;
 use crate::plan::ExecutionPlan;
 use crate::state::State;
 
 /// An output that a person gives. The types of a node and of such an output are not compared at compile time, because the
 /// node is known by its name.
-pub(crate) struct ExternalOutput<S: State> {
-    effects: Effects<S>,
+pub(crate) struct ExternalOutput {
+    effects: EffectsBox,
     decision: Decision,
 }
 
@@ -34,14 +35,14 @@ pub(crate) enum Following {
     Node,
 }
 
-impl_debug!([S: State] ExternalOutput<S>, |this| effects = this.effects, decision = this.decision);
+impl_debug!(ExternalOutput, |this| effects = this.effects, decision = this.decision);
 
-impl<S: State> ExternalOutput<S> {
-    pub(crate) fn new<O: Output<S>>(output: O) -> Result<Self, BoxError> {
-        let mut effects = Effects::default();
+impl ExternalOutput {
+    pub(crate) fn new<S: State, O: Output<S>>(output: O) -> Result<Self, BoxError> {
+        let mut effects = Effects::<S>::default();
         output.apply(&mut effects)?;
         Ok(ExternalOutput {
-            effects,
+            effects: Box::new(effects),
             decision: Decision {
                 names: O::Routing::NAMES,
                 payloads: O::Routing::PAYLOADS,
@@ -53,9 +54,7 @@ impl<S: State> ExternalOutput<S> {
     }
 
     /// Writes that choose no route and send no items.
-    pub(crate) fn of_update(update: S::Update) -> Self {
-        let mut effects = Effects::default();
-        effects.update = update;
+    pub(crate) fn of_update(effects: EffectsBox) -> Self {
         ExternalOutput {
             effects,
             decision: Decision {
@@ -73,7 +72,7 @@ impl<S: State> ExternalOutput<S> {
     /// # Errors
     ///
     /// It decides what follows, which only a node does.
-    pub(crate) fn of_no_node(self) -> Result<Effects<S>, String> {
+    pub(crate) fn of_no_node(self) -> Result<EffectsBox, String> {
         let decides = match self.decision {
             Decision { routes: true, .. } => "a route",
             Decision { sends: true, .. } => "items for `each`",
@@ -93,7 +92,7 @@ impl<S: State> ExternalOutput<S> {
         mut self,
         plan: &ExecutionPlan,
         node: NodeIdx,
-    ) -> Result<(Effects<S>, Following), String> {
+    ) -> Result<(EffectsBox, Following), String> {
         let (spec, name) = (plan.spec(node), plan.name(node));
         let Decision { routes, sends, .. } = self.decision;
         let decides = spec.facts.has_route || spec.sends;
@@ -156,7 +155,7 @@ impl<S: State> ExternalOutput<S> {
     fn find_named(&mut self, plan: &ExecutionPlan, node: NodeIdx) -> Result<(), String> {
         let (spec, name) = (plan.spec(node), plan.name(node));
         let known: Vec<String> = plan.route_names(node).into_iter().map(Into::into).collect();
-        self.effects.find_named(&known).map_err(|unknown| {
+        self.effects.choice_mut().find_named(&known).map_err(|unknown| {
             let known = listed(&known);
             format!("node `{name}` has no route `{unknown}`: its routes are {known}")
         })?;

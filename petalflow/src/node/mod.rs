@@ -24,6 +24,7 @@ use std::future::Future;
 
 pub use crate::delivery::{Delivery, ItemCodec};
 pub use context::Context;
+pub(crate) use effects::Choice;
 pub use effects::{Effects, RouteChoice};
 pub(crate) use external::{ExternalOutput, Following};
 pub use extract::{Extract, Managed, Requirements};

@@ -69,7 +69,7 @@ impl<S> Output<S> for Routes {
     where
         S: State,
     {
-        effects.choose_named(self.0);
+        effects.choice.choose_named(self.0);
         Ok(())
     }
 }

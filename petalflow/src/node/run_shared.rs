@@ -8,7 +8,7 @@ use petalflow_graph::{Graph, Node, NodeIdx};
 
 use crate::cancel_token::RunToken;
 use crate::error::{DEFAULT_MAX_DEPTH, NodeError};
-use crate::event::Listener;
+use crate::event::Sink;
 use crate::ids::{Namespace, TaskId, task_id};
 use crate::node::ManagedValues;
 use crate::plan::{ExecutionPlan, NodeSpec};
@@ -28,7 +28,7 @@ pub(crate) struct RunShared {
 pub(crate) struct Surroundings {
     pub(crate) managed: Option<Arc<ManagedValues>>,
     pub(crate) cancel: Option<RunToken>,
-    pub(crate) listener: Option<Arc<dyn Listener>>,
+    pub(crate) listener: Option<Arc<dyn Sink>>,
     pub(crate) namespace: Namespace,
     /// The supersteps that its thread made before this launch.
     pub(crate) superstep: u64,

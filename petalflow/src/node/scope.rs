@@ -9,9 +9,8 @@ use super::Surroundings;
 use super::{LastActivity, ManagedValues, RunShared};
 use crate::delivery::Delivery;
 use crate::error::BoxError;
-use crate::event::{Event, EventKind, TaskInfo};
+use crate::event::{AnyEvent, AnyEventKind, TaskInfo};
 use crate::ids::TaskId;
-use crate::state::State;
 use crate::task_services::TaskRef;
 
 /// One run of a node: the source of extracted values.
@@ -182,8 +181,8 @@ impl Scope {
 
 impl Scope {
     /// An event about this task.
-    pub(crate) fn event<S: State>(&self, kind: EventKind<S>) -> Event<S> {
-        Event {
+    pub(crate) fn event(&self, kind: AnyEventKind) -> AnyEvent {
+        AnyEvent {
             namespace: self.shared.namespace.clone(),
             superstep: self.superstep,
             task: Some(self.task_info()),

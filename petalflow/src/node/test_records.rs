@@ -9,7 +9,8 @@ use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
 
 use crate::error::BoxError;
-use crate::event::{CustomEvent, Listener, NestedEvent, Origin};
+use crate::erased::CopyState;
+use crate::event::{AnyEvent, AnyEventKind, CustomEvent, Sink};
 use crate::question::Ask;
 use petalflow_codec::{decode, encode};
 
@@ -91,12 +92,16 @@ impl TestRecords {
     }
 }
 
-impl Listener for TestRecords {
-    fn custom(&self, _: Origin, event: CustomEvent) {
-        self.lock().emitted.push(event);
+impl Sink for TestRecords {
+    fn send(&self, event: AnyEvent) {
+        if let AnyEventKind::Custom(event) = event.kind {
+            self.lock().emitted.push(event);
+        }
     }
 
-    fn nested(&self, _: Origin, _: NestedEvent) {}
+    fn copy_state(&self) -> Option<CopyState> {
+        None
+    }
 
     fn wants_progress(&self) -> bool {
         false

@@ -11,4 +11,5 @@ pub use run_error::RunError;
 pub use run_error_kind::{RunErrorKind, TimeoutScope};
 pub use thread_error::ThreadError;
 pub(crate) use thread_error::check_id;
+pub(crate) use thread_outcome::AnyPaused;
 pub use thread_outcome::{Outcome, Paused};

@@ -3,7 +3,8 @@
 use std::any::Any;
 use std::error::Error;
 
-use super::{Paused, RunErrorKind, ThreadError};
+use super::{AnyPaused, Paused, RunErrorKind, ThreadError};
+use crate::erased::{EffectsBox, StateBox, effects_ref, into_state, state_ref};
 use crate::error::{BoxError, NodeError, Panicked, message_with_sources};
 use crate::ids::TaskId;
 use crate::question::Interrupt;
@@ -54,13 +55,13 @@ pub(super) struct Inner {
     pub(super) failed: Option<NodeError>,
     /// What a message names in place of the node and the superstep.
     pub(super) subject: Option<String>,
-    barrier: Option<Box<dyn Any + Send + Sync>>,
+    barrier: Option<LastBarrier>,
 }
 
 /// The state at the last barrier, and the writes of tasks that finished after it.
-pub(crate) struct LastBarrier<S: State> {
-    pub(crate) state: S,
-    pub(crate) pending: Vec<(String, S::Update)>,
+pub(crate) struct LastBarrier {
+    pub(crate) state: StateBox,
+    pub(crate) pending: Vec<(String, EffectsBox)>,
 }
 
 impl RunError {
@@ -83,12 +84,12 @@ impl RunError {
         self
     }
 
-    pub(crate) fn new<S: State>(
+    pub(crate) fn new(
         kind: RunErrorKind,
         flow: &str,
         superstep: u64,
         source: Option<BoxError>,
-        barrier: LastBarrier<S>,
+        barrier: LastBarrier,
     ) -> Self {
         RunError(Box::new(Inner {
             kind,
@@ -98,7 +99,7 @@ impl RunError {
             retried: Vec::new(),
             failed: None,
             subject: None,
-            barrier: Some(Box::new(barrier)),
+            barrier: Some(barrier),
         }))
     }
 
@@ -317,7 +318,7 @@ impl RunError {
 
     /// The state at the last barrier, if `S` is the flow's state.
     pub fn state<S: State>(&self) -> Option<&S> {
-        Some(&self.barrier::<S>()?.state)
+        self.barrier_over::<S>().map(|barrier| state_ref(&*barrier.state))
     }
 
     /// The writes of the nodes that finished in the failed superstep, in declaration order. They are not applied to the state.
@@ -354,11 +355,11 @@ impl RunError {
     /// # }
     /// ```
     pub fn pending<S: State>(&self) -> impl Iterator<Item = (&str, &S::Update)> {
-        self.barrier::<S>().into_iter().flat_map(|barrier| {
+        self.barrier_over::<S>().into_iter().flat_map(|barrier| {
             barrier
                 .pending
                 .iter()
-                .map(|(node, update)| (node.as_str(), update))
+                .map(|(node, writes)| (node.as_str(), &effects_ref::<S>(&**writes).update))
         })
     }
 
@@ -394,22 +395,35 @@ impl RunError {
     /// # }
     /// ```
     pub fn into_state<S: State>(self) -> Option<S> {
-        Some(self.0.barrier?.downcast::<LastBarrier<S>>().ok()?.state)
+        self.barrier_over::<S>()?;
+        Some(into_state(self.0.barrier?.state))
     }
 
     /// The paused run, if that is what this is. Otherwise the error itself.
     pub(crate) fn into_paused<S: State>(self) -> Result<Paused<S>, Self> {
+        let AnyPaused { state, interrupts } = self.into_paused_any()?;
+        Ok(Paused {
+            state: into_state(state),
+            interrupts,
+        })
+    }
+
+    /// The same, without the type of the state.
+    pub(crate) fn into_paused_any(self) -> Result<AnyPaused, Self> {
         let RunErrorKind::Interrupted { interrupts } = &self.0.kind else {
             return Err(self);
         };
         let interrupts = interrupts.clone();
-        match self.into_state() {
-            Some(state) => Ok(Paused { state, interrupts }),
+        match self.0.barrier {
+            Some(LastBarrier { state, .. }) => Ok(AnyPaused { state, interrupts }),
             None => unreachable!("a run that is interrupted has a state"),
         }
     }
 
-    fn barrier<S: State>(&self) -> Option<&LastBarrier<S>> {
-        self.0.barrier.as_deref()?.downcast_ref()
+    /// The last barrier, if the run was over this state.
+    fn barrier_over<S: State>(&self) -> Option<&LastBarrier> {
+        let barrier = self.0.barrier.as_ref()?;
+        let state: &dyn Any = &*barrier.state;
+        state.is::<S>().then_some(barrier)
     }
 }

@@ -1,5 +1,6 @@
 //! The outcome of a run of a thread.
 
+use crate::erased::StateBox;
 use crate::question::{Interrupt, listed};
 use crate::state::State;
 
@@ -96,3 +97,9 @@ impl<S: State> Outcome<S> {
 }
 
 crate::error::debug_is_message!([S: State] Paused<S>);
+
+/// A [`Paused`] run without the type of its state.
+pub(crate) struct AnyPaused {
+    pub(crate) state: StateBox,
+    pub(crate) interrupts: Vec<Interrupt>,
+}

@@ -1,17 +1,17 @@
 //! The events of a run as a stream.
 
-use std::future::Future;
+use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 
-use super::Run;
-use crate::event::{Event, EventKind, EventQueue, Sink as _};
+use super::{AnyEvents, Run};
+use crate::erased::copy_of;
+use crate::event::Event;
+#[cfg(doc)]
+use crate::event::EventKind;
 use crate::flow::Flow;
-use crate::ids::Namespace;
-use crate::outcome::Paused;
 
 /// The events of a run. Polling it drives the run; dropping it cancels the run.
 ///
@@ -54,17 +54,8 @@ use crate::outcome::Paused;
 /// ```
 #[must_use = "the stream drives the run: nothing happens before it is polled"]
 pub struct Events<F: Flow> {
-    run: Option<Run<F>>,
-    sink: Arc<EventQueue<F::State>>,
-}
-
-impl<F: Flow> Events<F> {
-    pub(crate) fn new(run: Run<F>, sink: Arc<EventQueue<F::State>>) -> Self {
-        Events {
-            run: Some(run),
-            sink,
-        }
-    }
+    pub(super) any: AnyEvents,
+    flow: PhantomData<fn() -> F>,
 }
 
 impl<F: Flow> Events<F> {
@@ -113,12 +104,7 @@ impl<F: Flow> Events<F> {
     where
         F::State: Clone,
     {
-        let is_new = self.run.as_ref().is_some_and(|run| !run.is_running());
-        assert!(
-            is_new,
-            "`with_values` must be called before the stream is polled"
-        );
-        self.sink.want_values(F::State::clone);
+        self.any.want_values(copy_of::<F::State>());
         self
     }
 }
@@ -147,7 +133,7 @@ impl<F: Flow> Events<F> {
     /// # }
     /// ```
     pub fn without_progress(self) -> Self {
-        self.sink.leave_out_progress();
+        self.any.leave_out_progress();
         self
     }
 }
@@ -159,51 +145,20 @@ impl<F: Flow> Run<F> {
     ///
     /// If the run has already been polled.
     pub fn events(self) -> Events<F> {
-        let sink = EventQueue::new();
-        Events::new(self.send_events_to(sink.clone()), sink)
+        Events {
+            any: AnyEvents::of(self.into_any()),
+            flow: PhantomData,
+        }
     }
 }
 
-impl_debug!([F: Flow] Events<F>, |this| run = this.run);
+impl_debug!([F: Flow] Events<F>, |this| any = this.any);
 
 impl<F: Flow> Stream for Events<F> {
     type Item = Event<F::State>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if let Some(event) = self.sink.begin_poll() {
-            return Poll::Ready(Some(event));
-        }
-        let Some(run) = &mut self.run else {
-            return Poll::Ready(None);
-        };
-        if let Poll::Ready(result) = Pin::new(run).poll(cx) {
-            self.run = None;
-            let (superstep, kind) = match result {
-                Ok(state) => (
-                    self.sink.newest_superstep.get(),
-                    EventKind::Finished { state },
-                ),
-                Err(error) => {
-                    let superstep = error.superstep();
-                    let kind = match error.into_paused() {
-                        Ok(Paused { state, interrupts }) => {
-                            EventKind::Interrupted { interrupts, state }
-                        }
-                        Err(error) => EventKind::Failed { error },
-                    };
-                    (superstep, kind)
-                }
-            };
-            self.sink.send(Event {
-                namespace: Namespace::ROOT,
-                superstep,
-                task: None,
-                kind,
-            });
-        }
-        // The run can queue events before it returns `Pending`: these are returned first.
-        self.sink
-            .end_poll(cx)
-            .map_or(Poll::Pending, |event| Poll::Ready(Some(event)))
+        let event = ready!(self.any.poll_next(cx));
+        Poll::Ready(event.map(|event| event.typed()))
     }
 }

@@ -147,10 +147,10 @@ impl<F: Flow> Stream for FilteredEvents<F> {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
-            let event = std::task::ready!(Pin::new(&mut self.events).poll_next(cx));
+            let event = std::task::ready!(self.events.any.poll_next(cx));
             match event {
                 Some(event) if !event.kind.modes().meets(self.modes) => {}
-                event => return Poll::Ready(event),
+                event => return Poll::Ready(event.map(|event| event.typed())),
             }
         }
     }

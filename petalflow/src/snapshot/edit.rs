@@ -1,5 +1,8 @@
 //! Edits of a thread's state from outside of a run.
 
+use std::marker::PhantomData;
+
+use crate::erased::StateType;
 use crate::error::BoxError;
 use crate::node::{ExternalOutput, Output};
 use crate::state::{KeyFlag, State};
@@ -28,19 +31,63 @@ use serde_core::Serialize;
 /// # }
 /// ```
 pub struct Edit<S: State> {
-    pub(crate) node: Option<String>,
-    pub(crate) output: Result<ExternalOutput<S>, BoxError>,
+    pub(crate) any: AnyEdit,
+    state: PhantomData<fn() -> S>,
 }
 
-impl_debug!([S: State] Edit<S>, |this| node = this.node, output = this.output);
+/// An [`Edit`] without the type of the state.
+pub(crate) struct AnyEdit {
+    pub(crate) node: Option<String>,
+    pub(crate) output: Result<ExternalOutput, BoxError>,
+}
+
+impl_debug!([S: State] Edit<S>, |this| node = this.any.node, output = this.any.output);
+
+impl AnyEdit {
+    fn new(output: Result<ExternalOutput, BoxError>) -> Self {
+        AnyEdit { node: None, output }
+    }
+
+    /// See [`Edit::of_keys`].
+    fn of_keys<N: AsRef<str>, V: Serialize>(
+        ty: &StateType,
+        values: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<Self, BoxError> {
+        let codec = (ty.codec)();
+        let codec = codec.ok_or_else(|| format!("the state `{}` is volatile", ty.name))?;
+        let mut writes = (ty.no_effects)();
+        for (name, value) in values {
+            let name = name.as_ref();
+            let index = ty.keys.iter().position(|key| key.name == name);
+            let Some(index) = index.filter(|index| !ty.untracked.contains(*index)) else {
+                let keys = ty.keys.iter().filter(|key| !key.has(KeyFlag::Untracked));
+                let keys: Vec<_> = keys.map(|key| format!("`{}`", key.name)).collect();
+                let (state, keys) = (ty.name, keys.join(", "));
+                return Err(format!(
+                    "the state `{state}` has no key `{name}`; its keys are {keys}"
+                )
+                .into());
+            };
+            let mut bytes = Vec::new();
+            encode(&value, &mut bytes)?;
+            (codec.load_value)(&mut *writes, index, &bytes)
+                .map_err(|error| format!("the value of key `{name}` does not fit: {error}"))?;
+        }
+        Ok(AnyEdit::new(Ok(ExternalOutput::of_update(writes))))
+    }
+}
 
 impl<S: State> Edit<S> {
+    fn of(any: AnyEdit) -> Self {
+        Edit {
+            any,
+            state: PhantomData,
+        }
+    }
+
     /// Writes these values; the thread resumes where it stopped.
     pub fn new(writes: impl Output<S>) -> Self {
-        Edit {
-            node: None,
-            output: ExternalOutput::new(writes),
-        }
+        Edit::of(AnyEdit::new(ExternalOutput::new::<S, _>(writes)))
     }
 
     /// Sets keys that are known by their names only: for a program that does not know the types of the state, such as a page for
@@ -71,30 +118,7 @@ impl<S: State> Edit<S> {
     pub fn of_keys<N: AsRef<str>, V: Serialize>(
         values: impl IntoIterator<Item = (N, V)>,
     ) -> Result<Self, BoxError> {
-        let codec = S::codec();
-        let codec = codec.ok_or_else(|| format!("the state `{}` is volatile", S::NAME))?;
-        let mut update = S::Update::default();
-        for (name, value) in values {
-            let name = name.as_ref();
-            let index = S::KEYS.iter().position(|key| key.name == name);
-            let Some(index) = index.filter(|index| !S::KEYS[*index].has(KeyFlag::Untracked)) else {
-                let keys = S::KEYS.iter().filter(|key| !key.has(KeyFlag::Untracked));
-                let keys: Vec<_> = keys.map(|key| format!("`{}`", key.name)).collect();
-                let (state, keys) = (S::NAME, keys.join(", "));
-                return Err(format!(
-                    "the state `{state}` has no key `{name}`; its keys are {keys}"
-                )
-                .into());
-            };
-            let mut bytes = Vec::new();
-            encode(&value, &mut bytes)?;
-            (codec.load_value)(&mut update, index, &bytes)
-                .map_err(|error| format!("the value of key `{name}` does not fit: {error}"))?;
-        }
-        Ok(Edit {
-            node: None,
-            output: Ok(ExternalOutput::of_update(update)),
-        })
+        AnyEdit::of_keys(StateType::of::<S>(), values).map(Edit::of)
     }
 
     /// Writes these values as the result of this node; the thread resumes after the node. The writes may be of any keys.
@@ -135,7 +159,7 @@ impl<S: State> Edit<S> {
     /// ```
     #[must_use]
     pub fn by(mut self, node: impl Into<String>) -> Self {
-        self.node = Some(node.into());
+        self.any.node = Some(node.into());
         self
     }
 }

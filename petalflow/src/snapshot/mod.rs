@@ -3,10 +3,12 @@
 mod edit;
 mod stored;
 
+pub(crate) use edit::AnyEdit;
 pub use edit::Edit;
 pub use stored::StoredSnapshot;
 
 use crate::checkpoint::{Cause, DecisionRecord, Record, StoredCheckpoint};
+use crate::erased::{EffectsBox, StateBox, into_state, into_update};
 use crate::error::NodeError;
 use crate::plan::NodeNames;
 use crate::question::Interrupt;
@@ -45,7 +47,17 @@ pub struct Snapshot<S: State> {
     /// The open interrupts.
     pub interrupts: Vec<Interrupt>,
     /// The writes of tasks that have finished, by the index in `tasks`.
-    pub(crate) pending: Vec<(usize, S::Update)>,
+    pending: Vec<(usize, S::Update)>,
+}
+
+/// A [`Snapshot`] without the type of the state.
+pub(crate) struct AnySnapshot {
+    pub(crate) info: CheckpointInfo,
+    pub(crate) state: StateBox,
+    pub(crate) tasks: Vec<TaskState>,
+    pub(crate) interrupts: Vec<Interrupt>,
+    /// The writes of tasks that have finished, by the index in `tasks`.
+    pub(crate) pending: Vec<(usize, EffectsBox)>,
 }
 
 /// The properties of a checkpoint, without its state.
@@ -130,6 +142,19 @@ pub struct TaskState {
 }
 
 impl<S: State> Snapshot<S> {
+    pub(crate) fn typed(any: AnySnapshot) -> Self {
+        let pending = any.pending.into_iter();
+        Snapshot {
+            info: any.info,
+            state: into_state(any.state),
+            tasks: any.tasks,
+            interrupts: any.interrupts,
+            pending: pending
+                .map(|(task, writes)| (task, into_update::<S>(writes)))
+                .collect(),
+        }
+    }
+
     /// Whether the run has ended.
     pub fn is_finished(&self) -> bool {
         self.tasks.is_empty() && self.interrupts.is_empty()

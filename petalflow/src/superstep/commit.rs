@@ -1,78 +1,68 @@
 //! Commits a superstep: checks all of its writes, then applies them.
 
-use crate::state::{KeySet, State, Update, WriteError};
+use crate::erased::{AnyEffects, AnyState};
+use crate::state::{KeySet, WriteError};
 
 /// Commits the writes of a superstep of one task, if it has any.
-#[allow(
-    clippy::inline_always,
-    reason = "the dispatch of a loop calls it in each superstep, and rustc inlines it or not by chance"
-)]
-#[inline(always)]
-pub(crate) fn commit_one<S: State>(
-    state: &mut S,
+#[inline]
+pub(crate) fn commit_one(
+    state: &mut dyn AnyState,
     written: &mut KeySet,
-    update: &mut S::Update,
+    effects: &mut dyn AnyEffects,
 ) -> Result<(), WriteError> {
-    if S::EPHEMERAL.is_empty() && !update.written_any() {
+    let ty = state.ty();
+    if ty.ephemeral.is_empty() && effects.written().is_empty() {
         return Ok(());
     }
-    state.validate(expired::<S>(*written), std::iter::once(&*update))?;
+    state.validate(ty.expired(*written), &[&*effects])?;
     expire(state, written);
-    let overwritten = update.overwritten();
-    state.commit(update, overwritten, written);
+    let overwritten = effects.overwritten();
+    state.commit(effects, overwritten, written);
     Ok(())
 }
 
 /// Checks that the writes of several tasks can be applied in this order, after the keys in `expired` are reset. Returns the keys that they overwrite.
-pub(crate) fn prepare<'a, S: State>(
-    state: &'a S,
+pub(crate) fn prepare(
+    state: &dyn AnyState,
     expired: KeySet,
-    updates: impl Iterator<Item = &'a S::Update> + Clone,
+    effects: &[&dyn AnyEffects],
 ) -> Result<KeySet, WriteError> {
+    let ty = state.ty();
     let mut once = KeySet::NONE;
     let mut overwritten = KeySet::NONE;
-    for update in updates.clone() {
+    for effects in effects {
         let again = once
-            .intersection(update.written())
-            .intersection(S::EXCLUSIVE);
+            .intersection(effects.written())
+            .intersection(ty.exclusive);
         if let Some(key) = again.first() {
-            return Err(WriteError::second_write(S::KEYS[key].name));
+            return Err(WriteError::second_write(ty.keys[key].name));
         }
-        if let Some(key) = overwritten.intersection(update.overwritten()).first() {
-            return Err(WriteError::second_overwrite(S::KEYS[key].name));
+        if let Some(key) = overwritten.intersection(effects.overwritten()).first() {
+            return Err(WriteError::second_overwrite(ty.keys[key].name));
         }
-        once = once.union(update.written());
-        overwritten = overwritten.union(update.overwritten());
+        once = once.union(effects.written());
+        overwritten = overwritten.union(effects.overwritten());
     }
-    state.validate(expired, updates)?;
+    state.validate(expired, effects)?;
     Ok(overwritten)
 }
 
 /// Applies writes that [`prepare`] has checked, in this order.
-pub(crate) fn apply<'a, S: State>(
-    state: &mut S,
+pub(crate) fn apply<'a>(
+    state: &mut dyn AnyState,
     written: &mut KeySet,
     overwritten: KeySet,
-    updates: impl Iterator<Item = &'a mut S::Update>,
+    effects: impl Iterator<Item = &'a mut dyn AnyEffects>,
 ) {
     expire(state, written);
-    for update in updates {
-        state.commit(update, overwritten, written);
+    for effects in effects {
+        state.commit(effects, overwritten, written);
     }
-}
-
-/// The keys whose values end before the next writes are applied.
-pub(crate) fn expired<S: State>(written: KeySet) -> KeySet {
-    written.intersection(S::EPHEMERAL)
 }
 
 /// Resets the values that last one superstep, before the next writes are applied.
-fn expire<S: State>(state: &mut S, written: &mut KeySet) {
-    // Known at compile time: most states have no such keys.
-    if S::EPHEMERAL.is_empty() {
-        return;
-    }
-    let expired = expired::<S>(*written);
+fn expire(state: &mut dyn AnyState, written: &mut KeySet) {
+    let expired = state.ty().expired(*written);
     if !expired.is_empty() {
         state.reset(expired);
         *written = written.minus(expired);

@@ -7,6 +7,6 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use commit::{apply, commit_one, expired, prepare};
+pub(crate) use commit::{apply, commit_one, prepare};
 pub(crate) use frontier::{Joins, Task};
 pub(crate) use plan::{NoEdge, Outcome, Planner};

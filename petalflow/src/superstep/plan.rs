@@ -4,9 +4,9 @@ use petalflow_graph::{ItemIdx, JoinIdx, NodeIdx, RouteIdx};
 
 use super::{Joins, Task};
 use crate::delivery::Delivery;
-use crate::node::{Effects, RouteChoice};
+use crate::erased::AnyEffects;
+use crate::node::RouteChoice;
 use crate::plan::{EdgeTarget, ExecutionPlan, OutEdges};
-use crate::state::State;
 
 /// How a task ended, as far as the next superstep is concerned.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +27,7 @@ pub(crate) enum Outcome<'a> {
 
 impl<'a> Outcome<'a> {
     /// The outcome of a task that ran.
-    pub(crate) fn done<S: State>(effects: &'a Effects<S>) -> Self {
+    pub(crate) fn done(effects: &'a dyn AnyEffects) -> Self {
         if effects.chosen() == RouteChoice::Edges && effects.deliveries().is_empty() {
             return Outcome::Plain;
         }

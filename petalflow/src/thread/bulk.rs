@@ -1,19 +1,11 @@
 //! Operations on all threads that a query covers.
 
-use tokio::task::JoinSet;
-
-use super::{OnBusy, Outcome, Retention, ThreadError, Threads};
-use crate::checkpoint::{StoreError, ThreadInfo, ThreadQuery, ThreadStatus};
-use crate::clock::now_ms;
-use crate::durable;
+use super::run::outcome;
+use super::{Outcome, Retention, ThreadError, Threads};
+use crate::checkpoint::ThreadQuery;
+use crate::erased::{StateBox, into_state};
 use crate::flow::Flow;
 use crate::outcome::RunError;
-
-/// How many threads are listed at once.
-const PAGE: usize = 256;
-
-/// How many threads are resumed at the same time.
-const RUNS: usize = 16;
 
 /// How the run of a thread that was resumed ended.
 type Resumed<F> = (String, Result<Outcome<<F as Flow>::State>, RunError>);
@@ -57,29 +49,7 @@ impl<F: Flow> Threads<F> {
     ///
     /// Dropping the future leaves some of the threads. Each is deleted completely or not at all.
     pub async fn delete_all(&self, query: ThreadQuery<'_>) -> Result<usize, ThreadError> {
-        let threads = self.clone().on_busy(OnBusy::Refuse);
-        let mut pages = Pages::new(query);
-        let mut deleted = 0;
-        while let Some(page) = pages.next(self).await? {
-            // One owner for the page, so that all of it is deleted in one call under its claims.
-            let owner = durable::new_owner();
-            let mut claims = Vec::new();
-            for info in page.iter().filter(|info| info.damage.is_none()) {
-                match threads.thread(&*info.id).claimed_by(owner.clone()).await {
-                    Ok(claim) => claims.push((&*info.id, claim)),
-                    Err(ThreadError::Busy { .. }) => {}
-                    Err(error) => return Err(error),
-                }
-            }
-            // A run may have changed a thread after it was listed and before it was claimed.
-            let unchanged = pages.read(self, 0, 2 * PAGE).await?;
-            let is_unchanged = |id: &&str| unchanged.iter().any(|info| info.id == *id);
-            let ids = claims.iter().map(|(id, _)| *id).filter(is_unchanged);
-            let ids: Vec<&str> = ids.collect();
-            self.store.delete_many(&ids, Some(&owner)).await?;
-            deleted += ids.len();
-        }
-        Ok(deleted)
+        self.any.delete_all(query).await
     }
 
     /// Removes the checkpoints that need not be retained, of all threads that the query covers. Runs may be in progress: they
@@ -119,23 +89,7 @@ impl<F: Flow> Threads<F> {
         query: ThreadQuery<'_>,
         retention: Retention,
     ) -> Result<(), ThreadError> {
-        let mut pages = Pages::new(query);
-        let mut first_error = Ok(());
-        while let Some(page) = pages.next(self).await? {
-            for info in page {
-                let pruned = match info.damage {
-                    Some(problem) => Err(damaged(info.id, problem)),
-                    None => self.thread(info.id).prune(retention).await,
-                };
-                match pruned {
-                    Err(error @ ThreadError::Store(StoreError::Damaged { .. })) => {
-                        first_error = first_error.and(Err(error));
-                    }
-                    pruned => pruned?,
-                }
-            }
-        }
-        first_error
+        self.any.prune_all(query, retention).await
     }
 
     /// Resumes the threads of this flow that the query covers, without answers, several at the same time. Returns how each run
@@ -183,46 +137,7 @@ impl<F: Flow> Threads<F> {
     ///
     /// Dropping the future stops the runs, as with [`ThreadRun`](super::ThreadRun).
     pub async fn resume_all(&self, query: ThreadQuery<'_>) -> Result<Vec<Resumed<F>>, ThreadError> {
-        let threads = self.clone().on_busy(OnBusy::Refuse);
-        let mut pages = Pages::new(query);
-        let (mut runs, mut ended, mut resumed) = (JoinSet::new(), Vec::new(), Vec::new());
-        while let Some(page) = pages.next(self).await? {
-            // A thread whose first run was interrupted has no name of a flow yet.
-            let mine =
-                |info: &ThreadInfo| info.flow.is_empty() || info.flow == self.flow.stored_name();
-            for info in page.into_iter().filter(mine) {
-                if let Some(problem) = info.damage {
-                    let error = damaged(info.id.clone(), problem);
-                    let error = RunError::of_thread(error, self.flow.name());
-                    resumed.push((info.id, Err(error)));
-                    continue;
-                }
-                if runs.len() >= RUNS {
-                    ended.extend(runs.join_next().await);
-                }
-                let thread = threads.thread(&*info.id);
-                let run = if query.status == Some(ThreadStatus::Held) {
-                    thread.resume(())
-                } else {
-                    thread.recover()
-                };
-                runs.spawn(async move { (info.id, run.await) });
-            }
-        }
-        while let Some(run) = runs.join_next().await {
-            ended.push(run);
-        }
-        for run in ended {
-            let (id, result) = run.map_err(|lost| ThreadError::Request(lost.to_string()))?;
-            let refused = result.as_ref().err().and_then(RunError::thread_error);
-            let left_out = |error: &ThreadError| {
-                matches!(error, ThreadError::Busy { .. } | ThreadError::Held { .. })
-            };
-            if !refused.is_some_and(left_out) {
-                resumed.push((id, result));
-            }
-        }
-        Ok(resumed)
+        Ok(typed::<F>(self.any.resume_all(query).await?))
     }
 
     /// Resumes the threads of this flow that wait for a question which has expired, as [`resume_all`](Self::resume_all). So a
@@ -270,13 +185,7 @@ impl<F: Flow> Threads<F> {
     ///
     /// As [`resume_all`](Self::resume_all).
     pub async fn sweep(&self) -> Result<Vec<Resumed<F>>, ThreadError> {
-        let due = ThreadQuery {
-            flow: Some(self.flow.stored_name()),
-            // Also if the process died after it had stored a question, and before it set the status.
-            due_by_ms: Some(now_ms()),
-            ..ThreadQuery::default()
-        };
-        self.resume_all(due).await
+        Ok(typed::<F>(self.any.sweep().await?))
     }
 
     /// Gives the space of removed checkpoints and threads back to the system, if the store holds it back:
@@ -290,59 +199,13 @@ impl<F: Flow> Threads<F> {
     ///
     /// Dropping the future may leave some of the space. Nothing else changes.
     pub async fn reclaim(&self) -> Result<(), ThreadError> {
-        Ok(self.store.reclaim().await?)
+        Ok(self.any.store.reclaim().await?)
     }
 }
 
-fn damaged(thread: String, problem: String) -> ThreadError {
-    ThreadError::Store(StoreError::Damaged { thread, problem })
-}
-
-/// The pages of a list of threads.
-struct Pages<'a> {
-    query: ThreadQuery<'a>,
-    /// The last id of the previous page, and the last id of the current page.
-    after: [Option<String>; 2],
-    /// How many threads may still be listed.
-    left: usize,
-}
-
-impl<'a> Pages<'a> {
-    fn new(query: ThreadQuery<'a>) -> Self {
-        let after = query.after.map(String::from);
-        Pages {
-            query,
-            after: [after.clone(), after],
-            left: query.limit.unwrap_or(usize::MAX),
-        }
-    }
-
-    async fn next<F: Flow>(
-        &mut self,
-        threads: &Threads<F>,
-    ) -> Result<Option<Vec<ThreadInfo>>, ThreadError> {
-        let page = self.read(threads, 1, self.left.min(PAGE)).await?;
-        let Some(last) = page.last() else {
-            return Ok(None);
-        };
-        self.left -= page.len();
-        self.after.rotate_left(1);
-        self.after[1] = Some(last.id.clone());
-        Ok(Some(page))
-    }
-
-    /// The threads after the page before the last one (0) or after the last one (1).
-    async fn read<F: Flow>(
-        &self,
-        threads: &Threads<F>,
-        after: usize,
-        limit: usize,
-    ) -> Result<Vec<ThreadInfo>, ThreadError> {
-        let page = ThreadQuery {
-            after: self.after[after].as_deref(),
-            limit: Some(limit),
-            ..self.query
-        };
-        threads.list(page).await
-    }
+fn typed<F: Flow>(resumed: Vec<(String, Result<StateBox, RunError>)>) -> Vec<Resumed<F>> {
+    let resumed = resumed.into_iter();
+    resumed
+        .map(|(id, ended)| (id, outcome(ended.map(into_state))))
+        .collect()
 }

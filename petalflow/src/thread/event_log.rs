@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::{Thread, ThreadError, Threads};
-use crate::durable;
 use crate::event::{LogCandidate, LoggedEvent, Namespace};
 use crate::flow::Flow;
 
@@ -37,7 +36,7 @@ impl<F: Flow> Threads<F> {
     /// # }
     /// ```
     pub fn event_log(mut self, events: u64) -> Self {
-        self.event_log = Some(events);
+        self.any.event_log = Some(events);
         self
     }
 
@@ -74,7 +73,7 @@ impl<F: Flow> Threads<F> {
         mut self,
         keeps: impl Fn(&Namespace, &str) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.event_filter = Some(Arc::new(move |event: &LogCandidate<'_>| {
+        self.any.event_filter = Some(Arc::new(move |event: &LogCandidate<'_>| {
             keeps(event.namespace, event.kind)
         }));
         self
@@ -114,7 +113,7 @@ impl<F: Flow> Thread<F> {
     /// # }
     /// ```
     pub async fn events_since(&self, number: u64) -> Result<Vec<LoggedEvent>, ThreadError> {
-        durable::events_since(&self.checked()?, number).await
+        self.any.events_since(number).await
     }
 
     /// The number of the newest stored event; 0 if there is none. It reads one record, where
@@ -148,6 +147,6 @@ impl<F: Flow> Thread<F> {
     /// # }
     /// ```
     pub async fn last_event(&self) -> Result<u64, ThreadError> {
-        durable::last_event(&self.checked()?).await
+        self.any.last_event().await
     }
 }

@@ -4,6 +4,7 @@ use std::any::type_name;
 use std::fmt;
 
 use crate::durable::Fingerprint;
+use crate::erased::AnyFlow;
 use crate::flow::{Flow, HasFlow};
 use crate::question::Ask;
 use crate::state::{Durable, State};
@@ -148,14 +149,15 @@ fn question<A: Ask>() -> String {
     format!("question {}", A::NAME)
 }
 
-fn locked<F: Flow>(flow: &F) -> (String, Locked) {
-    let program = Fingerprint::of::<F::State>(flow.stored_name(), &flow.plan());
+fn locked(flow: &dyn AnyFlow) -> (String, Locked) {
+    let ty = flow.state_type();
+    let program = Fingerprint::of(ty, flow.stored_name(), &flow.plan());
     let locked = Locked {
-        state: F::State::NAME.into(),
+        state: ty.name.into(),
         version: program.version,
         outline: program.outline,
         fields: Vec::new(),
     };
-    let locked = locked.with_fields(F::State::fields());
+    let locked = locked.with_fields((ty.fields)());
     (program.flow.to_string(), locked)
 }

@@ -64,7 +64,7 @@ impl<F: Flow> Thread<F> {
     /// # }
     /// ```
     pub fn follow(&self, number: u64) -> FollowedEvents {
-        followed(self.checked(), number)
+        followed(self.any.checked(), number)
     }
 }
 

@@ -1,21 +1,16 @@
 //! One thread.
 
-use std::sync::Arc;
+use std::marker::PhantomData;
 
-use super::{Edit, OnBusy, Outcome, Retention, ThreadError, ThreadRun, Threads};
-use crate::checkpoint::ThreadStorage;
-use crate::durable::{self, Command, NewBase, ThreadClaim, ThreadStart};
-use crate::event::LogSettings;
-use crate::exec::{Begin, Start};
+use super::erased::AnyThread;
+use super::{Edit, Outcome, Retention, ThreadError, ThreadRun, Threads};
+use crate::durable::Command;
 use crate::flow::Flow;
 use crate::future::BoxFuture;
-use crate::ids::Namespace;
 use crate::interrupt::Resume;
-use crate::outcome::{RunError, check_id};
-use crate::question::{Answer, AnswerError, Ask, open};
-use crate::run::Run;
-use crate::state::InputOf;
-use crate::task_services::question::answer::AnswerTarget;
+use crate::outcome::RunError;
+use crate::question::Ask;
+use crate::state::{InputOf, State};
 
 /// One thread of a flow. Its runs are stored. Clones are handles to the same thread.
 ///
@@ -39,32 +34,26 @@ use crate::task_services::question::answer::AnswerTarget;
 /// ```
 #[must_use = "a thread does nothing before `run`"]
 pub struct Thread<F: Flow> {
-    pub(super) threads: Threads<F>,
-    pub(super) id: Arc<str>,
+    pub(super) any: AnyThread,
+    flow: PhantomData<fn() -> F>,
 }
 
 impl<F: Flow> Threads<F> {
     /// The thread with this id, which need not exist yet.
     pub fn thread(&self, id: impl AsRef<str>) -> Thread<F> {
-        Thread::new(self.clone(), id.as_ref().into())
+        Thread::typed(self.any.thread(id.as_ref()))
     }
 }
 
 impl<F: Flow> Clone for Thread<F> {
     fn clone(&self) -> Self {
-        Thread {
-            threads: self.threads.clone(),
-            id: Arc::clone(&self.id),
-        }
+        Thread::typed(self.any.clone())
     }
 }
 
 impl<F: Flow> std::fmt::Debug for Thread<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Thread")
-            .field("id", &self.id)
-            .field("flow", &self.threads.flow.name())
-            .finish_non_exhaustive()
+        self.any.fmt(f)
     }
 }
 
@@ -91,13 +80,16 @@ impl<F: Flow> Threads<F> {
 }
 
 impl<F: Flow> Thread<F> {
-    pub(super) fn new(threads: Threads<F>, id: Arc<str>) -> Self {
-        Thread { threads, id }
+    fn typed(any: AnyThread) -> Self {
+        Thread {
+            any,
+            flow: PhantomData,
+        }
     }
 
     /// The id of the thread.
     pub fn id(&self) -> &str {
-        &self.id
+        &self.any.id
     }
 
     /// Runs the flow with this input. A thread that exists begins a new turn: keys marked `turn` are reset to their defaults,
@@ -107,7 +99,8 @@ impl<F: Flow> Thread<F> {
     /// A thread that waits for a person refuses a new input with [`Waiting`](ThreadError::Waiting): answer first, or let the
     /// input [discard](ThreadRun::discard_pending) the questions.
     pub fn run(&self, input: impl InputOf<F::State>) -> ThreadRun<F> {
-        self.start(Command::Input(input.into()), false)
+        let input: <F::State as State>::Input = input.into();
+        ThreadRun::typed(self.any.run(Command::Input(Box::new(input)), false))
     }
 
     /// Resumes the thread where it stopped: with `()` after a crash, a failure or a drain, with answers after a pause. Tasks
@@ -116,7 +109,7 @@ impl<F: Flow> Thread<F> {
     /// A thread that waits for an approval still waits if `with` has none. A thread that a person
     /// [holds](crate::checkpoint::ThreadStatus::Held) is no longer held.
     pub fn resume(&self, with: impl Into<Resume<F::State>>) -> ThreadRun<F> {
-        self.start(Command::Resume(Box::new(with.into())), false)
+        ThreadRun::typed(self.any.resume(with.into().any))
     }
 
     /// Resumes the thread with `()`, but fails with [`Held`](ThreadError::Held) if a person
@@ -147,7 +140,7 @@ impl<F: Flow> Thread<F> {
     /// # }
     /// ```
     pub fn recover(&self) -> ThreadRun<F> {
-        self.start(Command::Resume(Box::default()), true)
+        ThreadRun::typed(self.any.recover())
     }
 
     /// Stores the input and returns the run, which continues when it is awaited, polled or spawned. A server can confirm that it
@@ -215,9 +208,8 @@ impl<F: Flow> Thread<F> {
     ) -> BoxFuture<'_, Result<Outcome<F::State>, RunError>> {
         // Boxed, so that a type that is not a question is reported once, and not again by `.await`.
         Box::pin(async move {
-            let answer = self.answer_to::<A>(answer).await;
-            let answer = answer.map_err(|error| self.refused(error))?;
-            self.resume(answer).await
+            let run = self.any.answer::<A>(answer).await?;
+            ThreadRun::<F>::typed(run).await
         })
     }
 
@@ -265,70 +257,9 @@ impl<F: Flow> Thread<F> {
     ) -> BoxFuture<'_, Result<ThreadRun<F>, RunError>> {
         // Boxed, so that a type that is not a question is reported once.
         Box::pin(async move {
-            let answer = self.answer_to::<A>(answer).await;
-            let answer = answer.map_err(|error| self.refused(error))?;
-            self.resume(answer).begin().await
+            let run = self.any.answer::<A>(answer).await?;
+            ThreadRun::typed(run).begin().await
         })
-    }
-
-    /// The answer to the only question of the type `A`.
-    async fn answer_to<A: Ask>(&self, answer: A::Answer) -> Result<Answer, ThreadError> {
-        let snapshot = self.snapshot().await?.ok_or_else(|| self.unknown())?;
-        let asked: Vec<_> = snapshot
-            .interrupts
-            .iter()
-            .filter(|interrupt| interrupt.asks::<A>())
-            .collect();
-        let answer = match asked[..] {
-            [interrupt] => interrupt.answer::<A>(answer),
-            [] => {
-                let question = AnswerTarget::Question(A::NAME);
-                let plan = self.threads.flow.plan();
-                durable::check_unanswered(&self.storage(), &plan, &[question]).await?;
-                Err(AnswerError::Value(format!(
-                    "thread `{}` does not wait for an answer to `{}`; it waits for {}",
-                    self.id,
-                    A::NAME,
-                    open(&snapshot.interrupts)
-                )))
-            }
-            _ => Err(AnswerError::Ambiguous {
-                waiting: asked.into_iter().cloned().collect(),
-            }),
-        };
-        Ok(answer?)
-    }
-
-    fn refused(&self, error: ThreadError) -> RunError {
-        RunError::of_thread(error, self.threads.flow.name())
-    }
-
-    fn start(&self, command: Command<F::State>, leaves_held: bool) -> ThreadRun<F> {
-        let threads = &self.threads;
-        let start = ThreadStart {
-            storage: self.storage(),
-            namespace: Namespace::ROOT,
-            durability: threads.durability,
-            on_busy: threads.on_busy,
-            command,
-            retention: threads.retention,
-            event_log: threads.event_log.map(|events| LogSettings {
-                events,
-                filter: threads.event_filter.clone(),
-                role: threads.log_role,
-            }),
-            discard_pending: false,
-            leaves_held,
-            begin_barrier: None,
-            claimed: None,
-            nested: None,
-        };
-        let begin = Begin::Stored(Box::new(start));
-        ThreadRun(Run::new(Start {
-            flow: Arc::clone(&threads.flow),
-            settings: threads.settings.clone(),
-            begin,
-        }))
     }
 
     /// Copies an older checkpoint to the end of the thread and returns its new number. The next [`resume`](Self::resume)
@@ -345,10 +276,7 @@ impl<F: Flow> Thread<F> {
     ///
     /// Dropping the future leaves the thread as before the call or as after it, with its sub-flows. So does a crash.
     pub async fn fork(&self, checkpoint: u64) -> Result<u64, ThreadError> {
-        let (storage, _claim) = self.claimed().await?;
-        let flow = &*self.threads.flow;
-        let fork = Box::pin(durable::fork(flow, &storage, checkpoint, &storage));
-        ThreadError::catch_panic(fork).await
+        self.any.fork(checkpoint).await
     }
 
     /// Begins another thread with a copy of a checkpoint of this one, and with its labels. Sub-flows that retain their state get the state that
@@ -363,15 +291,9 @@ impl<F: Flow> Thread<F> {
     ///
     /// Dropping the future leaves no other thread, or the complete one. So does a crash. This thread does not change.
     pub async fn fork_to(&self, checkpoint: u64, id: impl AsRef<str>) -> Result<Self, ThreadError> {
-        let other = Thread::new(self.threads.clone(), id.as_ref().into());
-        let from = self.checked()?;
-        let (to, _claim) = other.claimed().await?;
-        other.must_be_new().await?;
-        durable::copy_labels(&from, &to).await?;
-        let flow = &*self.threads.flow;
-        let fork = Box::pin(durable::fork(flow, &from, checkpoint, &to));
-        ThreadError::catch_panic(fork).await?;
-        Ok(other)
+        let other = self.any.threads.thread(id.as_ref());
+        self.any.fork_to(checkpoint, &other).await?;
+        Ok(Thread::typed(other))
     }
 
     /// Copies the thread with its whole history and its labels. Task records of an unfinished superstep are not copied, because the tasks of
@@ -386,35 +308,11 @@ impl<F: Flow> Thread<F> {
     ///
     /// Dropping the future leaves no other thread, or the complete one. So does a crash. This thread does not change.
     pub fn copy_to(&self, id: impl AsRef<str>) -> BoxFuture<'_, Result<Self, ThreadError>> {
-        let other = Thread::new(self.threads.clone(), id.as_ref().into());
-        Box::pin(self.copied_to(other))
-    }
-
-    async fn copied_to(&self, other: Self) -> Result<Self, ThreadError> {
-        if self.id == other.id {
-            // A second claim on the same thread would wait for the first.
-            return Err(other.exists());
-        }
-        let (from, _claim) = self.claimed().await?;
-        let (to, _other_claim) = other.claimed().await?;
-        other.must_be_new().await?;
-        durable::copy_labels(&from, &to).await?;
-        durable::copy(&from, &to).await?;
-        Ok(other)
-    }
-
-    async fn must_be_new(&self) -> Result<(), ThreadError> {
-        if self.storage().flows().await?.is_empty() {
-            return Ok(());
-        }
-        Err(self.exists())
-    }
-
-    fn exists(&self) -> ThreadError {
-        ThreadError::Request(format!(
-            "there is a thread `{}` already: delete it first, or use another id",
-            self.id
-        ))
+        let other = self.any.threads.thread(id.as_ref());
+        Box::pin(async move {
+            self.any.copy_to(&other).await?;
+            Ok(Thread::typed(other))
+        })
     }
 
     /// Edits the state of the thread, as one superstep. Returns the number of the new checkpoint. If nodes are to run next and
@@ -447,10 +345,9 @@ impl<F: Flow> Thread<F> {
         &self,
         supersteps: Vec<Vec<Edit<F::State>>>,
     ) -> Result<Vec<u64>, ThreadError> {
-        let (storage, _claim) = self.claimed().await?;
-        let flow = &*self.threads.flow;
-        let edit = Box::pin(durable::edit(flow, &storage, supersteps));
-        ThreadError::catch_panic(edit).await
+        let supersteps = supersteps.into_iter();
+        let edits = |edits: Vec<Edit<F::State>>| edits.into_iter().map(|edit| edit.any).collect();
+        self.any.update(supersteps.map(edits).collect()).await
     }
 
     /// Removes the checkpoints that need not be retained, in all flows of the thread. A run may be in progress: it continues.
@@ -468,19 +365,7 @@ impl<F: Flow> Thread<F> {
     ///
     /// Dropping the future may leave some of the checkpoints that were to be removed.
     pub async fn prune(&self, retention: Retention) -> Result<(), ThreadError> {
-        let pruned = durable::prune(&self.checked()?, retention, NewBase::No).await?;
-        if !pruned.needs_base {
-            return Ok(());
-        }
-        let threads = self.threads.clone().on_busy(OnBusy::Refuse);
-        match Thread::new(threads, Arc::clone(&self.id)).claimed().await {
-            Ok((storage, _claim)) => {
-                durable::prune(&storage, retention, NewBase::Allowed).await?;
-                Ok(())
-            }
-            Err(ThreadError::Busy { .. }) => Ok(()),
-            Err(error) => Err(error),
-        }
+        self.any.prune(retention).await
     }
 
     /// Deletes the thread with all its sub-flows. Does nothing if there is no such thread.
@@ -493,42 +378,6 @@ impl<F: Flow> Thread<F> {
     ///
     /// Dropping the future leaves the thread as before the call or as after it.
     pub async fn delete(&self) -> Result<(), ThreadError> {
-        let (storage, _claim) = self.claimed().await?;
-        Ok(storage.delete().await?)
-    }
-
-    /// Claims the thread, as the setting for busy threads says.
-    /// The result writes under the claim.
-    async fn claimed(&self) -> Result<(ThreadStorage, ThreadClaim), ThreadError> {
-        self.claimed_by(durable::new_owner()).await
-    }
-
-    /// [`claimed`](Self::claimed) by an owner that may have claimed other threads as well.
-    pub(super) async fn claimed_by(
-        &self,
-        owner: String,
-    ) -> Result<(ThreadStorage, ThreadClaim), ThreadError> {
-        let mut storage = self.checked()?;
-        let on_busy = self.threads.on_busy;
-        let claim = ThreadClaim::acquire(owner, &storage, on_busy, &mut None, None).await?;
-        storage.claim = claim.granted();
-        Ok((storage, claim))
-    }
-
-    fn storage(&self) -> ThreadStorage {
-        let threads = &self.threads;
-        let (store, flow) = (Arc::clone(&threads.store), threads.flow.stored_name());
-        ThreadStorage::new(store, Arc::clone(&self.id), flow.into())
-    }
-
-    pub(super) fn checked(&self) -> Result<ThreadStorage, ThreadError> {
-        check_id(&self.id)?;
-        Ok(self.storage())
-    }
-
-    fn unknown(&self) -> ThreadError {
-        ThreadError::Unknown {
-            thread: self.id.to_string(),
-        }
+        self.any.delete().await
     }
 }

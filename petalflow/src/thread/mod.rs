@@ -37,6 +37,7 @@
 //! ```
 
 mod bulk;
+mod erased;
 mod event_log;
 mod flow_lock;
 mod follow;

@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{CheckpointInfo, HistoryQuery, Snapshot, Thread, ThreadError};
-use crate::checkpoint::{StoreError, ThreadChange, ThreadInfo};
-use crate::durable;
+use crate::checkpoint::ThreadInfo;
 use crate::flow::Flow;
-use crate::plan::NodeNames;
 
 impl<F: Flow> Thread<F> {
     /// The thread at its newest checkpoint. `None` if it does not exist.
@@ -19,7 +17,7 @@ impl<F: Flow> Thread<F> {
     ///
     /// Dropping the future changes nothing.
     pub async fn snapshot(&self) -> Result<Option<Snapshot<F::State>>, ThreadError> {
-        self.read_snapshot(None).await
+        Ok(self.any.snapshot().await?.map(Snapshot::typed))
     }
 
     /// The thread at a checkpoint.
@@ -32,20 +30,7 @@ impl<F: Flow> Thread<F> {
     ///
     /// Dropping the future changes nothing.
     pub async fn snapshot_at(&self, checkpoint: u64) -> Result<Snapshot<F::State>, ThreadError> {
-        let snapshot = self.read_snapshot(Some(checkpoint)).await?;
-        snapshot.ok_or_else(|| ThreadError::UnknownCheckpoint {
-            thread: self.id.to_string(),
-            checkpoint,
-        })
-    }
-
-    async fn read_snapshot(
-        &self,
-        checkpoint: Option<u64>,
-    ) -> Result<Option<Snapshot<F::State>>, ThreadError> {
-        let storage = self.checked()?;
-        let flow = &*self.threads.flow;
-        ThreadError::catch_panic(Box::pin(durable::snapshot(flow, &storage, checkpoint))).await
+        Ok(Snapshot::typed(self.any.snapshot_at(checkpoint).await?))
     }
 
     /// The checkpoints of the thread, newest first.
@@ -58,9 +43,7 @@ impl<F: Flow> Thread<F> {
     ///
     /// Dropping the future changes nothing.
     pub async fn history(&self, query: HistoryQuery) -> Result<Vec<CheckpointInfo>, ThreadError> {
-        let storage = self.checked()?;
-        let plan = self.threads.flow.plan();
-        durable::history(&storage, NodeNames::Current(&plan), query).await
+        self.any.history(query).await
     }
 
     /// The thread at each of these checkpoints, newest first: [`history`](Self::history) with the states. For one superstep, see
@@ -97,12 +80,8 @@ impl<F: Flow> Thread<F> {
         &self,
         query: HistoryQuery,
     ) -> Result<Vec<Snapshot<F::State>>, ThreadError> {
-        let mut snapshots = Vec::new();
-        for info in self.history(query).await? {
-            // A checkpoint may have been pruned in the meantime.
-            snapshots.extend(self.read_snapshot(Some(info.checkpoint)).await?);
-        }
-        Ok(snapshots)
+        let snapshots = self.any.snapshots(query).await?.into_iter();
+        Ok(snapshots.map(Snapshot::typed).collect())
     }
 
     /// What the store lists of the thread: its status, labels, times and size. `None` if it does not exist.
@@ -115,17 +94,7 @@ impl<F: Flow> Thread<F> {
     ///
     /// Dropping the future changes nothing.
     pub async fn info(&self) -> Result<Option<ThreadInfo>, ThreadError> {
-        let Some(mut info) = self.checked()?.info().await? else {
-            return Ok(None);
-        };
-        match info.damage.take() {
-            Some(problem) => Err(StoreError::Damaged {
-                thread: info.id,
-                problem,
-            }
-            .into()),
-            None => Ok(Some(info)),
-        }
+        self.any.info().await
     }
 
     /// Sets the labels of the thread, in the place of all earlier ones: names with values, by which threads can be
@@ -164,19 +133,10 @@ impl<F: Flow> Thread<F> {
         &self,
         labels: impl IntoIterator<Item = (N, V)>,
     ) -> Result<(), ThreadError> {
-        let storage = self.checked()?;
         let labels = labels
             .into_iter()
             .map(|(name, value)| (name.into(), value.into()));
         let labels: BTreeMap<String, String> = labels.collect();
-        let mut texts = labels.iter().flat_map(|(name, value)| [name, value]);
-        if let Some(text) = texts.find(|text| text.len() > 255 || text.contains('\0')) {
-            return Err(ThreadError::Request(format!(
-                "a label of thread `{}` has the text {text:?}: use at most 255 bytes, without NUL",
-                self.id
-            )));
-        }
-        let change = ThreadChange::Labels(&labels);
-        Ok(storage.store.describe(&self.id, change, None).await?)
+        self.any.set_labels(labels).await
     }
 }

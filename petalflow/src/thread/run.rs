@@ -11,7 +11,8 @@ use super::Outcome;
 use crate::event::Sink;
 use crate::flow::Flow;
 use crate::outcome::RunError;
-use crate::run::{Events, Run};
+use crate::run::{AnyRun, Events, Run};
+use crate::state::State;
 
 /// A run on a thread: a future of its [`Outcome`], or a stream of [events](Self::events).
 ///
@@ -40,7 +41,7 @@ use crate::run::{Events, Run};
 /// # }
 /// ```
 #[must_use = "a run does nothing before it is awaited"]
-pub struct ThreadRun<F: Flow>(pub(super) Run<F>);
+pub struct ThreadRun<F: Flow>(Run<F>);
 
 impl<F: Flow> std::fmt::Debug for ThreadRun<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -49,10 +50,14 @@ impl<F: Flow> std::fmt::Debug for ThreadRun<F> {
 }
 
 impl<F: Flow> ThreadRun<F> {
+    pub(super) fn typed(any: AnyRun) -> Self {
+        ThreadRun(Run::typed(any))
+    }
+
     /// Sets the receiver of the run's events.
     #[cfg(feature = "engine")]
-    pub(crate) fn send_events_to(self, sink: Arc<dyn Sink<F::State>>) -> Self {
-        ThreadRun(self.0.send_events_to(sink))
+    pub(crate) fn send_events_to(self, sink: Arc<dyn Sink>) -> Self {
+        ThreadRun::typed(self.0.into_any().send_events_to(sink))
     }
 
     /// The events of the run, as a stream. The stream drives the run: dropping it stops the run.
@@ -99,7 +104,7 @@ impl<F: Flow> ThreadRun<F> {
     /// # }
     /// ```
     pub async fn begin(self) -> Result<Self, RunError> {
-        Ok(ThreadRun(self.0.begin().await?))
+        Ok(ThreadRun::typed(self.0.into_any().begin().await?))
     }
 
     /// Lets a new input discard the questions that the thread waits for, and the results of the tasks that finished beside
@@ -136,7 +141,7 @@ impl<F: Flow> ThreadRun<F> {
     /// # }
     /// ```
     pub fn discard_pending(self) -> Self {
-        ThreadRun(self.0.discard_pending())
+        ThreadRun::typed(self.0.into_any().discard_pending())
     }
 }
 
@@ -144,10 +149,15 @@ impl<F: Flow> Future for ThreadRun<F> {
     type Output = Result<Outcome<F::State>, RunError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let result = std::task::ready!(Pin::new(&mut self.0).poll(cx));
-        Poll::Ready(match result {
-            Ok(state) => Ok(Outcome::Finished(state)),
-            Err(error) => error.into_paused().map(Outcome::Paused),
-        })
+        let ended = std::task::ready!(Pin::new(&mut self.0).poll(cx));
+        Poll::Ready(outcome(ended))
+    }
+}
+
+/// How a run of a thread has ended.
+pub(super) fn outcome<S: State>(ended: Result<S, RunError>) -> Result<Outcome<S>, RunError> {
+    match ended {
+        Ok(state) => Ok(Outcome::Finished(state)),
+        Err(error) => error.into_paused().map(Outcome::Paused),
     }
 }

@@ -1,10 +1,13 @@
 //! A flow with a store.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
+use super::erased::AnyThreads;
 use super::{Durability, OnBusy, Retention, ThreadError};
 use crate::cancel_token::RunToken;
 use crate::checkpoint::{Store, ThreadInfo, ThreadQuery};
+#[cfg(feature = "engine")]
 use crate::event::{EventFilter, LogRole};
 use crate::exec::Settings;
 use crate::flow::Flow;
@@ -34,58 +37,30 @@ use crate::flow::Flow;
 /// ```
 #[must_use = "a thread does nothing before `run`"]
 pub struct Threads<F: Flow> {
-    pub(super) flow: Arc<F>,
-    pub(super) settings: Settings<F::State>,
-    pub(super) store: Arc<dyn Store>,
-    pub(super) durability: Durability,
-    pub(super) on_busy: OnBusy,
-    pub(super) retention: Retention,
-    /// How many events of a thread are stored at least.
-    pub(super) event_log: Option<u64>,
-    /// Which events are stored.
-    pub(super) event_filter: Option<EventFilter>,
-    pub(super) log_role: LogRole,
+    pub(super) any: AnyThreads,
+    flow: PhantomData<fn() -> F>,
 }
 
 impl<F: Flow> Clone for Threads<F> {
     fn clone(&self) -> Self {
         Threads {
-            flow: Arc::clone(&self.flow),
-            settings: self.settings.clone(),
-            store: Arc::clone(&self.store),
-            durability: self.durability,
-            on_busy: self.on_busy,
-            retention: self.retention,
-            event_log: self.event_log,
-            event_filter: self.event_filter.clone(),
-            log_role: self.log_role,
+            any: self.any.clone(),
+            flow: PhantomData,
         }
     }
 }
 
 impl<F: Flow> std::fmt::Debug for Threads<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Threads")
-            .field("flow", &self.flow.name())
-            .field("durability", &self.durability)
-            .field("on_busy", &self.on_busy)
-            .field("retention", &self.retention)
-            .finish_non_exhaustive()
+        self.any.fmt(f)
     }
 }
 
 impl<F: Flow> Threads<F> {
-    pub(crate) fn new(flow: Arc<F>, settings: Settings<F::State>, store: Arc<dyn Store>) -> Self {
+    pub(crate) fn new(flow: Arc<F>, settings: Settings, store: Arc<dyn Store>) -> Self {
         Threads {
-            flow,
-            settings,
-            store,
-            durability: Durability::default(),
-            on_busy: OnBusy::default(),
-            retention: Retention::ALL,
-            event_log: None,
-            event_filter: None,
-            log_role: LogRole::default(),
+            any: AnyThreads::new(flow, settings, store),
+            flow: PhantomData,
         }
     }
 
@@ -97,19 +72,20 @@ impl<F: Flow> Threads<F> {
         filter: Option<EventFilter>,
         role: LogRole,
     ) -> Self {
-        (self.event_log, self.event_filter, self.log_role) = (Some(events), filter, role);
+        let any = &mut self.any;
+        (any.event_log, any.event_filter, any.log_role) = (Some(events), filter, role);
         self
     }
 
     /// Sets when checkpoints are written. The default is after each superstep.
     pub fn durability(mut self, durability: Durability) -> Self {
-        self.durability = durability;
+        self.any.durability = durability;
         self
     }
 
     /// Sets what to do with a run on a thread that another run has claimed. The default is to refuse it.
     pub fn on_busy(mut self, on_busy: OnBusy) -> Self {
-        self.on_busy = on_busy;
+        self.any.on_busy = on_busy;
         self
     }
 
@@ -139,7 +115,7 @@ impl<F: Flow> Threads<F> {
     /// # }
     /// ```
     pub fn cancel_with(mut self, token: impl Into<RunToken>) -> Self {
-        self.settings.cancel = Some(token.into());
+        self.any.settings.cancel = Some(token.into());
         self
     }
 
@@ -148,7 +124,7 @@ impl<F: Flow> Threads<F> {
     /// Old checkpoints are removed when a run has ended, and at a barrier of a long run, at least every 64 supersteps. With more
     /// retained checkpoints there are as many supersteps between two removals. So a run that never ends has a bounded history.
     pub fn retention(mut self, retention: Retention) -> Self {
-        self.retention = retention;
+        self.any.retention = retention;
         self
     }
 
@@ -162,6 +138,6 @@ impl<F: Flow> Threads<F> {
     ///
     /// Dropping the future changes nothing.
     pub async fn list(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, ThreadError> {
-        Ok(self.store.threads(query).await?)
+        self.any.list(query).await
     }
 }

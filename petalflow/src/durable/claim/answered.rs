@@ -2,7 +2,6 @@
 
 use crate::checkpoint::{AnswerEntry, ThreadStorage};
 use crate::durable::load::checkpoint::waiting;
-use crate::future::BoxFuture;
 use crate::outcome::ThreadError;
 use crate::plan::{ExecutionPlan, NodeNames};
 use crate::question::{AnswerError, Interrupt, InterruptId, InterruptKind};
@@ -12,33 +11,29 @@ use crate::task_services::question::answer::AnswerTarget;
 const SEARCHED: usize = 100;
 
 /// Fails if one of these has an answer in the newest checkpoints.
-///
-/// Boxed, so that no program compiles it again.
-pub(crate) fn check_unanswered<'a>(
-    storage: &'a ThreadStorage,
-    plan: &'a ExecutionPlan,
-    targets: &'a [AnswerTarget],
-) -> BoxFuture<'a, Result<(), ThreadError>> {
-    Box::pin(async move {
-        let approves = targets
-            .iter()
-            .any(|target| matches!(target, AnswerTarget::Approvals));
-        if targets.is_empty() || (approves && waits_for_approval(storage, plan).await?) {
-            return Ok(());
+pub(crate) async fn check_unanswered(
+    storage: &ThreadStorage,
+    plan: &ExecutionPlan,
+    targets: &[AnswerTarget],
+) -> Result<(), ThreadError> {
+    let approves = targets
+        .iter()
+        .any(|target| matches!(target, AnswerTarget::Approvals));
+    if targets.is_empty() || (approves && waits_for_approval(storage, plan).await?) {
+        return Ok(());
+    }
+    let newest = storage.history("", None, SEARCHED).await?;
+    for record in storage.records("", &newest).await? {
+        let mut entries = record.header.answers.into_iter();
+        let answered = |entry: &AnswerEntry| targets.iter().any(|to| to.is_answered_by(entry));
+        if let Some(entry) = entries.find(answered) {
+            return Err(ThreadError::Answer(AnswerError::Answered {
+                id: InterruptId::from_bytes(entry.id),
+                name: entry.name,
+            }));
         }
-        let newest = storage.history("", None, SEARCHED).await?;
-        for record in storage.records("", &newest).await? {
-            let mut entries = record.header.answers.into_iter();
-            let answered = |entry: &AnswerEntry| targets.iter().any(|to| to.is_answered_by(entry));
-            if let Some(entry) = entries.find(answered) {
-                return Err(ThreadError::Answer(AnswerError::Answered {
-                    id: InterruptId::from_bytes(entry.id),
-                    name: entry.name,
-                }));
-            }
-        }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
 /// Whether the thread still waits for an approval. Earlier decisions were then for other approvals.

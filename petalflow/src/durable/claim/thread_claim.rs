@@ -13,7 +13,6 @@ use super::answered::check_unanswered;
 use super::live_runs::LiveRun;
 use crate::cancel_token::RunToken;
 use crate::checkpoint::{Claim, Moment, OnBusy, RunClaim, Store, ThreadStorage};
-use crate::future::BoxFuture;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::task_services::question::answer::AnswerTarget;
@@ -88,88 +87,84 @@ impl ThreadClaim {
     ///
     /// If the run answers what the thread waits for, the run that has the thread may be that of another caller with an answer.
     /// Then this waits until that answer is stored, so that the error can state it.
-    ///
-    /// Boxed, so that no program compiles it again.
-    pub(crate) fn acquire<'a>(
+    pub(crate) async fn acquire(
         owner: String,
-        storage: &'a ThreadStorage,
+        storage: &ThreadStorage,
         on_busy: OnBusy,
-        cancel: &'a mut Option<RunToken>,
-        answers: Option<(&'a ExecutionPlan, &'a [AnswerTarget])>,
-    ) -> BoxFuture<'a, Result<Self, ThreadError>> {
-        Box::pin(async move {
-            let ThreadStorage { store, thread, .. } = storage;
-            let busy = || ThreadError::Busy {
-                thread: thread.to_string(),
-            };
-            let (mut wait, longest) = WAITS;
-            // Created before the claim is granted: if this future is dropped while it waits, the store may have granted it already.
-            let mut claimed = ThreadClaim {
-                store: Arc::clone(store),
-                thread: Arc::clone(thread),
-                owner,
-                granted: None,
-            };
-            let granted = loop {
-                let begun = Moment::now();
-                let other = match store.claim(thread, &claimed.owner).await? {
-                    Claim::Granted => break begun,
-                    Claim::Busy { .. } if on_busy == OnBusy::Refuse && answers.is_none() => {
-                        return Err(busy());
-                    }
-                    Claim::Busy { owner } => owner,
-                };
-                let known = runs().get(&(Arc::clone(thread), other)).cloned();
-                // Made before the run can change, so that the change is not missed.
-                let known = known.map(|run| (run.is_open.subscribe(), run));
-                let mut may_answer = false;
-                if let Some((plan, targets)) = answers {
-                    // Read first: an open run has stored its answers.
-                    may_answer = match &known {
-                        Some((_, run)) => !*run.is_open.borrow(),
-                        None => wait < ANSWER_IS_STORED,
-                    };
-                    check_unanswered(storage, plan, targets).await?;
-                }
-                match on_busy {
-                    _ if may_answer => {}
-                    OnBusy::Queue => {}
-                    OnBusy::Cancel => {
-                        let elsewhere = || ThreadError::BusyElsewhere {
-                            thread: thread.to_string(),
-                        };
-                        known.as_ref().ok_or_else(elsewhere)?.1.cancel.cancel();
-                    }
-                    // `Refuse`.
-                    _ => return Err(busy()),
-                }
-                if cancel.as_ref().is_some_and(RunToken::is_cancelled) {
+        cancel: &mut Option<RunToken>,
+        answers: Option<(&ExecutionPlan, &[AnswerTarget])>,
+    ) -> Result<Self, ThreadError> {
+        let ThreadStorage { store, thread, .. } = storage;
+        let busy = || ThreadError::Busy {
+            thread: thread.to_string(),
+        };
+        let (mut wait, longest) = WAITS;
+        // Created before the claim is granted: if this future is dropped while it waits, the store may have granted it already.
+        let mut claimed = ThreadClaim {
+            store: Arc::clone(store),
+            thread: Arc::clone(thread),
+            owner,
+            granted: None,
+        };
+        let granted = loop {
+            let begun = Moment::now();
+            let other = match store.claim(thread, &claimed.owner).await? {
+                Claim::Granted => break begun,
+                Claim::Busy { .. } if on_busy == OnBusy::Refuse && answers.is_none() => {
                     return Err(busy());
                 }
-                if let Some((changed, _)) = known {
-                    or_cancelled(change_or_expiry(changed, store), cancel.as_ref()).await;
-                    wait = WAITS.0;
-                } else {
-                    or_cancelled(tokio::time::sleep(wait), cancel.as_ref()).await;
-                    wait = longest.min(wait * 2);
+                Claim::Busy { owner } => owner,
+            };
+            let known = runs().get(&(Arc::clone(thread), other)).cloned();
+            // Made before the run can change, so that the change is not missed.
+            let known = known.map(|run| (run.is_open.subscribe(), run));
+            let mut may_answer = false;
+            if let Some((plan, targets)) = answers {
+                // Read first: an open run has stored its answers.
+                may_answer = match &known {
+                    Some((_, run)) => !*run.is_open.borrow(),
+                    None => wait < ANSWER_IS_STORED,
+                };
+                check_unanswered(storage, plan, targets).await?;
+            }
+            match on_busy {
+                _ if may_answer => {}
+                OnBusy::Queue => {}
+                OnBusy::Cancel => {
+                    let elsewhere = || ThreadError::BusyElsewhere {
+                        thread: thread.to_string(),
+                    };
+                    known.as_ref().ok_or_else(elsewhere)?.1.cancel.cancel();
                 }
-            };
-            let granted = RunClaim::new(store, thread, &claimed.owner, granted);
-            claimed.granted = Some(Arc::new(granted));
-            // Of this run alone: the caller may stop other runs with its own token.
-            let token = match cancel {
-                Some(token) => token.for_run(),
-                None => RunToken::from(CancellationToken::new()),
-            };
-            *cancel = Some(token.clone());
-            let run = ClaimedRun {
-                cancel: token,
-                is_open: watch::Sender::new(false),
-                live: LiveRun::register(store, thread),
-            };
-            runs().insert(claimed.key(), run);
-            Ok(claimed)
-        })
+                // `Refuse`.
+                _ => return Err(busy()),
+            }
+            if cancel.as_ref().is_some_and(RunToken::is_cancelled) {
+                return Err(busy());
+            }
+            if let Some((changed, _)) = known {
+                or_cancelled(change_or_expiry(changed, store), cancel.as_ref()).await;
+                wait = WAITS.0;
+            } else {
+                or_cancelled(tokio::time::sleep(wait), cancel.as_ref()).await;
+                wait = longest.min(wait * 2);
+            }
+        };
+        let granted = RunClaim::new(store, thread, &claimed.owner, granted);
+        claimed.granted = Some(Arc::new(granted));
+        // Of this run alone: the caller may stop other runs with its own token.
+        let token = match cancel {
+            Some(token) => token.for_run(),
+            None => RunToken::from(CancellationToken::new()),
+        };
+        *cancel = Some(token.clone());
+        let run = ClaimedRun {
+            cancel: token,
+            is_open: watch::Sender::new(false),
+            live: LiveRun::register(store, thread),
+        };
+        runs().insert(claimed.key(), run);
+        Ok(claimed)
     }
 
     /// The run that has the claim.

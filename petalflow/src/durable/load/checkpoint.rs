@@ -9,15 +9,16 @@ use crate::checkpoint::{
 };
 use crate::durable::record::fingerprint::Fingerprint;
 use crate::durable::record::seq::{ChainSize, CheckpointSeq, Position};
+use crate::erased::{AnyCodec, StateBox};
 use crate::ids::TaskId;
 use crate::outcome::ThreadError;
 use crate::plan::NodeNames;
 use crate::question::{Interrupt, InterruptId, InterruptKind};
-use crate::state::{KeySet, State, StateCodec};
+use crate::state::KeySet;
 
 /// A checkpoint that was loaded and fits the program.
-pub(crate) struct LoadedCheckpoint<S: State> {
-    pub(crate) state: S,
+pub(crate) struct LoadedCheckpoint {
+    pub(crate) state: StateBox,
     pub(crate) written: KeySet,
     /// The keys that had a value, which was not stored.
     pub(crate) lost: KeySet,
@@ -33,13 +34,13 @@ pub(crate) struct LoadedCheckpoint<S: State> {
 }
 
 /// Loads a checkpoint: the newest, or the one with this number. From then on the storage knows the incarnation of the thread.
-pub(crate) async fn load_checkpoint<S: State>(
+pub(crate) async fn load_checkpoint(
     storage: &ThreadStorage,
     namespace: &str,
     seq: Option<u64>,
-    codec: &StateCodec<S>,
+    codec: AnyCodec,
     program: &Fingerprint,
-) -> Result<Option<LoadedCheckpoint<S>>, ThreadError> {
+) -> Result<Option<LoadedCheckpoint>, ThreadError> {
     let Some(Stored { chain, mut writes }) = storage.read(namespace, seq).await? else {
         return Ok(None);
     };

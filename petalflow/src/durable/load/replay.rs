@@ -1,11 +1,11 @@
 //! Computes the state from the records of a chain of checkpoints.
 
 use crate::checkpoint::{KeyKind, KeyOutline, Record, key_lines};
-use crate::durable::record::dirty_keys::noted;
 use crate::durable::record::fingerprint::Fingerprint;
+use crate::erased::{AnyCodec, StateBox, StateType};
 use crate::migration::{Log, Migration, Named};
 use crate::outcome::ThreadError;
-use crate::state::{KeyFlag, KeyMeta, KeySet, State, StateCodec, Values};
+use crate::state::{KeyFlag, KeyMeta, KeySet, Values};
 use crate::upgrade::{Change, InUse, difference, key_changes};
 use petalflow_codec::CodecError;
 
@@ -13,12 +13,13 @@ use petalflow_codec::CodecError;
 ///
 /// Records of an older version of the state are migrated, with the tasks in the last record. Fails if the result does not fit
 /// this program.
-pub(crate) fn replay<S: State>(
+pub(crate) fn replay(
     records: &mut [Record],
-    codec: &StateCodec<S>,
+    codec: AnyCodec,
     program: &Fingerprint,
     thread: &str,
-) -> Result<(S, KeySet, KeySet), ThreadError> {
+) -> Result<(StateBox, KeySet, KeySet), ThreadError> {
+    let ty = codec.ty;
     let Some(first) = records.first() else {
         return Err(ThreadError::Unknown {
             thread: thread.into(),
@@ -46,8 +47,7 @@ pub(crate) fn replay<S: State>(
     if version > program.version {
         return Err(changed(format!(
             "it was written by a newer program, at version {version} of `{}`, and this one is at version {}: read it with that program",
-            S::NAME,
-            program.version
+            ty.name, program.version
         )));
     }
     let mut logs = logs(records);
@@ -61,7 +61,7 @@ pub(crate) fn replay<S: State>(
         migrate(version, &mut migration).map_err(|error| {
             changed(format!(
                 "the migration from version {version} of `{}` to {} failed: {}",
-                S::NAME,
+                ty.name,
                 program.version,
                 crate::error::message_with_sources(&*error)
             ))
@@ -71,7 +71,7 @@ pub(crate) fn replay<S: State>(
         header.deferred = tasks.split_off(to_run.min(tasks.len()));
         header.frontier = tasks;
     }
-    fits::<S>(&logs, program).map_err(&changed)?;
+    fits(ty, &logs, program).map_err(&changed)?;
     load(&logs, codec).map_err(changed)
 }
 
@@ -115,7 +115,7 @@ pub(in crate::durable) fn logs(records: &mut [Record]) -> Named<Log> {
 }
 
 /// Checks that this program can use the stored keys.
-fn fits<S: State>(logs: &Named<Log>, program: &Fingerprint) -> Result<(), String> {
+fn fits(ty: &StateType, logs: &Named<Log>, program: &Fingerprint) -> Result<(), String> {
     let keys = |with: fn(&Log) -> bool| {
         let keys = logs.iter().filter(move |(_, log)| with(log));
         keys.map(|(key, _)| key.clone()).collect()
@@ -127,7 +127,7 @@ fn fits<S: State>(logs: &Named<Log>, program: &Fingerprint) -> Result<(), String
     let mut changes = key_changes(&was, &program.outline.keys);
     // A key that a migration has added has no outline.
     let unknown = logs.iter().map(|(key, _)| key);
-    let unknown = unknown.filter(|key| key_index::<S>(key).is_none());
+    let unknown = unknown.filter(|key| key_index(ty, key).is_none());
     changes.extend(unknown.map(|key| Change::KeyRemoved { key: key.clone() }));
     let mut used = InUse {
         values: keys(|log| log.value.is_some()),
@@ -136,24 +136,25 @@ fn fits<S: State>(logs: &Named<Log>, program: &Fingerprint) -> Result<(), String
     };
     // The removal of a key without contents loses nothing.
     used.values
-        .retain(|key| logs.get(key).is_some_and(Log::holds) || key_index::<S>(key).is_some());
+        .retain(|key| logs.get(key).is_some_and(Log::holds) || key_index(ty, key).is_some());
     let breaking = changes.iter().find(|change| change.breaks(&used));
-    breaking.map_or(Ok(()), |change| Err(change.problem(S::NAME)))
+    breaking.map_or(Ok(()), |change| Err(change.problem(ty.name)))
 }
 
 /// The index of the key with a stored name.
-fn key_index<S: State>(id: &str) -> Option<usize> {
-    let mut keys = S::KEYS.iter();
+fn key_index(ty: &StateType, id: &str) -> Option<usize> {
+    let mut keys = ty.keys.iter();
     keys.position(|key| key.id == id && !key.has(KeyFlag::Untracked))
 }
 
 /// Decodes the state. Returns it with the keys that have a value, and those whose value was not stored.
-fn load<S: State>(logs: &Named<Log>, codec: &StateCodec<S>) -> Result<(S, KeySet, KeySet), String> {
-    let mut values = Values::new(S::KEYS.len());
-    let mut written = const { KeyMeta::set(S::KEYS, KeyFlag::Assigned) };
+fn load(logs: &Named<Log>, codec: AnyCodec) -> Result<(StateBox, KeySet, KeySet), String> {
+    let ty = codec.ty;
+    let mut values = Values::new(ty.keys.len());
+    let mut written = KeyMeta::set(ty.keys, KeyFlag::Assigned);
     let known = || {
         logs.iter()
-            .filter_map(|(id, log)| Some((key_index::<S>(id)?, log)))
+            .filter_map(|(id, log)| Some((key_index(ty, id)?, log)))
     };
     for (key, log) in known() {
         if let Some(value) = &log.value {
@@ -167,34 +168,34 @@ fn load<S: State>(logs: &Named<Log>, codec: &StateCodec<S>) -> Result<(S, KeySet
         // The problem does not name the key.
         let unreadable = known().find_map(|(key, log)| {
             let value = log.value.as_ref()?;
-            let read = (codec.load_value)(&mut S::Update::default(), key, value);
+            let read = (codec.load_value)(&mut *(ty.no_effects)(), key, value);
             Some((key, log, read.err()?))
         });
         match unreadable {
-            Some((key, log, problem)) => cannot_read::<S>(key, log, &problem),
+            Some((key, log, problem)) => cannot_read(&ty.keys[key], log, &problem),
             None => problem.to_string(),
         }
     })?;
     for (key, log) in known() {
         // Each in an update of its own, because one node may have removed what another wrote.
         for bytes in &log.writes {
-            let mut writes = S::Update::default();
-            (codec.load_writes)(&mut writes, key, bytes)
-                .map_err(|problem| cannot_read::<S>(key, log, &problem))?;
-            state.commit(&mut writes, KeySet::NONE, &mut written);
+            let mut writes = (ty.no_effects)();
+            (codec.load_writes)(&mut *writes, key, bytes)
+                .map_err(|problem| cannot_read(&ty.keys[key], log, &problem))?;
+            state.commit(&mut *writes, KeySet::NONE, &mut written);
         }
     }
     let mut lost = KeySet::NONE;
-    for key in noted::<S>().iter() {
-        if logs.get(S::KEYS[key].id).is_some_and(|log| log.lost) {
+    for key in ty.noted().iter() {
+        if logs.get(ty.keys[key].id).is_some_and(|log| log.lost) {
             lost.insert(key);
         }
     }
     Ok((state, written, lost))
 }
 
-fn cannot_read<S: State>(key: usize, log: &Log, problem: &CodecError) -> String {
-    let KeyMeta { name, id, ty, .. } = S::KEYS[key];
+fn cannot_read(key: &KeyMeta, log: &Log, problem: &CodecError) -> String {
+    let KeyMeta { name, id, ty, .. } = key;
     let was = log.outline.as_ref().map_or("", |key| &key.ty);
     let was = if was.is_empty() { "Old" } else { was };
     format!(

@@ -13,28 +13,27 @@ use crate::durable::record::seq::CheckpointSeq;
 use crate::durable::results::task_results::load_finished;
 use crate::durable::resume::restored_frontier::{node_of, restore_frontier};
 use crate::durable::write::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
+use crate::erased::{AnyCodec, AnyEffects, AnyFlow, EffectsBox, StateBox};
 use crate::error::NodeError;
 use crate::exec::Committed;
-use crate::flow::Flow;
-use crate::node::{Effects, Following};
+use crate::node::Following;
 use crate::outcome::ThreadError;
 use crate::plan::{ExecutionPlan, NodeNames};
 use crate::question::{AnswerError, Interrupt};
-use crate::snapshot::{CheckpointInfo, Edit, Snapshot, TaskState};
-use crate::state::{KeySet, State, StateCodec};
-use crate::superstep::{Outcome, Planner, Task, apply, expired, prepare};
+use crate::snapshot::{AnyEdit, AnySnapshot, CheckpointInfo, TaskState};
+use crate::state::KeySet;
+use crate::superstep::{Outcome, Planner, Task, apply, prepare};
 use petalflow_codec::unpack;
 
 /// The state, the tasks and the questions of a thread at a checkpoint.
-pub(crate) async fn snapshot<F: Flow>(
-    flow: &F,
+pub(crate) async fn snapshot(
+    flow: &dyn AnyFlow,
     storage: &ThreadStorage,
     checkpoint: Option<u64>,
-) -> Result<Option<Snapshot<F::State>>, ThreadError> {
+) -> Result<Option<AnySnapshot>, ThreadError> {
     let plan = flow.plan();
-    let fingerprint = Fingerprint::of::<F::State>(flow.stored_name(), &plan);
-    let codec = codec_of::<F::State>()?;
-    let Some(head) = load_checkpoint(storage, "", checkpoint, &codec, &fingerprint).await? else {
+    let (fingerprint, codec) = program(flow, &plan)?;
+    let Some(head) = load_checkpoint(storage, "", checkpoint, codec, &fingerprint).await? else {
         return Ok(None);
     };
     let names = NodeNames::Current(&plan);
@@ -50,13 +49,13 @@ pub(crate) async fn snapshot<F: Flow>(
         let result = match (written(WriteName::Done), plan.index_of_stored(&task.node)) {
             (Some(write), Some(node)) => {
                 let program = (&fingerprint, &head.outline);
-                let loaded = load_finished(&codec, program, &plan, node, &write.bytes);
+                let loaded = load_finished(codec, program, &plan, node, &write.bytes);
                 loaded.map_err(ThreadError::value("the result of a node"))?
             }
             _ => None,
         };
         let finished = result.is_some();
-        pending.extend(result.map(|result| (states.len(), result.effects.update)));
+        pending.extend(result.map(|result| (states.len(), result.effects)));
         states.push(TaskState {
             node: plan.current_name(&task.node).into(),
             index: task.send.map(|send| send as usize),
@@ -75,7 +74,7 @@ pub(crate) async fn snapshot<F: Flow>(
     info.bytes = head.own_bytes;
     let unfinished = states.iter().filter(|task| !task.finished);
     info.next = unfinished.map(|task| task.node.clone()).collect();
-    Ok(Some(Snapshot {
+    Ok(Some(AnySnapshot {
         info,
         state: head.state,
         tasks: states,
@@ -97,13 +96,23 @@ pub(super) async fn results_beside(
     Ok(header.frontier.iter().map(is_finished).collect())
 }
 
+/// What the checkpoints of a flow depend on, and the encoding of its state.
+fn program(
+    flow: &dyn AnyFlow,
+    plan: &ExecutionPlan,
+) -> Result<(Fingerprint, AnyCodec), ThreadError> {
+    let ty = flow.state_type();
+    let fingerprint = Fingerprint::of(ty, flow.stored_name(), plan);
+    Ok((fingerprint, codec_of(ty)?))
+}
+
 /// A writer for the changes of a person.
-fn sync_writer<S: State>(
+fn sync_writer(
     storage: &ThreadStorage,
     fingerprint: Fingerprint,
-    codec: StateCodec<S>,
+    codec: AnyCodec,
     newest: Option<CheckpointSeq>,
-) -> CheckpointWriter<S> {
+) -> CheckpointWriter {
     let storage = storage.clone();
     CheckpointWriter::new(
         storage,
@@ -117,16 +126,15 @@ fn sync_writer<S: State>(
 
 /// Copies a checkpoint to the end of its thread, or to the beginning of another thread, in one step. Returns the number of the
 /// copy.
-pub(crate) async fn fork<F: Flow>(
-    flow: &F,
+pub(crate) async fn fork(
+    flow: &dyn AnyFlow,
     from: &ThreadStorage,
     checkpoint: u64,
     to: &ThreadStorage,
 ) -> Result<u64, ThreadError> {
     let plan = flow.plan();
-    let fingerprint = Fingerprint::of::<F::State>(flow.stored_name(), &plan);
-    let codec = codec_of::<F::State>()?;
-    let head = load_checkpoint(from, "", Some(checkpoint), &codec, &fingerprint).await?;
+    let (fingerprint, codec) = program(flow, &plan)?;
+    let head = load_checkpoint(from, "", Some(checkpoint), codec, &fingerprint).await?;
     let Some(head) = head else {
         return Err(ThreadError::UnknownCheckpoint {
             thread: from.thread.to_string(),
@@ -151,7 +159,7 @@ pub(crate) async fn fork<F: Flow>(
     let parent = same_thread.then_some(CheckpointSeq::new(checkpoint));
     writer.begin_fork(head.record.header, parent);
     let committed = Committed {
-        state: &head.state,
+        state: &*head.state,
         written: head.written,
     };
     changes.push(writer.change(committed)?);
@@ -161,18 +169,17 @@ pub(crate) async fn fork<F: Flow>(
 }
 
 /// Edits the state of a thread, superstep by superstep: all of them or none. Returns the numbers of the new checkpoints.
-pub(crate) async fn edit<F: Flow>(
-    flow: &F,
+pub(crate) async fn edit(
+    flow: &dyn AnyFlow,
     storage: &ThreadStorage,
-    supersteps: Vec<Vec<Edit<F::State>>>,
+    supersteps: Vec<Vec<AnyEdit>>,
 ) -> Result<Vec<u64>, ThreadError> {
     if supersteps.is_empty() {
         return Err(ThreadError::Request("no supersteps to update with".into()));
     }
     let plan = flow.plan();
-    let fingerprint = Fingerprint::of::<F::State>(flow.stored_name(), &plan);
-    let codec = codec_of::<F::State>()?;
-    let head = load_checkpoint(storage, "", None, &codec, &fingerprint).await?;
+    let (fingerprint, codec) = program(flow, &plan)?;
+    let head = load_checkpoint(storage, "", None, codec, &fingerprint).await?;
     let Some(head) = head else {
         return Err(ThreadError::Unknown {
             thread: storage.thread.to_string(),
@@ -224,32 +231,32 @@ pub(crate) async fn edit<F: Flow>(
 }
 
 /// A thread while it is edited.
-struct Editor<'p, S: State> {
+struct Editor<'p> {
     plan: &'p ExecutionPlan,
-    writer: CheckpointWriter<S>,
+    writer: CheckpointWriter,
     planner: Planner,
     frontier: Vec<Task>,
     superstep: u64,
-    state: S,
+    state: StateBox,
     written: KeySet,
     /// What the tasks of the frontier wait for.
     waits: Vec<Interrupt>,
 }
 
-impl<S: State> Editor<'_, S> {
+impl Editor<'_> {
     /// Applies the edits of one superstep. Returns the new checkpoint.
-    fn superstep(&mut self, mut edits: Vec<Checked<S>>) -> Result<StoreChange, ThreadError> {
-        let updates = || edits.iter().map(|edit| &edit.effects.update);
+    fn superstep(&mut self, mut edits: Vec<Checked>) -> Result<StoreChange, ThreadError> {
+        let effects: Vec<&dyn AnyEffects> = edits.iter().map(|edit| &*edit.effects).collect();
         let stepped = edits.iter().any(|edit| edit.node.is_some());
         let expired = if stepped {
-            expired::<S>(self.written)
+            self.state.ty().expired(self.written)
         } else {
             KeySet::NONE
         };
-        let overwritten = prepare(&self.state, expired, updates()).map_err(|error| {
+        let overwritten = prepare(&*self.state, expired, &effects).map_err(|error| {
             ThreadError::Request(format!("the update cannot be applied: {error}"))
         })?;
-        self.writer.record_writes(updates(), overwritten)?;
+        self.writer.record_writes(&effects, overwritten)?;
         let outcomes: Vec<(NodeIdx, Outcome<'_>)> = edits
             .iter()
             .filter_map(|edit| Some((edit.node?, edit.outcome())))
@@ -268,13 +275,13 @@ impl<S: State> Editor<'_, S> {
             self.writer.replace_frontier();
             self.waits.clear();
         }
-        let updates = edits.iter_mut().map(|edit| &mut edit.effects.update);
+        let effects = edits.iter_mut().map(|edit| &mut *edit.effects);
         if stepped {
-            apply(&mut self.state, &mut self.written, overwritten, updates);
+            apply(&mut *self.state, &mut self.written, overwritten, effects);
         } else {
             // This is not a superstep: values that last one superstep remain.
-            for update in updates {
-                self.state.commit(update, overwritten, &mut self.written);
+            for effects in effects {
+                self.state.commit(effects, overwritten, &mut self.written);
             }
         }
         self.writer.describe(&PlannedFrontier {
@@ -284,7 +291,7 @@ impl<S: State> Editor<'_, S> {
             superstep: self.superstep,
         })?;
         let committed = Committed {
-            state: &self.state,
+            state: &*self.state,
             written: self.written,
         };
         self.writer.change(committed)
@@ -298,26 +305,23 @@ impl<S: State> Editor<'_, S> {
 }
 
 /// An edit whose output fits its node.
-struct Checked<S: State> {
+struct Checked {
     node: Option<NodeIdx>,
-    effects: Effects<S>,
+    effects: EffectsBox,
     following: Following,
 }
 
-impl<S: State> Checked<S> {
+impl Checked {
     fn outcome(&self) -> Outcome<'_> {
         match self.following {
-            Following::Edges => Outcome::done(&self.effects),
+            Following::Edges => Outcome::done(&*self.effects),
             Following::Node => Outcome::Undecided,
         }
     }
 }
 
 /// Checks the edits of one superstep. Returns them in the order in which they are applied.
-fn check<S: State>(
-    plan: &ExecutionPlan,
-    edits: Vec<Edit<S>>,
-) -> Result<Vec<Checked<S>>, ThreadError> {
+fn check(plan: &ExecutionPlan, edits: Vec<AnyEdit>) -> Result<Vec<Checked>, ThreadError> {
     if edits.is_empty() {
         return Err(ThreadError::Request(
             "no updates in one of the supersteps".into(),
@@ -325,7 +329,7 @@ fn check<S: State>(
     }
     let several = edits.len() > 1;
     let mut checked = Vec::new();
-    for Edit { node, output } in edits {
+    for AnyEdit { node, output } in edits {
         let node = node.map(|node| node_of(plan, &node)).transpose()?;
         if several && node.is_none() {
             return Err(ThreadError::Request(

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use crate::checkpoint::{KeyEntry, KeyKind};
+use crate::erased::{AnyCodec, AnyEffects, AnyState, StateType};
 use crate::outcome::ThreadError;
-use crate::state::{KeyFlag, KeyMeta, KeySet, State, StateCodec, Update as _};
+use crate::state::KeySet;
 
 /// The keys that have changed since the last checkpoint. Writes to a key that grows are encoded at once. The value of any
 /// other key is encoded with the checkpoint.
@@ -13,7 +14,7 @@ pub(crate) struct DirtyKeys {
     bytes: Vec<u8>,
     deltas: Vec<(usize, Range<usize>)>,
     changed: KeySet,
-    /// The keys of [`noted`] that have a value, or that had one when the thread was loaded.
+    /// The keys of [`StateType::noted`] that have a value, or that had one when the thread was loaded.
     noted: KeySet,
 }
 
@@ -26,28 +27,29 @@ pub(crate) struct KeyEntries {
 
 impl DirtyKeys {
     /// Records the writes of a superstep, before they are applied.
-    pub(crate) fn record<'a, S: State>(
+    pub(crate) fn record(
         &mut self,
-        codec: &StateCodec<S>,
-        updates: impl Iterator<Item = &'a S::Update>,
+        codec: AnyCodec,
+        effects: &[&dyn AnyEffects],
         overwritten: KeySet,
     ) -> Result<(), ThreadError> {
-        for update in updates {
-            let new = update.written().intersection(noted::<S>());
+        let ty = codec.ty;
+        for effects in effects {
+            let new = effects.written().intersection(ty.noted());
             let new = new.minus(self.noted);
             self.noted = self.noted.union(new);
             self.changed = self.changed.union(new);
-            for key in update.written().minus(untracked::<S>()).iter() {
+            for key in effects.written().minus(ty.untracked).iter() {
                 // One checkpoint may span several supersteps, and an ephemeral value lasts only one of them.
                 let replaced = overwritten.contains(key)
                     || self.changed.contains(key)
-                    || S::EPHEMERAL.contains(key);
-                if replaced || !S::KEYS[key].is_delta() {
+                    || ty.ephemeral.contains(key);
+                if replaced || !ty.keys[key].is_delta() {
                     self.changed.insert(key);
                     continue;
                 }
                 let start = self.bytes.len();
-                (codec.save_writes)(update, key, &mut self.bytes).map_err(of_key::<S>(key))?;
+                (codec.save_writes)(*effects, key, &mut self.bytes).map_err(of_key(ty, key))?;
                 self.deltas.push((key, start..self.bytes.len()));
             }
         }
@@ -55,10 +57,10 @@ impl DirtyKeys {
     }
 
     /// Marks keys whose values have changed in another way than by writes.
-    pub(crate) fn mark<S: State>(&mut self, keys: KeySet) {
+    pub(crate) fn mark(&mut self, ty: &StateType, keys: KeySet) {
         let forgotten = keys.intersection(self.noted);
         self.noted = self.noted.minus(forgotten);
-        let stored = keys.minus(untracked::<S>());
+        let stored = keys.minus(ty.untracked);
         self.changed = self.changed.union(stored).union(forgotten);
     }
 
@@ -68,26 +70,26 @@ impl DirtyKeys {
     }
 
     /// Encodes all keys that have a value, and clears the changes.
-    pub(crate) fn take_all<S: State>(
+    pub(crate) fn take_all(
         &mut self,
-        codec: &StateCodec<S>,
-        state: &S,
+        codec: AnyCodec,
+        state: &dyn AnyState,
         written: KeySet,
         entries: &mut KeyEntries,
     ) -> Result<(), ThreadError> {
         entries.save_all(codec, state, written)?;
         for key in self.noted.iter() {
-            entries.push::<S>(key, KeyKind::Lost, entries.bytes.len());
+            entries.push(codec.ty, key, KeyKind::Lost, entries.bytes.len());
         }
         self.clear();
         Ok(())
     }
 
     /// Encodes the changes as entries of a checkpoint, and clears them.
-    pub(crate) fn take<S: State>(
+    pub(crate) fn take(
         &mut self,
-        codec: &StateCodec<S>,
-        state: &S,
+        codec: AnyCodec,
+        state: &dyn AnyState,
         written: KeySet,
         entries: &mut KeyEntries,
     ) -> Result<(), ThreadError> {
@@ -97,7 +99,7 @@ impl DirtyKeys {
             if !self.changed.contains(key) {
                 let start = entries.bytes.len();
                 entries.bytes.extend_from_slice(&self.bytes[range]);
-                entries.push::<S>(key, KeyKind::Delta, start);
+                entries.push(codec.ty, key, KeyKind::Delta, start);
             }
         }
         for key in self.changed.iter() {
@@ -117,14 +119,14 @@ impl DirtyKeys {
 
 impl KeyEntries {
     /// Encodes all keys that have a value.
-    pub(crate) fn save_all<S: State>(
+    pub(crate) fn save_all(
         &mut self,
-        codec: &StateCodec<S>,
-        state: &S,
+        codec: AnyCodec,
+        state: &dyn AnyState,
         written: KeySet,
     ) -> Result<(), ThreadError> {
         self.clear();
-        for key in written.minus(untracked::<S>()).iter() {
+        for key in written.minus(codec.ty.untracked).iter() {
             self.value(codec, state, written, key)?;
         }
         Ok(())
@@ -135,28 +137,29 @@ impl KeyEntries {
         self.keys.clear();
     }
 
-    fn value<S: State>(
+    fn value(
         &mut self,
-        codec: &StateCodec<S>,
-        state: &S,
+        codec: AnyCodec,
+        state: &dyn AnyState,
         written: KeySet,
         key: usize,
     ) -> Result<(), ThreadError> {
-        let start = self.bytes.len();
-        if untracked::<S>().contains(key) && written.contains(key) {
-            self.push::<S>(key, KeyKind::Lost, start);
-        } else if written.contains(key) {
-            (codec.save)(state, key, &mut self.bytes).map_err(of_key::<S>(key))?;
-            self.push::<S>(key, KeyKind::Value, start);
+        let (ty, start) = (codec.ty, self.bytes.len());
+        let kind = if !written.contains(key) {
+            KeyKind::Unset
+        } else if ty.untracked.contains(key) {
+            KeyKind::Lost
         } else {
-            self.push::<S>(key, KeyKind::Unset, start);
-        }
+            (codec.save)(state, key, &mut self.bytes).map_err(of_key(ty, key))?;
+            KeyKind::Value
+        };
+        self.push(ty, key, kind, start);
         Ok(())
     }
 
-    fn push<S: State>(&mut self, key: usize, kind: KeyKind, start: usize) {
+    fn push(&mut self, ty: &StateType, key: usize, kind: KeyKind, start: usize) {
         self.keys
-            .push((S::KEYS[key].id, kind, start..self.bytes.len()));
+            .push((ty.keys[key].id, kind, start..self.bytes.len()));
     }
 
     /// The bytes of all entries.
@@ -173,27 +176,13 @@ impl KeyEntries {
     }
 }
 
-/// The keys that are never stored.
-pub(crate) fn untracked<S: State>() -> KeySet {
-    const { KeyMeta::set(S::KEYS, KeyFlag::Untracked) }
-}
-
-/// The keys that a node may read only after they were written, and that have no value when a thread is loaded.
-pub(crate) fn lossy<S: State>() -> KeySet {
-    const { KeyMeta::set(S::KEYS, KeyFlag::Untracked).minus(KeyMeta::set(S::KEYS, KeyFlag::Assigned)) }
-}
-
-/// Those of them whose loss is noted in checkpoints. Without the note, a value that was lost cannot be told from one that was
-/// never written. Values that last one superstep are not noted, because nothing would remove the note.
-pub(crate) fn noted<S: State>() -> KeySet {
-    lossy::<S>().minus(S::EPHEMERAL)
-}
-
-pub(crate) fn of_key<S: State>(
+/// The error of a key that cannot be encoded.
+pub(crate) fn of_key(
+    ty: &'static StateType,
     key: usize,
 ) -> impl FnOnce(petalflow_codec::CodecError) -> ThreadError {
     // The text is created only for an error.
     move |problem| {
-        ThreadError::value(format!("key `{}` of `{}`", S::KEYS[key].name, S::NAME))(problem)
+        ThreadError::value(format!("key `{}` of `{}`", ty.keys[key].name, ty.name))(problem)
     }
 }

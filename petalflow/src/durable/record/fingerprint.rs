@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::checkpoint::{Header, KeyOutline, NodeOutline, Outline, encode_keys};
+use crate::erased::{AnyCodec, StateType};
 use crate::migration::Migrate;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
-use crate::state::{KeyFlag, KeyMeta, State, StateCodec};
+use crate::state::{KeyFlag, KeyMeta};
 use crate::upgrade::{JoinName, graph_outline, unqualified};
 
 /// The parts of a program that its checkpoints depend on: hashes for a fast comparison, and the lines that were hashed.
@@ -23,17 +24,18 @@ pub(crate) struct Fingerprint {
 }
 
 /// The codec of the state.
-pub(in crate::durable) fn codec_of<S: State>() -> Result<StateCodec<S>, ThreadError> {
-    S::codec()
-        .ok_or_else(|| ThreadError::Request(format!("the state `{}` cannot be stored", S::NAME)))
+pub(in crate::durable) fn codec_of(ty: &StateType) -> Result<AnyCodec, ThreadError> {
+    (ty.codec)()
+        .ok_or_else(|| ThreadError::Request(format!("the state `{}` cannot be stored", ty.name)))
 }
 
 impl Fingerprint {
-    pub(crate) fn of<S: State>(flow: &str, plan: &ExecutionPlan) -> Self {
+    /// Of a flow with this stored name, over states of this type.
+    pub(crate) fn of(ty: &StateType, flow: &str, plan: &ExecutionPlan) -> Self {
         let (graph, joins) = graph_outline(plan.graph(), nodes(plan));
-        let version = S::codec().and_then(|codec| codec.version);
+        let version = (ty.codec)().and_then(|codec| codec.version);
         let outline = Outline {
-            keys: keys::<S>(),
+            keys: keys(ty),
             graph,
         }
         .sorted();
@@ -80,8 +82,8 @@ fn hash(encode: impl FnOnce(&mut Vec<u8>)) -> u64 {
     siphasher::sip::SipHasher13::new().hash(&bytes)
 }
 
-fn keys<S: State>() -> Vec<KeyOutline> {
-    let stored = S::KEYS.iter().filter(|key| !key.has(KeyFlag::Untracked));
+fn keys(ty: &StateType) -> Vec<KeyOutline> {
+    let stored = ty.keys.iter().filter(|key| !key.has(KeyFlag::Untracked));
     let outline = |key: &KeyMeta| KeyOutline {
         id: key.id.into(),
         ty: key.ty.into(),

@@ -3,18 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::task_results::{load_finished, save_finished};
+use super::task_results::{load_result, save_finished};
 use crate::cache::{Cache, RunCache};
-use crate::durable::record::dirty_keys::untracked;
 use crate::durable::record::fingerprint::Fingerprint;
+use crate::erased::{AnyCodec, AnyEffects, AnyState};
 use crate::exec::{CachedResult, TaskEnd, TaskResult};
 use crate::future::BoxFuture;
-use crate::node::{Effects, ManagedValues, Scope};
-use crate::state::{KeySet, State, StateCodec, Update as _};
+use crate::node::{ManagedValues, Scope};
+use crate::state::KeySet;
 
-struct CacheEntry<S: State> {
+struct CacheEntry {
     cache: Arc<dyn Cache>,
-    codec: StateCodec<S>,
+    codec: AnyCodec,
     fingerprint: Fingerprint,
     key: Vec<u8>,
     lifetime: Duration,
@@ -22,30 +22,31 @@ struct CacheEntry<S: State> {
 
 /// The cache entry of a task. `None` if its node is not cached, the run has no cache, or something that the node depends on
 /// cannot be stored.
-pub(crate) fn find_cached<S: State>(
+pub(crate) fn find_cached(
     flow: &str,
     scope: &Scope,
-    state: &S,
-) -> Option<Box<dyn CachedResult<S>>> {
+    state: &dyn AnyState,
+) -> Option<Box<dyn CachedResult>> {
     let plan = &scope.shared.plan;
     let lifetime = plan.policies[scope.node.index()].cache?;
     let cache = scope.managed().and_then(ManagedValues::get::<RunCache>)?;
-    let codec = S::codec()?;
+    let ty = state.ty();
+    let codec = (ty.codec)()?;
     let mut key = Vec::new();
     add_part(&mut key, flow.as_bytes());
     add_part(&mut key, plan.stored_name(scope.node).as_bytes());
     let reads = plan.reads(scope.node);
     if !reads
         .unwrap_or(KeySet::ALL)
-        .intersection(untracked::<S>())
+        .intersection(ty.untracked)
         .is_empty()
     {
         return None;
     }
     let mut bytes = Vec::new();
     let is_read = |key: &usize| reads.is_none_or(|reads| reads.contains(*key));
-    for read in (0..S::KEYS.len()).filter(is_read) {
-        add_part(&mut key, S::KEYS[read].id.as_bytes());
+    for read in (0..ty.keys.len()).filter(is_read) {
+        add_part(&mut key, ty.keys[read].id.as_bytes());
         bytes.clear();
         (codec.save)(state, read, &mut bytes).ok()?;
         add_part(&mut key, &bytes);
@@ -62,14 +63,18 @@ pub(crate) fn find_cached<S: State>(
     Some(Box::new(CacheEntry {
         cache: Arc::clone(&cache.0),
         codec,
-        fingerprint: Fingerprint::of::<S>(flow, plan),
+        fingerprint: Fingerprint::of(ty, flow, plan),
         key,
         lifetime,
     }))
 }
 
-impl<S: State> CachedResult<S> for CacheEntry<S> {
-    fn load<'a>(&'a self, scope: &'a Scope, effects: &'a mut Effects<S>) -> BoxFuture<'a, bool> {
+impl CachedResult for CacheEntry {
+    fn load<'a>(
+        &'a self,
+        scope: &'a Scope,
+        effects: &'a mut dyn AnyEffects,
+    ) -> BoxFuture<'a, bool> {
         Box::pin(async move {
             let Some(bytes) = self.cache.get(&self.key).await else {
                 return false;
@@ -79,23 +84,22 @@ impl<S: State> CachedResult<S> for CacheEntry<S> {
                 &scope.shared.plan,
                 (&self.fingerprint, &self.fingerprint.outline),
             );
-            match load_finished(&self.codec, known, plan, scope.node, &bytes) {
-                Ok(Some(finished)) => {
-                    *effects = finished.effects;
-                    true
-                }
-                Ok(None) | Err(_) => false,
+            let loaded = load_result(self.codec, known, plan, scope.node, &bytes, effects);
+            let fits = matches!(loaded, Ok(Some(_)));
+            if !fits {
+                effects.clear();
             }
+            fits
         })
     }
 
-    fn save<'a>(&'a self, scope: &'a Scope, effects: &'a Effects<S>) -> BoxFuture<'a, ()> {
+    fn save<'a>(&'a self, scope: &'a Scope, effects: &'a dyn AnyEffects) -> BoxFuture<'a, ()> {
         Box::pin(async move {
-            let not_stored = effects.update.written().intersection(untracked::<S>());
+            let not_stored = effects.written().intersection(self.codec.ty.untracked);
             let plan = &scope.shared.plan;
             if not_stored.is_empty()
                 && let Ok(bytes) = save_finished(
-                    &self.codec,
+                    self.codec,
                     &self.fingerprint,
                     plan,
                     &TaskResult {

@@ -3,50 +3,47 @@
 use std::sync::Arc;
 
 use super::task_results::{load_finished, save_finished};
-use crate::durable::record::dirty_keys::untracked;
 use crate::durable::record::fingerprint::{Fingerprint, codec_of};
+use crate::erased::{AnyCodec, AnyFlow};
 use crate::exec::{FinishedTask, TaskResult};
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
-use crate::state::{State, StateCodec, Update as _};
 use petalflow_graph::NodeIdx;
 
 /// Encodes and decodes the results of the tasks of a flow.
-pub(crate) struct ResultCodec<S: State> {
-    codec: StateCodec<S>,
+pub(crate) struct ResultCodec {
+    codec: AnyCodec,
     program: Fingerprint,
     plan: Arc<ExecutionPlan>,
 }
 
-impl<S: State> ResultCodec<S> {
-    pub(crate) fn new(flow: &str, plan: &Arc<ExecutionPlan>) -> Result<Self, ThreadError> {
+impl ResultCodec {
+    pub(crate) fn new(flow: &dyn AnyFlow) -> Result<Self, ThreadError> {
+        let (ty, plan) = (flow.state_type(), flow.plan());
         Ok(ResultCodec {
-            codec: codec_of()?,
-            program: Fingerprint::of::<S>(flow, plan),
-            plan: Arc::clone(plan),
+            codec: codec_of(ty)?,
+            program: Fingerprint::of(ty, flow.name(), &plan),
+            plan,
         })
     }
 
-    pub(crate) fn save(&self, result: &TaskResult<'_, S>) -> Result<Vec<u8>, ThreadError> {
+    pub(crate) fn save(&self, result: &TaskResult<'_>) -> Result<Vec<u8>, ThreadError> {
         let node = self.plan.name(result.node);
-        let lost = result
-            .effects
-            .update
-            .written()
-            .intersection(untracked::<S>());
+        let ty = self.codec.ty;
+        let lost = result.effects.written().intersection(ty.untracked);
         if let Some(key) = lost.first() {
-            let key = S::KEYS[key].name;
+            let key = ty.keys[key].name;
             return Err(ThreadError::Request(format!(
                 "node `{node}` writes key `{key}`, which is `untracked`, so it has no form in bytes; remove `untracked`"
             )));
         }
-        save_finished(&self.codec, &self.program, &self.plan, result)
+        save_finished(self.codec, &self.program, &self.plan, result)
     }
 
-    pub(crate) fn load(&self, node: NodeIdx, bytes: &[u8]) -> Result<FinishedTask<S>, ThreadError> {
+    pub(crate) fn load(&self, node: NodeIdx, bytes: &[u8]) -> Result<FinishedTask, ThreadError> {
         let name = self.plan.name(node);
         let known = (&self.program, &self.program.outline);
-        load_finished(&self.codec, known, &self.plan, node, bytes)
+        load_finished(self.codec, known, &self.plan, node, bytes)
             .map_err(ThreadError::value(format!("the result of node `{name}`")))?
             .ok_or_else(|| {
                 ThreadError::Request(format!(

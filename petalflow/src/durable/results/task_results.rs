@@ -9,12 +9,13 @@ use crate::delivery::Delivery;
 use crate::durable::record::dirty_keys::of_key;
 use crate::durable::record::fingerprint::Fingerprint;
 use crate::durable::record::task_entries::item_codec;
+use crate::erased::{AnyCodec, AnyEffects, EffectsBox};
 use crate::error::NodeError;
 use crate::exec::{FinishedTask, TaskEnd, TaskResult};
-use crate::node::{Effects, RouteChoice};
+use crate::node::{Choice, RouteChoice};
 use crate::outcome::ThreadError;
 use crate::plan::{EdgeTarget, ExecutionPlan, RouteNames};
-use crate::state::{KeySet, State, StateCodec, Update as _};
+use crate::state::KeySet;
 use petalflow_codec::{CodecError, Unpack, pack, unpack};
 
 /// The version and the schema of the program that wrote a result: beside one checkpoint there may be results of several
@@ -91,20 +92,20 @@ impl<'a> TaskRecord<'a> {
 }
 
 /// Encodes the result of a task, which has written no key that is not stored.
-pub(crate) fn save_finished<S: State>(
-    codec: &StateCodec<S>,
+pub(crate) fn save_finished(
+    codec: AnyCodec,
     program: &Fingerprint,
     plan: &ExecutionPlan,
-    result: &TaskResult<'_, S>,
+    result: &TaskResult<'_>,
 ) -> Result<Vec<u8>, ThreadError> {
     let TaskResult {
         node, effects, end, ..
     } = *result;
     let mut keys = Vec::new();
-    for key in effects.update.written().iter() {
+    for key in effects.written().iter() {
         let mut bytes = Vec::new();
-        (codec.save_writes)(&effects.update, key, &mut bytes).map_err(of_key::<S>(key))?;
-        keys.push((S::KEYS[key].id, bytes.into()));
+        (codec.save_writes)(effects, key, &mut bytes).map_err(of_key(codec.ty, key))?;
+        keys.push((codec.ty.keys[key].id, bytes.into()));
     }
     let names = &plan.routes[node.index()];
     let name = |route: RouteIdx| names.name(route);
@@ -137,10 +138,10 @@ pub(crate) fn save_finished<S: State>(
 }
 
 /// Encodes what a task sends along edges that deliver a value.
-fn save_sends<'a, S: State>(
+fn save_sends<'a>(
     plan: &'a ExecutionPlan,
     node: NodeIdx,
-    effects: &Effects<S>,
+    effects: &dyn AnyEffects,
 ) -> Result<Vec<StoredSend<'a>>, ThreadError> {
     let names = &plan.routes[node.index()];
     let mut sends = Vec::new();
@@ -171,13 +172,27 @@ fn save_sends<'a, S: State>(
 
 /// Decodes the result of a task. `None` if the program has changed so that the result does not fit, or may mean something
 /// else. The task then runs again.
-pub(crate) fn load_finished<S: State>(
-    codec: &StateCodec<S>,
+pub(crate) fn load_finished(
+    codec: AnyCodec,
+    program: (&Fingerprint, &Outline),
+    plan: &ExecutionPlan,
+    node: NodeIdx,
+    bytes: &[u8],
+) -> Result<Option<FinishedTask>, CodecError> {
+    let mut effects = (codec.ty.no_effects)();
+    let end = load_result(codec, program, plan, node, bytes, &mut *effects)?;
+    Ok(end.map(|end| FinishedTask { effects, end }))
+}
+
+/// Decodes the result of a task into effects that are empty. Unless there is an end of the task, they may then have a part of it.
+pub(super) fn load_result(
+    codec: AnyCodec,
     (program, was): (&Fingerprint, &Outline),
     plan: &ExecutionPlan,
     node: NodeIdx,
     bytes: &[u8],
-) -> Result<Option<FinishedTask<S>>, CodecError> {
+    effects: &mut dyn AnyEffects,
+) -> Result<Option<TaskEnd>, CodecError> {
     let TaskRecord {
         by,
         kind,
@@ -190,22 +205,21 @@ pub(crate) fn load_finished<S: State>(
     if !program.reads_writes(by, was, keys.iter().map(|(key, _)| *key)) {
         return Ok(None);
     }
-    let mut effects = Effects::<S>::default();
-    match load_update(codec, KeySet::ALL, &keys) {
-        Some(update) => effects.update = update,
-        None => return Ok(None),
+    if !load_update(codec, KeySet::ALL, &keys, effects) {
+        return Ok(None);
     }
     let names = &plan.routes[node.index()];
-    if !load_choice(&mut effects, chosen, &routes, names)? {
+    let choice = effects.choice_mut();
+    if !load_choice(choice, chosen, &routes, names)? {
         return Ok(None);
     }
     for send in &sends {
         let Some((route, delivery)) = load_send(plan, node, send) else {
             return Ok(None);
         };
-        effects.send(route, delivery);
+        choice.send(route, delivery);
     }
-    if kind == 0 && !fits_edges(plan, node, &effects) {
+    if kind == 0 && !fits_edges(plan, node, effects) {
         return Ok(None);
     }
     let end = match (kind, failure, plan.out_edges[node.index()].catch) {
@@ -217,12 +231,12 @@ pub(crate) fn load_finished<S: State>(
         (2, ..) => TaskEnd::Ignored,
         _ => return Ok(None),
     };
-    Ok(Some(FinishedTask { effects, end }))
+    Ok(Some(end))
 }
 
 /// Chooses the routes of a record. Returns `false` if the node does not have one of them.
-fn load_choice<S: State>(
-    effects: &mut Effects<S>,
+fn load_choice(
+    choice: &mut Choice,
     chosen: u8,
     routes: &[&str],
     names: &RouteNames,
@@ -231,11 +245,11 @@ fn load_choice<S: State>(
     match (chosen, routes.as_deref()) {
         (0, _) => {}
         (1 | 2, None) => return Ok(false),
-        (1, Some([route])) => effects.choose(*route),
+        (1, Some([route])) => choice.choose(*route),
         (2, Some(routes)) => {
-            effects.choose_none();
+            choice.choose_none();
             for route in routes {
-                effects.choose_also(*route);
+                choice.choose_also(*route);
             }
         }
         _ => return Err(CodecError::Unknown("an unknown kind of choice".into())),
@@ -264,39 +278,41 @@ fn load_send(
 }
 
 /// Decodes the writes of a finished task to these keys. `None` if the task failed, or if the program has changed.
-pub(in crate::durable) fn load_writes_of<S: State>(
-    codec: &StateCodec<S>,
+pub(in crate::durable) fn load_writes_of(
+    codec: AnyCodec,
     (program, was): (&Fingerprint, &Outline),
     keys: KeySet,
     bytes: &[u8],
-) -> Result<Option<S::Update>, CodecError> {
+) -> Result<Option<EffectsBox>, CodecError> {
     let record = TaskRecord::decode(bytes)?;
     let written = record.keys.iter().map(|(key, _)| *key);
     let fits = record.kind == 0 && program.reads_writes(record.by, was, written);
-    Ok(fits
-        .then(|| load_update(codec, keys, &record.keys))
-        .flatten())
+    let mut effects = (codec.ty.no_effects)();
+    let fits = fits && load_update(codec, keys, &record.keys, &mut *effects);
+    Ok(fits.then_some(effects))
 }
 
-/// Decodes those of the writes that are to these keys.
-fn load_update<S: State>(
-    codec: &StateCodec<S>,
+/// Decodes those of the writes that are to these keys. Returns `false` if the program has changed so that one does not fit.
+fn load_update(
+    codec: AnyCodec,
     keys: KeySet,
     writes: &[(&str, Cow<'_, [u8]>)],
-) -> Option<S::Update> {
-    let mut update = S::Update::default();
+    effects: &mut dyn AnyEffects,
+) -> bool {
     for (id, bytes) in writes {
-        let key = S::KEYS.iter().position(|key| key.id == *id)?;
+        let Some(key) = codec.ty.keys.iter().position(|key| key.id == *id) else {
+            return false;
+        };
         // A type may have changed behind its name.
-        if keys.contains(key) {
-            (codec.load_writes)(&mut update, key, bytes).ok()?;
+        if keys.contains(key) && (codec.load_writes)(effects, key, bytes).is_err() {
+            return false;
         }
     }
-    Some(update)
+    true
 }
 
 /// Whether the result has everything that the edges of the node need now: the task may have run when they were different.
-fn fits_edges<S: State>(plan: &ExecutionPlan, node: NodeIdx, effects: &Effects<S>) -> bool {
+fn fits_edges(plan: &ExecutionPlan, node: NodeIdx, effects: &dyn AnyEffects) -> bool {
     let sent = |route: Option<RouteIdx>| {
         let sent = effects.deliveries().iter().any(|(by, _)| *by == route);
         sent || item_target(plan, node, route).is_none()

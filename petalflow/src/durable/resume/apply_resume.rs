@@ -5,24 +5,24 @@ use super::restored_frontier::{node_of, restore_frontier};
 use crate::checkpoint::{Cause, DecisionKind, DecisionRecord, Header, ThreadStatus};
 use crate::clock::now_ms;
 use crate::durable::load::checkpoint::{LoadedCheckpoint, waiting};
-use crate::durable::record::dirty_keys::lossy;
+use crate::erased::AnyState;
 use crate::exec::LostKeys;
-use crate::interrupt::{Decision, DecisionAction, Resume};
+use crate::interrupt::{AnyDecision, AnyResume, DecisionAction};
 use crate::outcome::ThreadError;
 use crate::plan::NodeNames;
 use crate::question::{AnswerError, Interrupt, InterruptId, InterruptKind};
-use crate::state::{KeySet, State};
+use crate::state::KeySet;
 use crate::superstep::{Planner, Task};
 use crate::task_services::question::answer::{self, Waiting};
 
-impl<S: State> ThreadOpener<'_, S> {
+impl ThreadOpener<'_> {
     /// Continues where the thread stopped. `releases`: a person who holds the thread does so no longer.
     pub(in crate::durable) async fn resume(
         mut self,
-        head: LoadedCheckpoint<S>,
-        resume: Resume<S>,
+        head: LoadedCheckpoint,
+        resume: AnyResume,
         releases: bool,
-    ) -> Result<OpenedThread<S>, ThreadError> {
+    ) -> Result<OpenedThread, ThreadError> {
         let LoadedCheckpoint {
             mut state,
             mut written,
@@ -44,7 +44,7 @@ impl<S: State> ThreadOpener<'_, S> {
         let header = record.header;
         let superstep = header.superstep;
         self.writer.resume_from(position, &header);
-        let Resume {
+        let AnyResume {
             answers,
             decisions,
             updates,
@@ -74,10 +74,10 @@ impl<S: State> ThreadOpener<'_, S> {
         }
         for update in updates {
             let update = update.map_err(|error| AnswerError::Value(error.to_string()))?;
-            self.write(&mut state, &mut written, update)?;
+            self.write(&mut *state, &mut written, update)?;
         }
         for (id, decision) in decisions {
-            let state = (&mut state, &mut written);
+            let state = (&mut *state, &mut written);
             rejected = self
                 .apply_decision(id, decision, state, &mut waiting)?
                 .or(rejected);
@@ -101,7 +101,7 @@ impl<S: State> ThreadOpener<'_, S> {
             if !goto.is_empty() {
                 self.writer.replace_frontier();
             }
-            self.save_change(&state, written, &frontier, superstep)
+            self.save_change(&*state, written, &frontier, superstep)
                 .await?;
         } else {
             self.describe(&frontier, superstep)?;
@@ -113,11 +113,12 @@ impl<S: State> ThreadOpener<'_, S> {
                 storage.describe(ThreadStatus::Running, due_ms).await?;
             }
         }
+        let lossy = self.writer.codec().ty.lossy;
         let mut opened = self.opened(state, written, frontier, superstep, &writes)?;
         opened.waiting = interrupts_after(waiting);
         opened.rejected = rejected;
         opened.lost = LostKeys {
-            possible: lossy::<S>().minus(opened.written),
+            possible: lossy.minus(opened.written),
             certain: lost.minus(opened.written),
         };
         Ok(opened)
@@ -127,8 +128,8 @@ impl<S: State> ThreadOpener<'_, S> {
     fn apply_decision(
         &mut self,
         id: Option<InterruptId>,
-        decision: Decision<S>,
-        (state, written): (&mut S, &mut KeySet),
+        decision: AnyDecision,
+        (state, written): (&mut dyn AnyState, &mut KeySet),
         waiting: &mut Waiting,
     ) -> Result<Option<DecisionRecord>, ThreadError> {
         let decided = answer::decided(waiting, id)?;

@@ -9,22 +9,22 @@ use crate::durable::record::fingerprint::{Fingerprint, codec_of};
 use crate::durable::record::seq::Origin;
 use crate::durable::results::task_results::load_writes_of;
 use crate::durable::write::checkpoint_writer::CheckpointWriter;
-use crate::flow::Flow;
+use crate::erased::{AnyFlow, EffectsBox, InputBox};
 use crate::ids::TaskId;
-use crate::interrupt::Resume;
+use crate::interrupt::AnyResume;
 use crate::outcome::ThreadError;
 use crate::plan::{ExecutionPlan, NodeNames};
 use crate::question::Interrupt;
-use crate::state::{KeyFlag, KeyMeta, KeySet, State};
+use crate::state::{KeyFlag, KeyMeta, KeySet};
 use crate::superstep::Planner;
 use crate::task_services::question::answer::only_interrupts;
 
 /// Opens a thread, or the history of a sub-flow, and applies the command to it.
-pub(in crate::durable) async fn open<F: Flow>(
-    flow: &F,
+pub(in crate::durable) async fn open(
+    flow: &dyn AnyFlow,
     plan: &ExecutionPlan,
-    start: ThreadStart<F::State>,
-) -> Result<OpenedThread<F::State>, ThreadError> {
+    start: ThreadStart,
+) -> Result<OpenedThread, ThreadError> {
     let ThreadStart {
         storage,
         namespace,
@@ -36,9 +36,10 @@ pub(in crate::durable) async fn open<F: Flow>(
         leaves_held,
         ..
     } = start;
-    let codec = codec_of::<F::State>()?;
-    let fingerprint = Fingerprint::of::<F::State>(flow.stored_name(), plan);
-    let head = load_checkpoint(&storage, namespace.as_str(), None, &codec, &fingerprint).await?;
+    let ty = flow.state_type();
+    let codec = codec_of(ty)?;
+    let fingerprint = Fingerprint::of(ty, flow.stored_name(), plan);
+    let head = load_checkpoint(&storage, namespace.as_str(), None, codec, &fingerprint).await?;
     if nested.is_none() {
         if head.is_none() {
             storage.begin().await?;
@@ -95,11 +96,12 @@ pub(in crate::durable) async fn open<F: Flow>(
     }
 }
 
-impl<S: State> ThreadOpener<'_, S> {
+impl ThreadOpener<'_> {
     /// Begins a new thread, or a sub-flow without an earlier state.
-    async fn begin(mut self, input: S::Input) -> Result<OpenedThread<S>, ThreadError> {
+    async fn begin(mut self, input: InputBox) -> Result<OpenedThread, ThreadError> {
         self.writer.set_lost(KeySet::NONE);
-        let (state, written) = S::start(input).map_err(|error| {
+        let start = self.writer.codec().ty.start;
+        let (state, written) = start(input).map_err(|error| {
             ThreadError::Request(format!("the input cannot be applied: {error}"))
         })?;
         self.start(1, state, written).await
@@ -109,10 +111,10 @@ impl<S: State> ThreadOpener<'_, S> {
     /// retains its state, and begins without an earlier state if it does not.
     async fn open_nested(
         mut self,
-        mut head: LoadedCheckpoint<S>,
-        input: S::Input,
+        mut head: LoadedCheckpoint,
+        input: InputBox,
         nested: Nested,
-    ) -> Result<OpenedThread<S>, ThreadError> {
+    ) -> Result<OpenedThread, ThreadError> {
         let Nested {
             owner,
             answers,
@@ -128,7 +130,7 @@ impl<S: State> ThreadOpener<'_, S> {
                 bytes: bytes.clone(),
             });
             head.record.header.answers.extend(decided);
-            self.resume(head, Resume::new(), false).await?
+            self.resume(head, AnyResume::default(), false).await?
         } else if retains_state && head.record.header.turn > 0 {
             self.begin_turn(head, input).await?
         } else {
@@ -143,7 +145,7 @@ impl<S: State> ThreadOpener<'_, S> {
     }
 
     /// Refuses an input while the thread waits for an answer that a person can still give.
-    fn check_nothing_waits(&self, head: &LoadedCheckpoint<S>) -> Result<(), ThreadError> {
+    fn check_nothing_waits(&self, head: &LoadedCheckpoint) -> Result<(), ThreadError> {
         let storage = self.writer.storage();
         let namespace = self.namespace.as_str();
         let waits = waiting(
@@ -174,8 +176,9 @@ impl<S: State> ThreadOpener<'_, S> {
         header: &Header,
         outline: &Outline,
         writes: &[StoredWrite],
-    ) -> Result<Vec<S::Update>, ThreadError> {
-        let keys = const { KeyMeta::set(S::KEYS, KeyFlag::Recover) };
+    ) -> Result<Vec<EffectsBox>, ThreadError> {
+        let codec = self.writer.codec();
+        let keys = KeyMeta::set(codec.ty.keys, KeyFlag::Recover);
         let mut recovered = Vec::new();
         if keys.is_empty() {
             return Ok(recovered);
@@ -189,33 +192,34 @@ impl<S: State> ThreadOpener<'_, S> {
                 continue;
             };
             let program = (self.writer.fingerprint(), outline);
-            let update = load_writes_of(self.writer.codec(), program, keys, &write.bytes);
+            let recorded = load_writes_of(codec, program, keys, &write.bytes);
             let what = || format!("the result of node `{}`", task.node);
-            recovered.extend(update.map_err(ThreadError::value(what()))?);
+            recovered.extend(recorded.map_err(ThreadError::value(what()))?);
         }
         Ok(recovered)
     }
 
     /// The writes to these keys that a task has recorded in case it does not finish. Those of another type are lost.
-    fn unfinished(&self, task: TaskId, keys: KeySet, writes: &[StoredWrite]) -> S::Update {
-        let mut update = S::Update::default();
+    fn unfinished(&self, task: TaskId, keys: KeySet, writes: &[StoredWrite]) -> EffectsBox {
+        let codec = self.writer.codec();
+        let mut recorded = (codec.ty.no_effects)();
         for write in writes.iter().filter(|write| write.task == task) {
             if let Some(WriteName::Unfinished(id)) = write.contents()
-                && let Some(key) = S::KEYS.iter().position(|key| key.id == id)
+                && let Some(key) = codec.ty.keys.iter().position(|key| key.id == id)
                 && keys.contains(key)
             {
-                let _ = (self.writer.codec().load_writes)(&mut update, key, &write.bytes);
+                let _ = (codec.load_writes)(&mut *recorded, key, &write.bytes);
             }
         }
-        update
+        recorded
     }
 
     /// Begins a new turn: the state remains, except for the keys that last one turn.
     async fn begin_turn(
         mut self,
-        head: LoadedCheckpoint<S>,
-        input: S::Input,
-    ) -> Result<OpenedThread<S>, ThreadError> {
+        head: LoadedCheckpoint,
+        input: InputBox,
+    ) -> Result<OpenedThread, ThreadError> {
         let LoadedCheckpoint {
             mut state,
             mut written,
@@ -227,21 +231,22 @@ impl<S: State> ThreadOpener<'_, S> {
             ..
         } = head;
         self.writer.follow(position, &record.header);
-        let mut ephemeral = S::EPHEMERAL;
+        let ty = self.writer.codec().ty;
+        let mut ephemeral = ty.ephemeral;
         if !record.header.frontier.is_empty() {
             // The tasks that were to read these values have not finished.
-            ephemeral = ephemeral.minus(const { KeyMeta::set(S::KEYS, KeyFlag::Recover) });
+            ephemeral = ephemeral.minus(KeyMeta::set(ty.keys, KeyFlag::Recover));
         }
-        let turn = const { KeyMeta::set(S::KEYS, KeyFlag::Turn) }.union(ephemeral);
-        let assigned = const { KeyMeta::set(S::KEYS, KeyFlag::Assigned) };
+        let turn = KeyMeta::set(ty.keys, KeyFlag::Turn).union(ephemeral);
+        let assigned = KeyMeta::set(ty.keys, KeyFlag::Assigned);
         state.reset(turn);
         written = written.minus(turn).union(assigned);
         // The new turn begins without what the last one has lost.
         self.writer.mark_changed(turn.union(lost));
-        for update in self.recovered(&record.header, &outline, &writes)? {
-            self.write(&mut state, &mut written, update)?;
+        for recovered in self.recovered(&record.header, &outline, &writes)? {
+            self.write(&mut *state, &mut written, recovered)?;
         }
-        self.write(&mut state, &mut written, S::input(input))?;
+        self.write(&mut *state, &mut written, (ty.input)(input))?;
         self.start(record.header.turn + 1, state, written).await
     }
 }

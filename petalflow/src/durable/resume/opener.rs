@@ -6,28 +6,29 @@ use std::sync::Arc;
 use crate::checkpoint::{DecisionRecord, StoredWrite, WriteName};
 use crate::durable::results::task_results::load_finished;
 use crate::durable::write::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
+use crate::erased::{AnyState, EffectsBox, StateBox};
 use crate::exec::{Committed, FinishedTask, LostKeys};
 use crate::ids::{Namespace, TaskId};
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::question::{Interrupt, InterruptId};
-use crate::state::{KeySet, State, Update as _};
+use crate::state::KeySet;
 use crate::superstep::{Planner, Task};
 use crate::task_services::TaskServices;
 use crate::task_services::question::Answers;
 
 /// A thread that is ready to run.
-pub(in crate::durable) struct OpenedThread<S: State> {
-    pub(in crate::durable) state: S,
+pub(in crate::durable) struct OpenedThread {
+    pub(in crate::durable) state: StateBox,
     /// The keys that have been written.
     pub(in crate::durable) written: KeySet,
     pub(in crate::durable) planner: Planner,
     pub(in crate::durable) frontier: Vec<Task>,
     pub(in crate::durable) superstep: u64,
-    pub(in crate::durable) writer: CheckpointWriter<S>,
+    pub(in crate::durable) writer: CheckpointWriter,
     pub(in crate::durable) services: TaskServices,
     /// The results of tasks of the frontier that have run already.
-    pub(in crate::durable) finished: HashMap<TaskId, FinishedTask<S>>,
+    pub(in crate::durable) finished: HashMap<TaskId, FinishedTask>,
     /// What must be answered before anything runs.
     pub(in crate::durable) waiting: Vec<Interrupt>,
     /// The decision of a person that ended the run here.
@@ -37,44 +38,43 @@ pub(in crate::durable) struct OpenedThread<S: State> {
 }
 
 /// A thread while it is opened.
-pub(in crate::durable) struct ThreadOpener<'a, S: State> {
+pub(in crate::durable) struct ThreadOpener<'a> {
     pub(in crate::durable) plan: &'a ExecutionPlan,
     pub(in crate::durable) planner: Planner,
-    pub(in crate::durable) writer: CheckpointWriter<S>,
+    pub(in crate::durable) writer: CheckpointWriter,
     pub(in crate::durable) namespace: Namespace,
 }
 
-impl<S: State> ThreadOpener<'_, S> {
+impl ThreadOpener<'_> {
     /// Plans the first superstep of a turn.
     pub(in crate::durable) async fn start(
         mut self,
         turn: u64,
-        state: S,
+        state: StateBox,
         written: KeySet,
-    ) -> Result<OpenedThread<S>, ThreadError> {
+    ) -> Result<OpenedThread, ThreadError> {
         let mut frontier = Vec::new();
         self.planner.start(self.plan, &mut frontier);
         self.writer.begin_turn(turn);
-        self.save_change(&state, written, &frontier, 0).await?;
+        self.save_change(&*state, written, &frontier, 0).await?;
         self.opened(state, written, frontier, 0, &[])
     }
 
-    /// Applies an update from outside.
+    /// Applies writes from outside.
     pub(in crate::durable) fn write(
         &mut self,
-        state: &mut S,
+        state: &mut dyn AnyState,
         written: &mut KeySet,
-        mut update: S::Update,
+        mut writes: EffectsBox,
     ) -> Result<(), ThreadError> {
-        let checked = state.validate(KeySet::NONE, std::iter::once(&update));
+        let checked = state.validate(KeySet::NONE, &[&*writes]);
         checked.map_err(|error| {
             ThreadError::Request(format!("the update cannot be applied: {error}"))
         })?;
-        let overwritten = update.overwritten();
-        self.writer
-            .record_writes(std::iter::once(&update), overwritten)?;
+        let overwritten = writes.overwritten();
+        self.writer.record_writes(&[&*writes], overwritten)?;
         // This is not a superstep: values that last one superstep remain.
-        state.commit(&mut update, overwritten, written);
+        state.commit(&mut *writes, overwritten, written);
         Ok(())
     }
 
@@ -95,7 +95,7 @@ impl<S: State> ThreadOpener<'_, S> {
     /// Writes a checkpoint of the change.
     pub(in crate::durable) async fn save_change(
         &mut self,
-        state: &S,
+        state: &dyn AnyState,
         written: KeySet,
         frontier: &[Task],
         superstep: u64,
@@ -114,12 +114,12 @@ impl<S: State> ThreadOpener<'_, S> {
     /// The thread, with the records that the tasks of the frontier have left.
     pub(in crate::durable) fn opened(
         self,
-        state: S,
+        state: StateBox,
         written: KeySet,
         frontier: Vec<Task>,
         superstep: u64,
         writes: &[StoredWrite],
-    ) -> Result<OpenedThread<S>, ThreadError> {
+    ) -> Result<OpenedThread, ThreadError> {
         let ThreadOpener {
             plan,
             planner,
@@ -164,12 +164,12 @@ impl<S: State> ThreadOpener<'_, S> {
 }
 
 /// The results of tasks of the frontier that have run already.
-fn load_results<S: State>(
+fn load_results(
     plan: &ExecutionPlan,
-    writer: &CheckpointWriter<S>,
+    writer: &CheckpointWriter,
     frontier: &[Task],
     writes: &[StoredWrite],
-) -> Result<HashMap<TaskId, FinishedTask<S>>, ThreadError> {
+) -> Result<HashMap<TaskId, FinishedTask>, ThreadError> {
     let mut finished = HashMap::new();
     for task in frontier {
         let id = writer.storage().task_id(

@@ -7,7 +7,6 @@ use crate::durable::record::task_entries::load;
 use crate::durable::write::checkpoint_writer::CheckpointWriter;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
-use crate::state::State;
 use crate::superstep::Task;
 use crate::upgrade::{Change, InUse, difference, graph_changes};
 
@@ -20,9 +19,9 @@ pub(crate) struct RestoredFrontier {
 }
 
 /// Restores the frontier. Fails if this program does not have its nodes and joins.
-pub(crate) fn restore_frontier<S: State>(
+pub(crate) fn restore_frontier(
     plan: &ExecutionPlan,
-    writer: &CheckpointWriter<S>,
+    writer: &CheckpointWriter,
     header: Header,
 ) -> Result<RestoredFrontier, ThreadError> {
     fits(writer, &header)?;
@@ -34,7 +33,7 @@ pub(crate) fn restore_frontier<S: State>(
 }
 
 /// Checks that the program still has everything that the frontier uses.
-fn fits<S: State>(writer: &CheckpointWriter<S>, header: &Header) -> Result<(), ThreadError> {
+fn fits(writer: &CheckpointWriter, header: &Header) -> Result<(), ThreadError> {
     let mut used = InUse::default();
     for task in header.frontier.iter().chain(&header.deferred) {
         used.nodes.push(task.node.clone());
@@ -52,9 +51,9 @@ fn fits<S: State>(writer: &CheckpointWriter<S>, header: &Header) -> Result<(), T
 }
 
 /// Decodes the stored tasks.
-fn tasks<S: State>(
+fn tasks(
     plan: &ExecutionPlan,
-    writer: &CheckpointWriter<S>,
+    writer: &CheckpointWriter,
     entries: Vec<TaskEntry>,
 ) -> Result<Vec<Task>, ThreadError> {
     let mut tasks = Vec::with_capacity(entries.len());
@@ -73,20 +72,14 @@ fn tasks<S: State>(
             refused(writer, problem)
         })?);
     }
-    sort_by_node(&mut tasks);
+    // As the planner orders them: the order of the nodes may have changed.
+    tasks.sort_by_key(|task| task.node);
     Ok(tasks)
 }
 
-/// Sorts tasks by index, as the planner orders them: the order of the nodes may have changed.
-///
-/// Not generic, so that programs do not compile the sort.
-fn sort_by_node(tasks: &mut [Task]) {
-    tasks.sort_by_key(|task| task.node);
-}
-
 /// The sides of joins that had arrived, by index.
-fn arrived<S: State>(
-    writer: &CheckpointWriter<S>,
+fn arrived(
+    writer: &CheckpointWriter,
     joins: Vec<(String, Vec<String>)>,
 ) -> Result<Vec<(JoinIdx, u32)>, ThreadError> {
     let mut arrived = Vec::new();
@@ -110,11 +103,11 @@ fn arrived<S: State>(
 }
 
 /// The error for a change of the program after which the thread cannot resume.
-fn changed<S: State>(writer: &CheckpointWriter<S>, change: &Change) -> ThreadError {
-    refused(writer, change.problem(S::NAME))
+fn changed(writer: &CheckpointWriter, change: &Change) -> ThreadError {
+    refused(writer, change.problem(writer.codec().ty.name))
 }
 
-fn refused<S: State>(writer: &CheckpointWriter<S>, problem: String) -> ThreadError {
+fn refused(writer: &CheckpointWriter, problem: String) -> ThreadError {
     ThreadError::Changed {
         thread: writer.storage().thread.to_string(),
         problem,

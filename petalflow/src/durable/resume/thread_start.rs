@@ -5,23 +5,23 @@ use std::sync::Arc;
 use crate::checkpoint::{Durability, OnBusy, Retention, ThreadStorage};
 use crate::durable::claim::thread_claim::ClaimedRun;
 use crate::durable::write::checkpoint_writer::ParentBarrier;
+use crate::erased::InputBox;
 use crate::event::LogSettings;
 use crate::exec::BeginBarrier;
 use crate::ids::{Namespace, TaskId};
-use crate::interrupt::Resume;
-use crate::state::State;
+use crate::interrupt::AnyResume;
 use crate::task_services::question::Answers;
 use crate::task_services::question::answer::AnswerTarget;
 
 /// What a run does to a thread.
-pub(crate) enum Command<S: State> {
+pub(crate) enum Command {
     /// Begins the thread, or a new turn of it.
-    Input(S::Input),
+    Input(InputBox),
     /// Resumes it.
-    Resume(Box<Resume<S>>),
+    Resume(Box<AnyResume>),
 }
 
-impl<S: State> Command<S> {
+impl Command {
     /// What the command answers.
     pub(in crate::durable) fn targets(&self) -> Vec<AnswerTarget> {
         let Command::Resume(resume) = self else {
@@ -37,12 +37,12 @@ impl<S: State> Command<S> {
 }
 
 /// A run on a thread that has not begun yet.
-pub(crate) struct ThreadStart<S: State> {
+pub(crate) struct ThreadStart {
     pub(crate) storage: ThreadStorage,
     pub(crate) namespace: Namespace,
     pub(crate) durability: Durability,
     pub(crate) on_busy: OnBusy,
-    pub(crate) command: Command<S>,
+    pub(crate) command: Command,
     /// Which checkpoints remain when the run has ended.
     pub(crate) retention: Retention,
     /// Which events are stored.
@@ -52,7 +52,7 @@ pub(crate) struct ThreadStart<S: State> {
     /// Whether the run is refused if a person holds the thread.
     pub(crate) leaves_held: bool,
     /// Where the run stops once, when it has stored what it begins with.
-    pub(crate) begin_barrier: Option<Arc<BeginBarrier<S>>>,
+    pub(crate) begin_barrier: Option<Arc<BeginBarrier>>,
     /// The run, once it has claimed the thread.
     pub(crate) claimed: Option<ClaimedRun>,
     /// For a sub-flow.

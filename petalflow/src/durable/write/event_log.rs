@@ -9,7 +9,6 @@ use crate::checkpoint::{EVENT_LOG, StoreError, StoredCheckpoint, ThreadStorage};
 use crate::clock::now_ms;
 use crate::durable::claim::live_runs::LiveRun;
 use crate::event::{LogBuffer, LogEntry, LogRole, LogSettings, LoggedEvent, RunEnd};
-use crate::future::BoxFuture;
 use crate::outcome::{RunError, RunErrorKind, ThreadError};
 use crate::state::RawValue;
 use petalflow_codec::{CodecError, pack, unpack};
@@ -56,40 +55,36 @@ impl EventLog {
     }
 
     /// Stores the events that have happened since the last call. Only the driver of the run calls this.
-    ///
-    /// Boxed, so that no program compiles it again.
-    pub(in crate::durable) fn flush(&self) -> BoxFuture<'_, Result<(), StoreError>> {
-        Box::pin(async move {
-            let entries = self.buffer.take();
-            if entries.is_empty() {
-                return Ok(());
-            }
-            let position = self.position().take();
-            let mut position = match position {
-                Some(position) => position,
-                None => LogPosition {
-                    newest: self.newest().await?,
-                    pruned: 0,
-                },
-            };
-            let after = position.newest;
-            let mut record = record_of(&entries, after.unwrap_or(0), now_ms());
-            let seq = record.seq;
-            let appended = self.storage.append(EVENT_LOG, &mut record, after, 0..0);
-            appended.await?;
-            position.newest = Some(seq);
-            if let Some(live) = &self.live {
-                live.events_stored();
-            }
-            // As many again are retained, so that not every write removes some.
-            if seq - position.pruned >= self.limit.saturating_mul(2) {
-                let oldest = seq.saturating_sub(self.limit) + 1;
-                self.storage.prune(EVENT_LOG, oldest, oldest).await?;
-                position.pruned = oldest - 1;
-            }
-            *self.position() = Some(position);
-            Ok(())
-        })
+    pub(in crate::durable) async fn flush(&self) -> Result<(), StoreError> {
+        let entries = self.buffer.take();
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let position = self.position().take();
+        let mut position = match position {
+            Some(position) => position,
+            None => LogPosition {
+                newest: self.newest().await?,
+                pruned: 0,
+            },
+        };
+        let after = position.newest;
+        let mut record = record_of(&entries, after.unwrap_or(0), now_ms());
+        let seq = record.seq;
+        let appended = self.storage.append(EVENT_LOG, &mut record, after, 0..0);
+        appended.await?;
+        position.newest = Some(seq);
+        if let Some(live) = &self.live {
+            live.events_stored();
+        }
+        // As many again are retained, so that not every write removes some.
+        if seq - position.pruned >= self.limit.saturating_mul(2) {
+            let oldest = seq.saturating_sub(self.limit) + 1;
+            self.storage.prune(EVENT_LOG, oldest, oldest).await?;
+            position.pruned = oldest - 1;
+        }
+        *self.position() = Some(position);
+        Ok(())
     }
 
     /// The number of the last event in the store.
@@ -110,15 +105,15 @@ impl EventLog {
 
     /// Stores how the run has ended, with its error, and what has happened before. `is_held`: a person has cancelled the run. A
     /// program that stops drains its runs, and drops those that take too long: the next process continues both.
-    pub(in crate::durable) fn end(
+    pub(in crate::durable) async fn end(
         &self,
         error: Option<&RunError>,
         is_held: bool,
-    ) -> BoxFuture<'_, Result<(), StoreError>> {
+    ) -> Result<(), StoreError> {
         let is_drained =
             error.is_some_and(|error| matches!(error.kind(), RunErrorKind::Drained { .. }));
         if self.role == LogRole::Part || (self.role == LogRole::Start && is_drained) {
-            return self.flush();
+            return self.flush().await;
         }
         let end = match error {
             None => RunEnd {
@@ -130,7 +125,7 @@ impl EventLog {
             },
             Some(error) => match error.kind() {
                 // The thread belongs to another run.
-                RunErrorKind::Thread { .. } => return Box::pin(std::future::ready(Ok(()))),
+                RunErrorKind::Thread { .. } => return Ok(()),
                 RunErrorKind::Interrupted { interrupts } => RunEnd {
                     kind: "interrupted",
                     superstep: error.superstep(),
@@ -154,7 +149,7 @@ impl EventLog {
         if let Ok(value) = RawValue::new(&end) {
             self.buffer.push((end.kind.into(), value));
         }
-        self.flush()
+        self.flush().await
     }
 }
 

@@ -10,6 +10,7 @@ use super::event_log::EventLog;
 use crate::checkpoint::{DecisionKind, StoreError};
 use crate::durable::load::checkpoint::interrupt_at;
 use crate::durable::record::seq::CheckpointSeq;
+use crate::erased::AnyEffects;
 use crate::exec::{
     Barrier, Committed, FinishedTask, InterruptDecision, LostKeys, Persistence, Stopped,
     TaskDisposition, TaskResult,
@@ -19,17 +20,17 @@ use crate::ids::TaskId;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::question::{Interrupt, InterruptKind};
-use crate::state::{KeySet, State, Update as _};
+use crate::state::KeySet;
 use crate::superstep::Task;
 use crate::task_services::TaskServices;
 use crate::task_services::question::WaitingQuestion;
 
 /// The persistence of a run on a thread.
-pub(in crate::durable) struct ThreadPersistence<S: State> {
-    writer: CheckpointWriter<S>,
+pub(in crate::durable) struct ThreadPersistence {
+    writer: CheckpointWriter,
     services: Arc<TaskServices>,
     /// The results of tasks in a superstep that was stopped.
-    finished: HashMap<TaskId, FinishedTask<S>>,
+    finished: HashMap<TaskId, FinishedTask>,
     /// The interrupts before nodes of the superstep, with the tasks that wait.
     interrupt_points: Vec<WaitingQuestion>,
     /// The keys whose values were not stored, until they are written again.
@@ -37,11 +38,11 @@ pub(in crate::durable) struct ThreadPersistence<S: State> {
     log: Option<Arc<EventLog>>,
 }
 
-impl<S: State> ThreadPersistence<S> {
+impl ThreadPersistence {
     pub(in crate::durable) fn new(
-        writer: CheckpointWriter<S>,
+        writer: CheckpointWriter,
         services: Arc<TaskServices>,
-        finished: HashMap<TaskId, FinishedTask<S>>,
+        finished: HashMap<TaskId, FinishedTask>,
         lost: LostKeys,
         log: Option<Arc<EventLog>>,
     ) -> Self {
@@ -76,18 +77,16 @@ impl<S: State> ThreadPersistence<S> {
     }
 }
 
-impl<S: State> Persistence<S> for ThreadPersistence<S> {
-    const STORED: bool = true;
+impl Persistence for ThreadPersistence {
+    fn is_stored(&self) -> bool {
+        true
+    }
 
     fn runs_all(&self) -> bool {
         self.finished.is_empty() && self.lost.is_empty()
     }
 
-    fn superstep_begun(
-        &mut self,
-        plan: &ExecutionPlan,
-        frontier: &[Task],
-    ) -> Vec<TaskDisposition<S>> {
+    fn superstep_begun(&mut self, plan: &ExecutionPlan, frontier: &[Task]) -> Vec<TaskDisposition> {
         if self.finished.is_empty() {
             return Vec::new();
         }
@@ -95,7 +94,7 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
         for task in frontier {
             let id = self.task_id(plan.stored_name(task.node), task.send);
             dispositions.push(match self.finished.remove(&id) {
-                Some(finished) => TaskDisposition::Finished(Box::new(finished)),
+                Some(finished) => TaskDisposition::Finished(finished),
                 None => TaskDisposition::Run,
             });
         }
@@ -139,14 +138,11 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
         });
     }
 
-    fn tasks_finished<'a>(
+    fn tasks_finished(
         &mut self,
         plan: &ExecutionPlan,
-        finished: impl ExactSizeIterator<Item = TaskResult<'a, S>>,
-    ) -> Result<(), ThreadError>
-    where
-        S: 'a,
-    {
+        finished: &mut dyn ExactSizeIterator<Item = TaskResult<'_>>,
+    ) -> Result<(), ThreadError> {
         self.writer.write_finished(plan, finished)
     }
 
@@ -154,14 +150,16 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
         self.writer.forget_time();
     }
 
-    async fn flush(&mut self, committed: Committed<'_, S>) -> Result<(), ThreadError> {
-        // A pass that is lost leaves the result of a task only with the events of the task.
-        if let Some(log) = self.log.as_ref().filter(|log| log.is_part()) {
-            log.flush().await?;
-        }
-        self.writer.flush(committed).await?;
-        self.services.notify_flushed();
-        Ok(())
+    fn flush<'a>(&'a mut self, committed: Committed<'a>) -> BoxFuture<'a, Result<(), ThreadError>> {
+        Box::pin(async move {
+            // A pass that is lost leaves the result of a task only with the events of the task.
+            if let Some(log) = self.log.as_ref().filter(|log| log.is_part()) {
+                log.flush().await?;
+            }
+            self.writer.flush(committed).await?;
+            self.services.notify_flushed();
+            Ok(())
+        })
     }
 
     fn is_idle(&self) -> bool {
@@ -170,50 +168,46 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
             && self.interrupt_points.is_empty()
     }
 
-    async fn tasks_ended<'a>(
-        &mut self,
-        plan: &ExecutionPlan,
-        committed: Committed<'_, S>,
-        finished: Vec<TaskResult<'a, S>>,
+    fn tasks_ended<'a>(
+        &'a mut self,
+        plan: &'a ExecutionPlan,
+        committed: Committed<'a>,
+        finished: Vec<TaskResult<'a>>,
         stopped: Option<Stopped>,
-    ) -> Result<Vec<Interrupt>, ThreadError>
-    where
-        S: 'a,
-    {
-        let mut questions = std::mem::take(&mut self.interrupt_points);
-        questions.extend(self.services.questions());
-        number_questions(&mut questions);
-        if stopped.is_none() && questions.is_empty() && !self.services.is_held() {
-            // A write that is in flight must not reach the store after the checkpoint that makes it unnecessary.
-            self.writer.await_in_flight().await?;
-            return Ok(Vec::new());
-        }
-        // First the barrier: after a crash, other tasks would find results that are beside a barrier that was lost.
-        self.writer.close(committed).await?;
-        let failed = stopped.map_or_else(Vec::new, |stopped| stopped.failed);
-        self.writer
-            .write_stopped(plan, finished, failed, &questions)
-            .await?;
-        let interrupts = questions.into_iter().map(|question| question.interrupt);
-        Ok(interrupts.collect())
+    ) -> BoxFuture<'a, Result<Vec<Interrupt>, ThreadError>> {
+        Box::pin(async move {
+            let mut questions = std::mem::take(&mut self.interrupt_points);
+            questions.extend(self.services.questions());
+            number_questions(&mut questions);
+            if stopped.is_none() && questions.is_empty() && !self.services.is_held() {
+                // A write that is in flight must not reach the store after the checkpoint that makes it unnecessary.
+                self.writer.await_in_flight().await?;
+                return Ok(Vec::new());
+            }
+            // First the barrier: after a crash, other tasks would find results that are beside a barrier that was lost.
+            self.writer.close(committed).await?;
+            let failed = stopped.map_or_else(Vec::new, |stopped| stopped.failed);
+            self.writer
+                .write_stopped(plan, finished, failed, &questions)
+                .await?;
+            let interrupts = questions.into_iter().map(|question| question.interrupt);
+            Ok(interrupts.collect())
+        })
     }
 
-    fn record_writes<'a>(
+    fn record_writes(
         &mut self,
-        updates: impl Iterator<Item = &'a S::Update>,
+        effects: &[&dyn AnyEffects],
         overwritten: KeySet,
-    ) -> Result<(), ThreadError>
-    where
-        S: 'a,
-    {
-        let mut lost = self.lost;
-        let updates = updates.inspect(|update| lost.remove(update.written()));
-        self.writer.record_writes(updates, overwritten)?;
-        self.lost = lost;
+    ) -> Result<(), ThreadError> {
+        self.writer.record_writes(effects, overwritten)?;
+        for effects in effects {
+            self.lost.remove(effects.written());
+        }
         Ok(())
     }
 
-    fn barrier_reached(&mut self, barrier: Barrier<'_, S>) -> Result<bool, ThreadError> {
+    fn barrier_reached(&mut self, barrier: Barrier<'_>) -> Result<bool, ThreadError> {
         self.services.forget_tasks();
         let waits = !barrier.interrupt_points.is_empty();
         self.writer.set_interrupt_points(barrier.interrupt_points);
@@ -252,8 +246,11 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
             .collect()
     }
 
-    async fn run_ended(&mut self, committed: Committed<'_, S>) -> Result<(), ThreadError> {
-        self.writer.close(committed).await
+    fn run_ended<'a>(
+        &'a mut self,
+        committed: Committed<'a>,
+    ) -> BoxFuture<'a, Result<(), ThreadError>> {
+        Box::pin(self.writer.close(committed))
     }
 
     fn take_checkpoint(&mut self) -> Option<u64> {
@@ -263,8 +260,6 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
 
 /// Sorts the questions in the order in which their tasks are declared, and numbers them. The questions of one task are in the
 /// order in which it asked.
-///
-/// Not generic, so that programs do not compile the sort.
 fn number_questions(questions: &mut [WaitingQuestion]) {
     questions.sort_by_key(|question| (question.node, question.index));
     for (position, question) in (0..).zip(questions) {

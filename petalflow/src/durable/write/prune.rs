@@ -7,7 +7,6 @@ use crate::checkpoint::{
 };
 use crate::clock::now_ms;
 use crate::durable::load::merged::{encode, merged};
-use crate::future::BoxFuture;
 use crate::outcome::ThreadError;
 
 /// The fewest checkpoints between two bases that are written so that a history is bounded.
@@ -35,38 +34,34 @@ pub(crate) enum NewBase {
 /// Removes the checkpoints that need not be retained.
 ///
 /// What a run in progress needs is newer than what is removed here.
-///
-/// Boxed, so that no program compiles it again.
-pub(crate) fn prune(
+pub(crate) async fn prune(
     storage: &ThreadStorage,
     retention: Retention,
     new_base: NewBase,
-) -> BoxFuture<'_, Result<Pruned, ThreadError>> {
-    Box::pin(async move {
-        let mut pruned = Pruned::default();
-        if retention == Retention::ALL {
-            return Ok(pruned);
-        }
-        for namespace in storage.flows().await? {
-            let Some(window) = Window::read(storage, &namespace, retention).await? else {
-                continue;
-            };
-            let mut needed = window.oldest.base;
-            if window.newest.seq.saturating_sub(needed) > window.longest_chain() {
-                if let Some(base) = window.oldest_base {
-                    needed = base;
-                } else if new_base == NewBase::Allowed {
-                    needed = add_base(storage, &namespace, &window.newest).await?;
-                } else {
-                    pruned.needs_base = true;
-                }
+) -> Result<Pruned, ThreadError> {
+    let mut pruned = Pruned::default();
+    if retention == Retention::ALL {
+        return Ok(pruned);
+    }
+    for namespace in storage.flows().await? {
+        let Some(window) = Window::read(storage, &namespace, retention).await? else {
+            continue;
+        };
+        let mut needed = window.oldest.base;
+        if window.newest.seq.saturating_sub(needed) > window.longest_chain() {
+            if let Some(base) = window.oldest_base {
+                needed = base;
+            } else if new_base == NewBase::Allowed {
+                needed = add_base(storage, &namespace, &window.newest).await?;
+            } else {
+                pruned.needs_base = true;
             }
-            let writes = window.needed_writes(storage, &namespace, needed).await?;
-            storage.prune(&namespace, needed, writes).await?;
-            pruned.retained += window.count;
         }
-        Ok(pruned)
-    })
+        let writes = window.needed_writes(storage, &namespace, needed).await?;
+        storage.prune(&namespace, needed, writes).await?;
+        pruned.retained += window.count;
+    }
+    Ok(pruned)
 }
 
 /// The checkpoints of a flow that are to be retained.

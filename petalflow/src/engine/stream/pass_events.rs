@@ -1,7 +1,6 @@
 //! The events of a pass.
 
 use std::collections::BTreeMap;
-use std::marker::PhantomData;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
@@ -9,12 +8,9 @@ use super::ENDS;
 use super::event::StreamedEvent;
 use super::publisher::Publisher;
 use crate::clock::now_ms;
-use crate::event::{
-    CopyState, CustomEvent, Event, EventKind, Listener, NestedEvent, Origin, Sink, TaskInfo,
-    kind_name,
-};
+use crate::erased::CopyState;
+use crate::event::{AnyEvent, EventKind, Sink, TaskInfo, kind_name};
 use crate::ids::{Namespace, TaskId};
-use crate::state::State;
 
 /// What a pass does, which decides which of its events count.
 #[derive(Clone)]
@@ -26,7 +22,7 @@ pub(in crate::engine) enum Role {
 }
 
 /// Publishes the events of a pass.
-pub(in crate::engine) struct PassEvents<S> {
+pub(in crate::engine) struct PassEvents {
     pub(in crate::engine) publisher: Arc<Publisher>,
     pub(in crate::engine) role: Role,
     pub(in crate::engine) thread: String,
@@ -37,7 +33,6 @@ pub(in crate::engine) struct PassEvents<S> {
     pub(in crate::engine) attempt: u64,
     /// The number of the next event.
     pub(in crate::engine) sequence: Mutex<u64>,
-    pub(in crate::engine) state: PhantomData<fn(S)>,
 }
 
 impl Role {
@@ -81,8 +76,8 @@ impl Role {
     }
 }
 
-impl<S: State> Sink<S> for PassEvents<S> {
-    fn send(&self, event: Event<S>) {
+impl Sink for PassEvents {
+    fn send(&self, event: AnyEvent) {
         let kind = match &event.kind {
             EventKind::Nested(nested) => nested.name(),
             kind => kind.name(),
@@ -111,18 +106,8 @@ impl<S: State> Sink<S> for PassEvents<S> {
         self.publisher.publish_next(&self.sequence, event);
     }
 
-    fn copy_state(&self) -> Option<CopyState<S>> {
+    fn copy_state(&self) -> Option<CopyState> {
         None
-    }
-}
-
-impl<S: State> Listener for PassEvents<S> {
-    fn custom(&self, from: Origin, event: CustomEvent) {
-        self.send(from.event(EventKind::Custom(event)));
-    }
-
-    fn nested(&self, from: Origin, event: NestedEvent) {
-        self.send(from.event(EventKind::Nested(event)));
     }
 
     fn wants_values(&self) -> bool {
@@ -130,6 +115,10 @@ impl<S: State> Listener for PassEvents<S> {
     }
 
     fn wants_progress(&self) -> bool {
+        true
+    }
+
+    fn keeps_log(&self) -> bool {
         true
     }
 

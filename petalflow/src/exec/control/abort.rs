@@ -5,21 +5,22 @@ use std::pin::Pin;
 use std::task::Poll;
 
 use super::watch::Stop;
+use crate::erased::EffectsBox;
 use crate::error::{BoxError, NodeError, Panicked, catch};
 use crate::ids::TaskId;
 use crate::outcome::{RunErrorKind, ThreadError, TimeoutScope};
 use crate::question::Interrupt;
-use crate::state::{State, WriteError};
+use crate::state::WriteError;
 
 /// Why a run cannot continue. Boxed: every step of a run returns one of these or nothing, and nearly always nothing.
-pub(crate) struct Abort<S: State>(Box<AbortReason<S>>);
+pub(crate) struct Abort(Box<AbortReason>);
 
 /// The kind of error that ends a run, with the data that goes into the [`RunError`](crate::RunError).
-pub(in crate::exec) struct AbortReason<S: State> {
+pub(in crate::exec) struct AbortReason {
     pub(in crate::exec) kind: RunErrorKind,
     pub(in crate::exec) source: Option<BoxError>,
     /// The writes of tasks that finished in the superstep that was not committed, by node.
-    pub(in crate::exec) pending: Vec<(String, S::Update)>,
+    pub(in crate::exec) pending: Vec<(String, EffectsBox)>,
     /// The failure of a node at the moment at which the run was cancelled.
     pub(in crate::exec) failed: Option<NodeError>,
     /// The task that failed.
@@ -29,9 +30,9 @@ pub(in crate::exec) struct AbortReason<S: State> {
 /// Awaits the supersteps of a run. A panic in them, outside of a node, is a reason to stop.
 ///
 /// The future is pinned by the caller: moved in here, its memory would be part of the run twice.
-pub(in crate::exec) async fn catch_abort<S: State>(
-    mut supersteps: Pin<&mut impl Future<Output = Result<(), Abort<S>>>>,
-) -> Result<(), Abort<S>> {
+pub(in crate::exec) async fn catch_abort(
+    mut supersteps: Pin<&mut impl Future<Output = Result<(), Abort>>>,
+) -> Result<(), Abort> {
     poll_fn(|cx| {
         let polled = catch(|| supersteps.as_mut().poll(cx));
         polled.unwrap_or_else(|panicked| Poll::Ready(Err(Abort::panicked(panicked))))
@@ -39,7 +40,7 @@ pub(in crate::exec) async fn catch_abort<S: State>(
     .await
 }
 
-impl<S: State> Abort<S> {
+impl Abort {
     pub(in crate::exec) fn new(kind: RunErrorKind) -> Self {
         Abort(Box::new(AbortReason {
             kind,
@@ -56,7 +57,7 @@ impl<S: State> Abort<S> {
     }
 
     /// Adds the writes of tasks that finished.
-    pub(in crate::exec) fn with_pending(mut self, pending: Vec<(String, S::Update)>) -> Self {
+    pub(in crate::exec) fn with_pending(mut self, pending: Vec<(String, EffectsBox)>) -> Self {
         self.0.pending = pending;
         self
     }
@@ -124,7 +125,7 @@ impl<S: State> Abort<S> {
         Self::new(RunErrorKind::Write { nodes, problem }).with_source(error)
     }
 
-    pub(in crate::exec) fn into_reason(self) -> AbortReason<S> {
+    pub(in crate::exec) fn into_reason(self) -> AbortReason {
         *self.0
     }
 

@@ -3,18 +3,22 @@
 //! Only the interface is here. [`FindCached`] is in the settings of a run that has a cache, so a program that caches nothing
 //! does not contain the code that encodes values.
 
+use crate::erased::{AnyEffects, AnyState};
 use crate::future::BoxFuture;
-use crate::node::{Effects, Scope};
-use crate::state::State;
+use crate::node::Scope;
 
 /// Finds the cache entry of a task of the named flow. `None` if the task cannot be cached.
-pub(crate) type FindCached<S> = fn(&str, &Scope, &S) -> Option<Box<dyn CachedResult<S>>>;
+pub(crate) type FindCached = fn(&str, &Scope, &dyn AnyState) -> Option<Box<dyn CachedResult>>;
 
 /// The entry of one task in the run's cache.
-pub(crate) trait CachedResult<S: State>: Send + Sync {
+pub(crate) trait CachedResult: Send + Sync {
     /// Copies the cached result into `effects`. Returns whether there was one.
-    fn load<'a>(&'a self, scope: &'a Scope, effects: &'a mut Effects<S>) -> BoxFuture<'a, bool>;
+    fn load<'a>(
+        &'a self,
+        scope: &'a Scope,
+        effects: &'a mut dyn AnyEffects,
+    ) -> BoxFuture<'a, bool>;
 
     /// Stores the result, if all of it can be stored.
-    fn save<'a>(&'a self, scope: &'a Scope, effects: &'a Effects<S>) -> BoxFuture<'a, ()>;
+    fn save<'a>(&'a self, scope: &'a Scope, effects: &'a dyn AnyEffects) -> BoxFuture<'a, ()>;
 }

@@ -13,28 +13,31 @@
 
 pub(super) mod task_end;
 
-use std::future::{Future, ready};
+use std::future::ready;
 
 use petalflow_graph::NodeIdx;
 
 use crate::checkpoint::StoreError;
+use crate::erased::{AnyEffects, AnyState};
 use crate::error::NodeError;
 use crate::future::BoxFuture;
 use crate::ids::TaskId;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::question::Interrupt;
-use crate::state::{KeySet, State};
+use crate::state::KeySet;
 use crate::superstep::{Planner, Task};
 use task_end::{FinishedTask, TaskResult};
 
 /// The persistence of a run.
 ///
-/// A type parameter of the executor. The default methods are those of a run that is not stored.
-pub(crate) trait Persistence<S: State>: Send {
+/// The default methods are those of a run that is not stored.
+pub(crate) trait Persistence: Send {
     /// Whether anything is stored. If so, every superstep ends with [`barrier_reached`](Self::barrier_reached), and the fast
     /// path is not taken.
-    const STORED: bool;
+    fn is_stored(&self) -> bool {
+        false
+    }
 
     /// Whether every task of the next superstep runs, unless an `interrupt before` is in the way.
     fn runs_all(&self) -> bool {
@@ -46,7 +49,7 @@ pub(crate) trait Persistence<S: State>: Send {
         &mut self,
         _plan: &ExecutionPlan,
         _frontier: &[Task],
-    ) -> Vec<TaskDisposition<S>> {
+    ) -> Vec<TaskDisposition> {
         Vec::new()
     }
 
@@ -68,14 +71,11 @@ pub(crate) trait Persistence<S: State>: Send {
     fn wait_at_interrupt(&mut self, _plan: &ExecutionPlan, _node: NodeIdx) {}
 
     /// The tasks of the superstep that have finished so far, in the order in which they finished. Others still run.
-    fn tasks_finished<'a>(
+    fn tasks_finished(
         &mut self,
         _plan: &ExecutionPlan,
-        _finished: impl ExactSizeIterator<Item = TaskResult<'a, S>>,
-    ) -> Result<(), ThreadError>
-    where
-        S: 'a,
-    {
+        _finished: &mut dyn ExactSizeIterator<Item = TaskResult<'_>>,
+    ) -> Result<(), ThreadError> {
         Ok(())
     }
 
@@ -83,11 +83,11 @@ pub(crate) trait Persistence<S: State>: Send {
     fn waited(&mut self) {}
 
     /// Writes the last barrier to the store, because a task needs it there.
-    fn flush(
-        &mut self,
-        _committed: Committed<'_, S>,
-    ) -> impl Future<Output = Result<(), ThreadError>> + Send {
-        ready(Ok(()))
+    fn flush<'a>(
+        &'a mut self,
+        _committed: Committed<'a>,
+    ) -> BoxFuture<'a, Result<(), ThreadError>> {
+        Box::pin(ready(Ok(())))
     }
 
     /// Whether [`tasks_ended`](Self::tasks_ended) has nothing to do after a superstep in which no task failed or waits.
@@ -98,32 +98,26 @@ pub(crate) trait Persistence<S: State>: Send {
     /// No task runs any more. If the superstep is not committed, because it was stopped or because the run waits for a person,
     /// the results of its tasks are stored. Returns what the run waits for.
     fn tasks_ended<'a>(
-        &mut self,
-        _plan: &ExecutionPlan,
-        _committed: Committed<'_, S>,
-        _finished: Vec<TaskResult<'a, S>>,
+        &'a mut self,
+        _plan: &'a ExecutionPlan,
+        _committed: Committed<'a>,
+        _finished: Vec<TaskResult<'a>>,
         _stopped: Option<Stopped>,
-    ) -> impl Future<Output = Result<Vec<Interrupt>, ThreadError>> + Send
-    where
-        S: 'a,
-    {
-        ready(Ok(Vec::new()))
+    ) -> BoxFuture<'a, Result<Vec<Interrupt>, ThreadError>> {
+        Box::pin(ready(Ok(Vec::new())))
     }
 
     /// The writes of the superstep, before they are applied.
-    fn record_writes<'a>(
+    fn record_writes(
         &mut self,
-        _updates: impl Iterator<Item = &'a S::Update>,
+        _effects: &[&dyn AnyEffects],
         _overwritten: KeySet,
-    ) -> Result<(), ThreadError>
-    where
-        S: 'a,
-    {
+    ) -> Result<(), ThreadError> {
         Ok(())
     }
 
     /// A superstep was committed, and the next one is planned. Returns whether a checkpoint has to be written now.
-    fn barrier_reached(&mut self, _barrier: Barrier<'_, S>) -> Result<bool, ThreadError> {
+    fn barrier_reached(&mut self, _barrier: Barrier<'_>) -> Result<bool, ThreadError> {
         Ok(false)
     }
 
@@ -142,11 +136,11 @@ pub(crate) trait Persistence<S: State>: Send {
     }
 
     /// The run has ended: it finished, failed, paused or was stopped.
-    fn run_ended(
-        &mut self,
-        _committed: Committed<'_, S>,
-    ) -> impl Future<Output = Result<(), ThreadError>> + Send {
-        ready(Ok(()))
+    fn run_ended<'a>(
+        &'a mut self,
+        _committed: Committed<'a>,
+    ) -> BoxFuture<'a, Result<(), ThreadError>> {
+        Box::pin(ready(Ok(())))
     }
 
     /// The number of the checkpoint that was written since the last call, if any.
@@ -183,11 +177,11 @@ impl LostKeys {
 }
 
 /// What to do with a task of the frontier.
-pub(crate) enum TaskDisposition<S: State> {
+pub(crate) enum TaskDisposition {
     /// Run it.
     Run,
     /// It has run before.
-    Finished(Box<FinishedTask<S>>),
+    Finished(FinishedTask),
     /// A person has skipped it: its plain edges fire.
     Skip,
     /// Do not run it: a person decides first.
@@ -202,8 +196,9 @@ pub(crate) enum InterruptDecision {
 }
 
 /// The committed state of a run.
-pub(crate) struct Committed<'a, S> {
-    pub(crate) state: &'a S,
+#[derive(Clone, Copy)]
+pub(crate) struct Committed<'a> {
+    pub(crate) state: &'a dyn AnyState,
     /// The keys that have been written.
     pub(crate) written: KeySet,
 }
@@ -215,13 +210,13 @@ pub(crate) struct Stopped {
 }
 
 /// A committed superstep and the plan for the next one.
-pub(crate) struct Barrier<'a, S> {
+pub(crate) struct Barrier<'a> {
     pub(crate) plan: &'a ExecutionPlan,
     pub(crate) planner: &'a Planner,
     pub(crate) frontier: &'a [Task],
     /// The superstep that was committed.
     pub(crate) superstep: u64,
-    pub(crate) committed: Committed<'a, S>,
+    pub(crate) committed: Committed<'a>,
     /// The stored names of the nodes after which the run waits for a person.
     pub(crate) interrupt_points: Vec<String>,
 }
@@ -229,6 +224,4 @@ pub(crate) struct Barrier<'a, S> {
 /// The persistence of a run that is not stored.
 pub(in crate::exec) struct NoPersistence;
 
-impl<S: State> Persistence<S> for NoPersistence {
-    const STORED: bool = false;
-}
+impl Persistence for NoPersistence {}

@@ -3,9 +3,8 @@
 use petalflow_graph::NodeIdx;
 
 use crate::delivery::Delivery;
+use crate::erased::{AnyEffects, EffectsBox};
 use crate::ids::TaskId;
-use crate::node::Effects;
-use crate::state::State;
 use crate::superstep::Outcome;
 
 /// How a task ended.
@@ -21,22 +20,22 @@ pub(crate) enum TaskEnd {
 }
 
 /// The result of a task that has finished, owned.
-pub(crate) struct FinishedTask<S: State> {
-    pub(crate) effects: Effects<S>,
+pub(crate) struct FinishedTask {
+    pub(crate) effects: EffectsBox,
     pub(crate) end: TaskEnd,
 }
 
 /// The result of a task that has finished, borrowed from the driver.
-pub(crate) struct TaskResult<'a, S: State> {
+pub(crate) struct TaskResult<'a> {
     pub(crate) id: TaskId,
     pub(crate) node: NodeIdx,
-    pub(crate) effects: &'a Effects<S>,
+    pub(crate) effects: &'a dyn AnyEffects,
     pub(crate) end: &'a TaskEnd,
 }
 
 impl TaskEnd {
     /// The end of the task, as the planner needs it.
-    pub(in crate::exec) fn outcome<'a, S: State>(&'a self, effects: &'a Effects<S>) -> Outcome<'a> {
+    pub(in crate::exec) fn outcome<'a>(&'a self, effects: &'a dyn AnyEffects) -> Outcome<'a> {
         match self {
             TaskEnd::Done => Outcome::done(effects),
             TaskEnd::Caught { to, failure } => Outcome::Caught { to: *to, failure },

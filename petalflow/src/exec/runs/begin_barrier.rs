@@ -6,16 +6,15 @@ use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 
 use crate::event::Sink;
-use crate::state::State;
 
 /// Stops a run once, when it has stored what it begins with.
-pub(crate) struct BeginBarrier<S: State> {
+pub(crate) struct BeginBarrier {
     is_reached: AtomicBool,
     /// The receiver of the events, if the caller wants them.
-    pub(crate) sink: OnceLock<Arc<dyn Sink<S>>>,
+    pub(crate) sink: OnceLock<Arc<dyn Sink>>,
 }
 
-impl<S: State> Default for BeginBarrier<S> {
+impl Default for BeginBarrier {
     fn default() -> Self {
         BeginBarrier {
             is_reached: AtomicBool::new(false),
@@ -24,7 +23,7 @@ impl<S: State> Default for BeginBarrier<S> {
     }
 }
 
-impl<S: State> BeginBarrier<S> {
+impl BeginBarrier {
     /// Whether the run has stored what it begins with.
     pub(crate) fn is_reached(&self) -> bool {
         self.is_reached.load(Ordering::Acquire)

@@ -3,6 +3,4 @@
 pub(super) mod begin_barrier;
 pub(super) mod run_loop;
 pub(super) mod start;
-#[cfg(feature = "engine")]
-pub(super) mod stepped;
 pub(super) mod stored_run;

@@ -7,19 +7,17 @@ use crate::exec::supersteps::commit::no_edge;
 use crate::exec::supersteps::driver::Driver;
 use crate::exec::supersteps::executor::run_superstep;
 use crate::exec::supersteps::fast_path::{fast_node, run_fast_path};
-use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::node::RouteChoice;
 use crate::outcome::RunErrorKind;
 use crate::plan::{EdgeTarget, ExecutionPlan};
-use crate::state::State;
 use crate::superstep::{Planner, Task};
 use petalflow_graph::NodeIdx;
 
 /// Runs a flow that is not stored, from its start. A run that stays on the fast path needs no planner.
-pub(in crate::exec) async fn run_from_start<F: Flow>(
-    driver: &mut Driver<F>,
-) -> Result<(), Abort<F::State>> {
+pub(in crate::exec) async fn run_from_start(
+    driver: &mut Driver,
+) -> Result<(), Abort> {
     let plan = driver.plan();
     let first = plan
         .only_fast_target(&plan.entry)
@@ -36,10 +34,10 @@ pub(in crate::exec) async fn run_from_start<F: Flow>(
 
 /// What follows the fast path, or all of the run. `None` if the run has ended. Boxed, and apart from
 /// [`run_from_start`], so that a chain or a loop does not carry its memory.
-fn rest_of_run<F: Flow>(
-    driver: &mut Driver<F>,
+fn rest_of_run(
+    driver: &mut Driver,
     ended: Option<(NodeIdx, TaskEnd)>,
-) -> Result<Option<BoxFuture<'_, Result<(), Abort<F::State>>>>, Abort<F::State>> {
+) -> Result<Option<BoxFuture<'_, Result<(), Abort>>>, Abort> {
     if let Some((node, TaskEnd::Done)) = ended
         && leads_to_end(driver, node)
     {
@@ -57,13 +55,13 @@ fn rest_of_run<F: Flow>(
 }
 
 /// Runs superstep after superstep until the frontier is empty.
-pub(in crate::exec) async fn run_loop<F: Flow, P: Persistence<F::State>>(
-    driver: &mut Driver<F>,
-    persistence: &mut P,
+pub(in crate::exec) async fn run_loop(
+    driver: &mut Driver,
+    persistence: &mut dyn Persistence,
     mut planner: Planner,
     mut frontier: Vec<Task>,
-) -> Result<(), Abort<F::State>> {
-    let has_fast_path = !P::STORED && driver.is_bare();
+) -> Result<(), Abort> {
+    let has_fast_path = !persistence.is_stored() && driver.is_bare();
     let mut memory = Vec::new();
     while !frontier.is_empty() {
         if has_fast_path && let Some(node) = fast_node(driver.plan(), &frontier) {
@@ -88,22 +86,22 @@ pub(in crate::exec) async fn run_loop<F: Flow, P: Persistence<F::State>>(
 }
 
 /// Plans what follows the last node of the fast path.
-fn plan_after_fast_path<F: Flow>(
-    driver: &mut Driver<F>,
+fn plan_after_fast_path(
+    driver: &mut Driver,
     planner: &mut Planner,
     node: NodeIdx,
     end: &TaskEnd,
     frontier: &mut Vec<Task>,
-) -> Result<(), Abort<F::State>> {
+) -> Result<(), Abort> {
     frontier.clear();
-    let outcome = std::iter::once((node, end.outcome(&driver.effects)));
+    let outcome = std::iter::once((node, end.outcome(&*driver.effects)));
     let planned = planner.advance(driver.plan(), outcome, frontier);
     driver.effects.clear();
     planned.map_err(|missing| Abort::new(no_edge(driver.plan(), &missing)))
 }
 
 /// Whether every edge that the node has taken leads to END.
-fn leads_to_end<F: Flow>(driver: &Driver<F>, node: NodeIdx) -> bool {
+fn leads_to_end(driver: &Driver, node: NodeIdx) -> bool {
     let edges = &driver.plan().out_edges[node.index()];
     let targets = match driver.effects.chosen() {
         RouteChoice::Edges => &edges.plain,
@@ -117,10 +115,10 @@ fn leads_to_end<F: Flow>(driver: &Driver<F>, node: NodeIdx) -> bool {
 }
 
 /// Fails if a join still waits for one of its sides at the end of the run.
-pub(in crate::exec) fn all_joins_complete<S: State>(
+pub(in crate::exec) fn all_joins_complete(
     plan: &ExecutionPlan,
     planner: &Planner,
-) -> Result<(), Abort<S>> {
+) -> Result<(), Abort> {
     let waiting = after_incomplete_joins(plan, planner);
     if waiting.is_empty() {
         Ok(())

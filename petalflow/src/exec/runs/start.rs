@@ -6,35 +6,34 @@ use std::sync::Arc;
 use super::run_loop::run_from_start;
 use super::stored_run::StoredRun;
 use crate::cancel_token::RunToken;
-use crate::event::EventKind;
+use crate::erased::{AnyFlow, InputBox, StateBox};
+use crate::event::AnyEventKind;
 use crate::exec::Settings;
 use crate::exec::control::abort::catch_abort;
 use crate::exec::supersteps::driver::Driver;
-use crate::flow::Flow;
 use crate::future::BoxFuture;
-use crate::middleware::{About, RunNext};
+use crate::middleware::{About, AnyRunNext};
 use crate::node::Requirements;
 use crate::outcome::{RunError, RunErrorKind, ThreadError};
 use crate::plan::ExecutionPlan;
-use crate::state::State;
 
 /// A run that has not begun yet.
-pub(crate) struct Start<F: Flow> {
-    pub(crate) flow: Arc<F>,
-    pub(crate) settings: Settings<F::State>,
-    pub(crate) begin: Begin<F>,
+pub(crate) struct Start {
+    pub(crate) flow: Arc<dyn AnyFlow>,
+    pub(crate) settings: Settings,
+    pub(crate) begin: Begin,
 }
 
 /// How a run begins.
-pub(crate) enum Begin<F: Flow> {
+pub(crate) enum Begin {
     /// Unstored, from its input.
-    Input(<F::State as State>::Input),
+    Input(InputBox),
     /// On a thread.
-    Stored(Box<dyn StoredRun<F>>),
+    Stored(Box<dyn StoredRun>),
 }
 
 /// Runs from the start to the end, with the run middleware around it.
-pub(crate) fn drive<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError>> {
+pub(crate) fn drive(start: Start) -> BoxFuture<'static, Result<StateBox, RunError>> {
     let extras = start
         .settings
         .extras
@@ -58,7 +57,7 @@ pub(crate) fn drive<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::St
             flow: flow.name().to_string(),
             thread: stored.as_ref().map(|stored| Arc::clone(stored.thread())),
         };
-        let next = RunNext::new(&extras.run_middleware, &about, |input| {
+        let next = AnyRunNext::new(&extras.run_middleware, &about, |input| {
             let begin = match (input, stored) {
                 (Some(input), None) => Begin::Input(input),
                 (Some(input), Some(mut stored)) => {
@@ -84,7 +83,7 @@ pub(crate) fn drive<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::St
 }
 
 /// Runs from the start to the end, inside the run middleware.
-fn run<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError>> {
+fn run(start: Start) -> BoxFuture<'static, Result<StateBox, RunError>> {
     let Start {
         flow,
         mut settings,
@@ -113,7 +112,7 @@ fn run<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError
     }
     settings.cancel = settings.cancel.as_ref().map(RunToken::for_run);
     // Made outside of the future: a future stores its captured values in addition to the values made of them.
-    let begun = match F::State::start(input) {
+    let begun = match (flow.state_type().start)(input) {
         Ok(begun) => begun,
         Err(error) => {
             let error = RunError::of_input(error, flow.name());
@@ -122,8 +121,8 @@ fn run<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError
     };
     let mut driver = Driver::new(flow, settings, plan, 0, begun, None);
     Box::pin(async move {
-        driver.emit_progress(|| EventKind::RunStarted);
-        if Driver::<F>::HAS_INPUT {
+        driver.emit_progress(|| AnyEventKind::RunStarted);
+        if driver.state.ty().has_input {
             driver.emit_values();
         }
         let result = {
@@ -135,9 +134,9 @@ fn run<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError
 }
 
 /// The managed values that the nodes need and the run does not have.
-pub(in crate::exec) fn missing_managed<F: Flow>(
-    flow: &F,
-    settings: &Settings<F::State>,
+pub(in crate::exec) fn missing_managed(
+    flow: &dyn AnyFlow,
+    settings: &Settings,
     plan: &ExecutionPlan,
 ) -> Vec<&'static str> {
     let missing = |managed| {
@@ -154,7 +153,7 @@ pub(in crate::exec) fn missing_managed<F: Flow>(
 }
 
 /// The error of a run that has interrupts but no thread.
-pub(in crate::exec) fn interrupts_without_thread<F: Flow>(flow: &F) -> RunError {
+pub(in crate::exec) fn interrupts_without_thread(flow: &dyn AnyFlow) -> RunError {
     let problem = format!(
         "`{}` stops at an `interrupt`, and the run has no thread to wait on: launch it with `.store(&store).thread(id)`",
         flow.name()

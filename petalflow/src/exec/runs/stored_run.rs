@@ -5,47 +5,47 @@ use std::sync::Arc;
 
 use super::begin_barrier::BeginBarrier;
 use super::run_loop::run_loop;
-use crate::event::EventKind;
+use crate::erased::{AnyFlow, InputBox, StateBox};
+use crate::event::AnyEventKind;
 use crate::exec::Settings;
 use crate::exec::control::abort::{Abort, catch_abort};
 use crate::exec::persistence::Persistence;
 use crate::exec::supersteps::driver::Driver;
-use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::outcome::{RunError, RunErrorKind};
 use crate::plan::ExecutionPlan;
-use crate::state::{KeySet, State};
+use crate::state::KeySet;
 use crate::superstep::{Planner, Task};
 use crate::task_services::TaskServices;
 
 /// A run on a thread that has not begun yet.
 ///
 /// Only the code that launches one names a type that implements this, so a program that stores nothing does not contain it.
-pub(crate) trait StoredRun<F: Flow>: Send {
+pub(crate) trait StoredRun: Send {
     fn thread(&self) -> &Arc<str>;
 
     /// Takes the input of the run, if it has one. A run that resumes has none.
-    fn take_input(&mut self) -> Option<<F::State as State>::Input>;
+    fn take_input(&mut self) -> Option<InputBox>;
 
-    fn set_input(&mut self, input: <F::State as State>::Input);
+    fn set_input(&mut self, input: InputBox);
 
     /// Lets a new input discard what the thread waits for.
     fn discard_pending(&mut self);
 
     /// Makes the run stop once, when it has stored what it begins with.
-    fn stop_when_stored(&mut self) -> Arc<BeginBarrier<F::State>>;
+    fn stop_when_stored(&mut self) -> Arc<BeginBarrier>;
 
     /// Loads the thread and runs it.
     fn run(
         self: Box<Self>,
-        flow: Arc<F>,
-        settings: Settings<F::State>,
-    ) -> BoxFuture<'static, Result<F::State, RunError>>;
+        flow: Arc<dyn AnyFlow>,
+        settings: Settings,
+    ) -> BoxFuture<'static, Result<StateBox, RunError>>;
 }
 
 /// Where a stored run continues.
-pub(crate) struct Restored<S> {
-    pub(crate) state: S,
+pub(crate) struct Restored {
+    pub(crate) state: StateBox,
     /// The keys that have been written.
     pub(crate) written: KeySet,
     pub(crate) planner: Planner,
@@ -60,13 +60,13 @@ pub(crate) struct Restored<S> {
 }
 
 /// Runs from a checkpoint to the end.
-pub(crate) async fn run_restored<F: Flow, P: Persistence<F::State>>(
-    flow: Arc<F>,
-    settings: Settings<F::State>,
+pub(crate) async fn run_restored(
+    flow: Arc<dyn AnyFlow>,
+    settings: Settings,
     plan: Arc<ExecutionPlan>,
-    restored: Restored<F::State>,
-    mut persistence: P,
-) -> Result<F::State, RunError> {
+    restored: Restored,
+    mut persistence: Box<dyn Persistence>,
+) -> Result<StateBox, RunError> {
     let Restored {
         state,
         written,
@@ -82,14 +82,14 @@ pub(crate) async fn run_restored<F: Flow, P: Persistence<F::State>>(
     let result = if let Some(kind) = blocked {
         Err(Abort::new(kind))
     } else {
-        driver.emit_progress(|| EventKind::RunStarted);
-        driver.emit_checkpoint(&mut persistence);
-        if superstep > 0 || has_history || Driver::<F>::HAS_INPUT {
+        driver.emit_progress(|| AnyEventKind::RunStarted);
+        driver.emit_checkpoint(&mut *persistence);
+        if superstep > 0 || has_history || driver.state.ty().has_input {
             driver.emit_values();
         }
         catch_abort(pin!(run_loop(
             &mut driver,
-            &mut persistence,
+            &mut *persistence,
             planner,
             frontier
         )))
@@ -100,7 +100,7 @@ pub(crate) async fn run_restored<F: Flow, P: Persistence<F::State>>(
         return driver.finish(result);
     }
     let stored = persistence.run_ended(driver.committed()).await;
-    driver.emit_checkpoint(&mut persistence);
+    driver.emit_checkpoint(&mut *persistence);
     driver.finish(match (result, stored) {
         (Ok(()), Err(error)) => Err(Abort::of_thread(error)),
         // The error of the run is the cause. But a pause that could not be stored is not a pause.

@@ -10,17 +10,16 @@ use crate::exec::control::watch::poll_watch;
 use crate::exec::persistence::task_end::TaskResult;
 use crate::exec::persistence::{Barrier, Committed, Persistence, Stopped};
 use crate::exec::task::task_run::TaskRun;
-use crate::flow::Flow;
 use crate::outcome::RunErrorKind;
 use crate::superstep::{Planner, Task};
 
 /// Reports to the persistence that no task runs any more. Fails with `result`, or because the run waits for a person.
-pub(in crate::exec) async fn tasks_ended<F: Flow, P: Persistence<F::State>>(
-    driver: &mut Driver<F>,
-    persistence: &mut P,
-    finished: Vec<TaskResult<'_, F::State>>,
-    result: Result<(), Abort<F::State>>,
-) -> Result<(), Abort<F::State>> {
+pub(in crate::exec) async fn tasks_ended(
+    driver: &mut Driver,
+    persistence: &mut dyn Persistence,
+    finished: Vec<TaskResult<'_>>,
+    result: Result<(), Abort>,
+) -> Result<(), Abort> {
     let stopped = result.as_ref().err().map(|abort| {
         let failed = abort.failed_task();
         let failed = failed.map(|(task, error)| (task, error.clone()));
@@ -39,7 +38,7 @@ pub(in crate::exec) async fn tasks_ended<F: Flow, P: Persistence<F::State>>(
         ..
     } = driver;
     let committed = Committed {
-        state: &*state,
+        state: &**state,
         written: fast_path.written,
     };
     let stored = persistence
@@ -60,13 +59,13 @@ pub(in crate::exec) async fn tasks_ended<F: Flow, P: Persistence<F::State>>(
 }
 
 /// Reports to the persistence that a superstep was committed. Fails if the run waits for a person after one of its nodes.
-pub(in crate::exec) async fn write_barrier<F: Flow, P: Persistence<F::State>>(
-    driver: &mut Driver<F>,
-    persistence: &mut P,
+pub(in crate::exec) async fn write_barrier(
+    driver: &mut Driver,
+    persistence: &mut dyn Persistence,
     planner: &Planner,
     frontier: &[Task],
-    tasks: &[TaskRun<F::State>],
-) -> Result<(), Abort<F::State>> {
+    tasks: &[TaskRun],
+) -> Result<(), Abort> {
     let interrupt_points = if driver.plan().interrupt_points.is_empty() {
         Vec::new()
     } else {
@@ -85,7 +84,7 @@ pub(in crate::exec) async fn write_barrier<F: Flow, P: Persistence<F::State>>(
         frontier,
         superstep: scope.superstep,
         committed: Committed {
-            state: &*state,
+            state: &**state,
             written: fast_path.written,
         },
         interrupt_points,

@@ -2,16 +2,17 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::event::{Event, EventKind, Listener, Sink};
+use crate::erased::{AnyFlow, EffectsBox, StateBox};
+use crate::event::{AnyEvent, AnyEventKind, Sink};
 use crate::exec::control::abort::{Abort, AbortReason};
 use crate::exec::control::watch::{Stop, Watch, yield_now};
 use crate::exec::persistence::{Committed, Persistence};
 use crate::exec::{Extras, Settings};
-use crate::flow::{FastPath, Flow};
-use crate::node::{Effects, RunShared, Scope, Surroundings};
+use crate::flow::FastPath;
+use crate::node::{RunShared, Scope, Surroundings};
 use crate::outcome::{RunError, RunErrorKind};
 use crate::plan::ExecutionPlan;
-use crate::state::{KeyFlag, KeyMeta, KeySet, State};
+use crate::state::KeySet;
 use crate::superstep::Task;
 use crate::task_services::TaskServices;
 
@@ -19,30 +20,26 @@ use crate::task_services::TaskServices;
 const YIELD_INTERVAL: u64 = 128;
 
 /// A run between two supersteps.
-pub(crate) struct Driver<F: Flow> {
-    pub(in crate::exec) flow: Arc<F>,
-    pub(in crate::exec) extras: Option<Arc<Extras<F::State>>>,
+pub(crate) struct Driver {
+    pub(in crate::exec) flow: Arc<dyn AnyFlow>,
+    pub(in crate::exec) extras: Option<Arc<Extras>>,
     pub(in crate::exec) watch: Option<Box<Watch>>,
     /// The last task of the fast path. Its superstep is the superstep of the run.
     pub(in crate::exec) scope: Scope,
-    pub(in crate::exec) state: F::State,
+    pub(in crate::exec) state: StateBox,
     pub(in crate::exec) fast_path: FastPath,
     /// The effects of the last task of the fast path.
-    pub(in crate::exec) effects: Effects<F::State>,
+    pub(in crate::exec) effects: EffectsBox,
 }
 
-impl<F: Flow> Driver<F> {
-    /// Whether the state has keys for input. Without them the state is empty before the first superstep.
-    pub(in crate::exec) const HAS_INPUT: bool =
-        !KeyMeta::set(F::State::KEYS, KeyFlag::Input).is_empty();
-
+impl Driver {
     /// A run that continues after this superstep; 0 for a run that begins.
     pub(in crate::exec) fn new(
-        flow: Arc<F>,
-        settings: Settings<F::State>,
+        flow: Arc<dyn AnyFlow>,
+        settings: Settings,
         plan: Arc<ExecutionPlan>,
         superstep: u64,
-        (state, written): (F::State, KeySet),
+        (state, written): (StateBox, KeySet),
         services: Option<Arc<TaskServices>>,
     ) -> Self {
         let Settings {
@@ -60,8 +57,7 @@ impl<F: Flow> Driver<F> {
         });
         let listener = extras
             .as_ref()
-            .and_then(|extras| extras.sink.clone())
-            .map(|sink| sink as Arc<dyn Listener>);
+            .and_then(|extras| extras.sink.clone());
         let watch = Watch::new(cancel.as_ref(), timeouts.0, timeouts.1);
         let surroundings = Surroundings {
             managed,
@@ -83,8 +79,8 @@ impl<F: Flow> Driver<F> {
         Driver {
             watch,
             scope,
+            effects: (state.ty().no_effects)(),
             state,
-            effects: Effects::default(),
             flow,
             extras,
             fast_path: FastPath {
@@ -97,8 +93,8 @@ impl<F: Flow> Driver<F> {
     /// The result of the run.
     pub(in crate::exec) fn finish(
         self,
-        result: Result<(), Abort<F::State>>,
-    ) -> Result<F::State, RunError> {
+        result: Result<(), Abort>,
+    ) -> Result<StateBox, RunError> {
         let abort = match result {
             Ok(()) => return Ok(self.state),
             Err(abort) => abort,
@@ -140,7 +136,7 @@ impl<F: Flow> Driver<F> {
 
     /// Whether nothing surrounds the nodes of this run, so that the fast path may be taken.
     pub(in crate::exec) fn is_bare(&self) -> bool {
-        let bare = |extras: &Arc<Extras<F::State>>| {
+        let bare = |extras: &Arc<Extras>| {
             extras.middleware.is_empty()
                 && extras.sink.is_none()
                 && extras.superstep_timeout.is_none()
@@ -162,7 +158,7 @@ impl<F: Flow> Driver<F> {
     pub(in crate::exec) fn before_superstep(
         &mut self,
         frontier: &[Task],
-    ) -> Result<bool, Abort<F::State>> {
+    ) -> Result<bool, Abort> {
         let (superstep, limit) = (self.scope.superstep, self.scope.shared.limit);
         if let Some(watch) = &mut self.watch {
             watch.begin_superstep();
@@ -187,32 +183,32 @@ impl<F: Flow> Driver<F> {
     }
 
     /// Lets other tokio tasks run.
-    pub(in crate::exec) async fn yield_now(&mut self) -> Result<(), Abort<F::State>> {
+    pub(in crate::exec) async fn yield_now(&mut self) -> Result<(), Abort> {
         yield_now(&mut self.watch).await.map_err(Abort::stopped)
     }
 
-    pub(in crate::exec) fn committed(&self) -> Committed<'_, F::State> {
+    pub(in crate::exec) fn committed(&self) -> Committed<'_> {
         Committed {
-            state: &self.state,
+            state: &*self.state,
             written: self.fast_path.written,
         }
     }
 
-    pub(in crate::exec) fn emit(&self, kind: impl FnOnce() -> EventKind<F::State>) {
+    pub(in crate::exec) fn emit(&self, kind: impl FnOnce() -> AnyEventKind) {
         if let Some(sink) = self.sink() {
             self.send(sink, kind());
         }
     }
 
     /// Emits an event of progress, if a listener wants such events.
-    pub(in crate::exec) fn emit_progress(&self, kind: impl FnOnce() -> EventKind<F::State>) {
+    pub(in crate::exec) fn emit_progress(&self, kind: impl FnOnce() -> AnyEventKind) {
         if let Some(sink) = self.sink().filter(|sink| sink.wants_progress()) {
             self.send(sink, kind());
         }
     }
 
-    fn send(&self, sink: &dyn Sink<F::State>, kind: EventKind<F::State>) {
-        sink.send(Event {
+    fn send(&self, sink: &dyn Sink, kind: AnyEventKind) {
+        sink.send(AnyEvent {
             namespace: self.scope.shared.namespace.clone(),
             superstep: self.scope.superstep,
             task: None,
@@ -220,23 +216,23 @@ impl<F: Flow> Driver<F> {
         });
     }
 
-    fn sink(&self) -> Option<&dyn Sink<F::State>> {
+    fn sink(&self) -> Option<&dyn Sink> {
         self.extras.as_ref()?.sink.as_deref()
     }
 
     /// Emits a copy of the state, if a listener wants it.
     pub(in crate::exec) fn emit_values(&self) {
         if let Some(copy) = self.sink().and_then(Sink::copy_state) {
-            self.emit(|| EventKind::Values {
-                state: copy(&self.state),
+            self.emit(|| AnyEventKind::Values {
+                state: copy(&*self.state),
             });
         }
     }
 
     /// Emits the checkpoint that was just written, if there is one.
-    pub(in crate::exec) fn emit_checkpoint<P: Persistence<F::State>>(&self, persistence: &mut P) {
+    pub(in crate::exec) fn emit_checkpoint(&self, persistence: &mut dyn Persistence) {
         if let Some(checkpoint) = persistence.take_checkpoint() {
-            self.emit(|| EventKind::Checkpoint { checkpoint });
+            self.emit(|| AnyEventKind::Checkpoint { checkpoint });
         }
     }
 }

@@ -9,32 +9,25 @@ use super::commit::{CommitTarget, commit, take_pending};
 use super::driver::{Driver, names};
 use super::in_flight::InFlight;
 use super::interrupt_points::dispositions;
-use crate::event::EventKind;
+use crate::event::AnyEventKind;
 use crate::exec::control::abort::Abort;
 use crate::exec::persistence::task_end::TaskResult;
 use crate::exec::persistence::{Committed, Persistence, TaskDisposition};
 use crate::exec::task::requests::{TaskEvent, next_event, serve};
 use crate::exec::task::task_run::{TaskRun, prepare_tasks, run_task};
-use crate::flow::Flow;
-use crate::state::State;
 use crate::superstep::{Planner, Task};
 
 /// Runs the frontier as one superstep, commits it and plans the next frontier. `memory` is that of the tasks of earlier
 /// supersteps.
-#[allow(
-    clippy::manual_async_fn,
-    reason = "rustc proves here that the future is `Send`, and cannot prove it in its callers: rust-lang/rust#100013"
-)]
-pub(in crate::exec) fn run_superstep<F: Flow, P: Persistence<F::State>>(
-    driver: &mut Driver<F>,
-    persistence: &mut P,
+pub(in crate::exec) async fn run_superstep(
+    driver: &mut Driver,
+    persistence: &mut dyn Persistence,
     planner: &mut Planner,
     frontier: &mut Vec<Task>,
-    memory: &mut Vec<TaskRun<F::State>>,
-) -> impl Future<Output = Result<(), Abort<F::State>>> + Send {
-    async move {
+    memory: &mut Vec<TaskRun>,
+) -> Result<(), Abort> {
         driver.scope.superstep += 1;
-        driver.emit_progress(|| EventKind::SuperstepStarted {
+        driver.emit_progress(|| AnyEventKind::SuperstepStarted {
             nodes: names(driver.plan(), frontier).map(Into::into).collect(),
         });
         let dispositions = if persistence.runs_all() && driver.plan().interrupt_points.is_empty() {
@@ -43,10 +36,10 @@ pub(in crate::exec) fn run_superstep<F: Flow, P: Persistence<F::State>>(
             dispositions(driver, frontier, persistence)?
         };
         let superstep = driver.scope.superstep;
-        let tasks = prepare_tasks(memory, &driver.scope, superstep, frontier.drain(..));
+        let tasks = prepare_tasks(memory, driver.state.ty(), &driver.scope, superstep, frontier.drain(..));
         let mut ended = Vec::new();
         let mut result = run_tasks(driver, persistence, tasks, dispositions, &mut ended).await;
-        if P::STORED && (result.is_err() || !persistence.is_idle()) {
+        if persistence.is_stored() && (result.is_err() || !persistence.is_idle()) {
             let finished = match &*ended {
                 [] => results(tasks.iter()),
                 ended => results(ended.iter().map(|task| &**task)),
@@ -58,21 +51,20 @@ pub(in crate::exec) fn run_superstep<F: Flow, P: Persistence<F::State>>(
         }
         let target = CommitTarget {
             plan: &driver.scope.shared.plan,
-            state: &mut driver.state,
+            state: &mut *driver.state,
             written: &mut driver.fast_path.written,
         };
         commit(target, tasks, planner, frontier, persistence)?;
-        if P::STORED {
+        if persistence.is_stored() {
             write_barrier(driver, persistence, planner, frontier, tasks).await?;
         }
-        driver.emit_progress(|| EventKind::SuperstepFinished);
+        driver.emit_progress(|| AnyEventKind::SuperstepFinished);
         driver.emit_values();
-        Ok(())
-    }
+    Ok(())
 }
 
 /// The results of those tasks that have one.
-fn results<'t, S: State>(tasks: impl Iterator<Item = &'t TaskRun<S>>) -> Vec<TaskResult<'t, S>> {
+fn results<'t>(tasks: impl Iterator<Item = &'t TaskRun>) -> Vec<TaskResult<'t>> {
     tasks
         .filter(|task| task.is_finished())
         .map(TaskRun::result)
@@ -81,13 +73,13 @@ fn results<'t, S: State>(tasks: impl Iterator<Item = &'t TaskRun<S>>) -> Vec<Tas
 
 /// Runs the tasks, as many at a time as the settings allow. Of several tasks of a stored run, those that have ended are added to
 /// `ended`, in the order in which they ended.
-async fn run_tasks<'t, F: Flow, P: Persistence<F::State>>(
-    driver: &mut Driver<F>,
-    persistence: &mut P,
-    tasks: &'t mut [TaskRun<F::State>],
-    dispositions: Vec<TaskDisposition<F::State>>,
-    ended: &mut Vec<&'t mut TaskRun<F::State>>,
-) -> Result<(), Abort<F::State>> {
+async fn run_tasks<'t>(
+    driver: &mut Driver,
+    persistence: &mut dyn Persistence,
+    tasks: &'t mut [TaskRun],
+    dispositions: Vec<TaskDisposition>,
+    ended: &mut Vec<&'t mut TaskRun>,
+) -> Result<(), Abort> {
     let max_concurrency = driver.max_concurrency();
     let Driver {
         flow,
@@ -98,11 +90,11 @@ async fn run_tasks<'t, F: Flow, P: Persistence<F::State>>(
         fast_path,
         ..
     } = driver;
-    let (flow, extras, state) = (&**flow, extras.as_deref(), &*state);
-    let services = scope.shared.services.as_deref().filter(|_| P::STORED);
+    let (flow, extras, state) = (&**flow, extras.as_deref(), &**state);
+    let services = scope.shared.services.as_deref();
     // A task that is alone has ended when the superstep has.
-    let has_others = P::STORED && tasks.len() > 1;
-    let reported = |task: &'t mut TaskRun<_>| (has_others && task.is_finished()).then_some(task);
+    let has_others = persistence.is_stored() && tasks.len() > 1;
+    let reported = |task: &'t mut TaskRun| (has_others && task.is_finished()).then_some(task);
     let mut tasks = tasks.iter_mut();
     let mut dispositions = dispositions.into_iter();
     let place = pin!(None);
@@ -125,8 +117,8 @@ async fn run_tasks<'t, F: Flow, P: Persistence<F::State>>(
             return Ok(());
         }
         if has_others {
-            let finished = ended.iter().map(|task| task.result());
-            let written = persistence.tasks_finished(&scope.shared.plan, finished);
+            let mut finished = ended.iter().map(|task| task.result());
+            let written = persistence.tasks_finished(&scope.shared.plan, &mut finished);
             written.map_err(Abort::of_thread)?;
         }
         let next = poll_fn(|cx| in_flight.poll_next(cx));

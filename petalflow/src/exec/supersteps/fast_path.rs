@@ -2,18 +2,19 @@
 //! stored. One runs after another without a list of tasks, an allocation or a lock.
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::Pin;
 use std::task::Poll;
 
 use petalflow_graph::NodeIdx;
 
 use super::driver::Driver;
+use crate::erased::Lane;
 use crate::error::{Failure, Panicked};
 use crate::exec::control::abort::Abort;
 use crate::exec::control::watch::poll_watch;
 use crate::exec::persistence::task_end::TaskEnd;
 use crate::exec::task::failure::handle_failure;
-use crate::flow::{Flow, Step, next_on_fast_path};
+use crate::flow::next_on_fast_path;
 use crate::future::poll_caught;
 use crate::plan::ExecutionPlan;
 use crate::superstep::{Task, commit_one};
@@ -33,10 +34,10 @@ pub(in crate::exec) fn fast_node(plan: &ExecutionPlan, frontier: &[Task]) -> Opt
 ///
 /// From node to node the run stays in the generated dispatch, as long as [`Step::advance`] returns the next one: leaving and
 /// entering it costs more than the rest of a superstep.
-pub(in crate::exec) async fn run_fast_path<F: Flow>(
-    driver: &mut Driver<F>,
+pub(in crate::exec) async fn run_fast_path(
+    driver: &mut Driver,
     mut node: NodeIdx,
-) -> Result<(NodeIdx, TaskEnd), Abort<F::State>> {
+) -> Result<(NodeIdx, TaskEnd), Abort> {
     loop {
         if driver.before_superstep(&[Task::plain(node)])? {
             driver.yield_now().await?;
@@ -54,9 +55,13 @@ pub(in crate::exec) async fn run_fast_path<F: Flow>(
                 effects,
                 ..
             } = &mut *driver;
-            let mut step = Step::on_fast_path(fast_path, scope, state, effects);
-            let mut step = pin!(flow.step(node.as_u32(), &mut step));
-            poll_fn(|cx| match poll_caught(step.as_mut(), cx) {
+            let mut lane = flow.run_lane(Lane {
+                fast_path,
+                scope,
+                state: &mut **state,
+                effects: &mut **effects,
+            });
+            poll_fn(|cx| match poll_caught(Pin::new(&mut lane), cx) {
                 Poll::Ready(ended) => Poll::Ready(Ok(ended)),
                 Poll::Pending => poll_watch(watch, cx).map(Err),
             })
@@ -84,20 +89,20 @@ pub(in crate::exec) async fn run_fast_path<F: Flow>(
         };
         let refused = |error| Abort::refused(vec![scope.shared.plan.name(node).to_string()], error);
         let Some(failure) = failure else {
-            let next = next_on_fast_path(&scope.shared.plan, node, effects);
-            commit_one(state, &mut fast_path.written, &mut effects.update).map_err(refused)?;
+            let next = next_on_fast_path(&scope.shared.plan, node, effects.choice());
+            commit_one(&mut **state, &mut fast_path.written, &mut **effects).map_err(refused)?;
             match next {
                 Some(next) => {
-                    effects.forget_choice();
+                    effects.choice_mut().clear();
                     node = next;
                 }
                 None => return Ok((node, TaskEnd::Done)),
             }
             continue;
         };
-        let end = handle_failure(extras.as_deref(), scope, failure, effects)?;
+        let end = handle_failure(extras.as_deref(), scope, failure, &mut **effects)?;
         // The record of the failure, if there is one, is the only write of this superstep.
-        commit_one(state, &mut fast_path.written, &mut effects.update).map_err(refused)?;
+        commit_one(&mut **state, &mut fast_path.written, &mut **effects).map_err(refused)?;
         return Ok((node, end));
     }
 }

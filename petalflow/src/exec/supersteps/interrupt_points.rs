@@ -9,18 +9,17 @@ use crate::error::{FailureKind, NodeError};
 use crate::exec::control::abort::Abort;
 use crate::exec::persistence::{InterruptDecision, LostKeys, Persistence, TaskDisposition};
 use crate::exec::task::task_run::TaskRun;
-use crate::flow::Flow;
 use crate::outcome::RunErrorKind;
 use crate::plan::{ExecutionPlan, InterruptPoint};
-use crate::state::{KeySet, State};
+use crate::state::{KeyMeta, KeySet};
 use crate::superstep::Task;
 
 /// Decides what to do with each task of the frontier; tasks beyond the end of the list run.
-pub(in crate::exec) fn dispositions<F: Flow, P: Persistence<F::State>>(
-    driver: &Driver<F>,
+pub(in crate::exec) fn dispositions(
+    driver: &Driver,
     frontier: &[Task],
-    persistence: &mut P,
-) -> Result<Vec<TaskDisposition<F::State>>, Abort<F::State>> {
+    persistence: &mut dyn Persistence,
+) -> Result<Vec<TaskDisposition>, Abort> {
     let plan = driver.plan();
     let mut dispositions = persistence.superstep_begun(plan, frontier);
     if plan.interrupt_points.is_empty() {
@@ -53,11 +52,11 @@ pub(in crate::exec) fn dispositions<F: Flow, P: Persistence<F::State>>(
 }
 
 /// The stored names of the nodes that have run and after which the run waits for a person.
-pub(in crate::exec) fn points_after<F: Flow>(
-    driver: &Driver<F>,
-    tasks: &[TaskRun<F::State>],
+pub(in crate::exec) fn points_after(
+    driver: &Driver,
+    tasks: &[TaskRun],
     lost: LostKeys,
-) -> Result<Vec<String>, Abort<F::State>> {
+) -> Result<Vec<String>, Abort> {
     let plan = driver.plan();
     let mut stops = Vec::new();
     for (index, point) in plan.interrupt_points.iter().enumerate() {
@@ -70,15 +69,9 @@ pub(in crate::exec) fn points_after<F: Flow>(
             stops.push((point.node, name.to_string()));
         }
     }
-    Ok(in_node_order(stops))
-}
-
-/// The names in the order of the nodes, as the interrupts before nodes and the questions.
-///
-/// Not generic, so that programs do not compile the sort.
-fn in_node_order(mut stops: Vec<(NodeIdx, String)>) -> Vec<String> {
+    // In the order of the nodes, as the interrupts before nodes and the questions.
     stops.sort_by_key(|(node, _)| *node);
-    stops.into_iter().map(|(_, name)| name).collect()
+    Ok(stops.into_iter().map(|(_, name)| name).collect())
 }
 
 fn points_before(
@@ -90,18 +83,19 @@ fn points_before(
 }
 
 /// Calls the guard of an interrupt.
-fn guard_stops<F: Flow>(
-    driver: &Driver<F>,
+fn guard_stops(
+    driver: &Driver,
     point: usize,
     node: NodeIdx,
     when: &str,
     lost: LostKeys,
-) -> Result<bool, Abort<F::State>> {
-    let state = &driver.state;
+) -> Result<bool, Abort> {
+    let state = &*driver.state;
+    let keys = state.ty().keys;
     let reads = driver.plan().interrupt_points[point].reads;
     let called = catch_unwind(AssertUnwindSafe(|| {
         if let Some(key) = lost.read_by(reads) {
-            return Err(lost_key::<F::State>(key, reads).into());
+            return Err(lost_key(&keys[key], reads).into());
         }
         driver.flow.guard(petalflow_graph::to_u32(point), state)
     }));
@@ -116,39 +110,40 @@ fn guard_stops<F: Flow>(
 }
 
 /// Fails if a task that runs would read a value that was lost.
-fn check_lost<F: Flow>(
-    driver: &Driver<F>,
+fn check_lost(
+    driver: &Driver,
     frontier: &[Task],
-    dispositions: &[TaskDisposition<F::State>],
+    dispositions: &[TaskDisposition],
     lost: LostKeys,
-) -> Result<(), Abort<F::State>> {
+) -> Result<(), Abort> {
     if lost.is_empty() {
         return Ok(());
     }
+    let keys = driver.state.ty().keys;
     for (index, task) in frontier.iter().enumerate() {
         let runs = matches!(dispositions.get(index), None | Some(TaskDisposition::Run));
         let reads = driver.plan().reads(task.node);
         if let Some(key) = lost.read_by(reads).filter(|_| runs) {
-            let problem = lost_key::<F::State>(key, reads);
+            let problem = lost_key(&keys[key], reads);
             return Err(failed(driver, task.node, problem));
         }
     }
     Ok(())
 }
 
-fn lost_key<S: State>(key: usize, reads: Option<KeySet>) -> String {
+fn lost_key(key: &KeyMeta, reads: Option<KeySet>) -> String {
     let reads = match reads {
         Some(_) => "it reads the key",
         None => "it takes the whole state, with the key",
     };
     format!(
         "{reads} `{}`, which is `untracked`: its value was not stored when the thread stopped; resume with a new value, `Resume::new().update(..)`, or at a node that writes it, `Resume::new().goto(..)`, or remove `untracked`",
-        S::KEYS[key].name
+        key.name
     )
 }
 
 /// The error for a node or its interrupt.
-fn failed<F: Flow>(driver: &Driver<F>, node: NodeIdx, problem: String) -> Abort<F::State> {
+fn failed(driver: &Driver, node: NodeIdx, problem: String) -> Abort {
     Abort::new(RunErrorKind::Node(NodeError::new(
         driver.plan().name(node),
         &driver.scope.shared.namespace,

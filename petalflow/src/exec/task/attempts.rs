@@ -6,23 +6,22 @@ use std::sync::Arc;
 use std::task::Poll::{Pending, Ready};
 use std::time::Duration;
 
-use crate::error::{BoxError, Failure, FailureKind, TooDeep};
-use crate::event::EventKind;
+use crate::erased::{AnyEffects, AnyFlow, AnyState};
+use crate::error::{Failure, FailureKind, TooDeep};
+use crate::event::AnyEventKind;
 use crate::exec::Extras;
-use crate::flow::{Flow, Step};
-use crate::future::{BoxFuture, caught};
-use crate::middleware::{Innermost, Next, NodeCall};
-use crate::node::{Effects, LastActivity, Scope};
+use crate::future::caught;
+use crate::middleware::{AnyCall, AnyNext};
+use crate::node::{LastActivity, Scope};
 use crate::policy::pause;
-use crate::state::State;
 
 /// Runs a task until an attempt succeeds or no retry is left. Each attempt begins without writes.
-pub(in crate::exec) async fn run_attempts<F: Flow>(
-    flow: &F,
-    extras: &Extras<F::State>,
+pub(in crate::exec) async fn run_attempts(
+    flow: &dyn AnyFlow,
+    extras: &Extras,
     scope: &mut Scope,
-    state: &F::State,
-    effects: &mut Effects<F::State>,
+    state: &dyn AnyState,
+    effects: &mut dyn AnyEffects,
 ) -> Result<(), Failure> {
     if extras.sink.is_some() {
         scope.set_info();
@@ -41,7 +40,7 @@ pub(in crate::exec) async fn run_attempts<F: Flow>(
         scope.attempt += 1;
         effects.clear();
         if let Some(sink) = extras.sink.as_ref().filter(|sink| sink.wants_progress()) {
-            sink.send(scope.event(EventKind::NodeStarted));
+            sink.send(scope.event(AnyEventKind::NodeStarted));
         }
         let failure = match run_attempt(flow, extras, scope, state, effects).await {
             Ok(()) => {
@@ -61,14 +60,14 @@ pub(in crate::exec) async fn run_attempts<F: Flow>(
             if scope.attempt > 1 {
                 scope.shared.set_retried(scope.task_id(), None);
             }
-            emit(Some(extras), scope, || EventKind::NodeFailed {
+            emit(Some(extras), scope, || AnyEventKind::NodeFailed {
                 error: failure.describe(scope),
             });
             return Err(failure);
         };
         let error = failure.describe(scope);
         scope.shared.set_retried(scope.task_id(), Some(&error));
-        emit(Some(extras), scope, || EventKind::Retry { error, wait });
+        emit(Some(extras), scope, || AnyEventKind::Retry { error, wait });
         pause(wait).await;
     }
 }
@@ -83,20 +82,20 @@ fn wait_before_next(scope: &Scope, failure: &Failure) -> Option<Duration> {
     policy.wait_after(scope.attempt, failure.source())
 }
 
-fn emit_finished<S: State>(extras: &Extras<S>, scope: &Scope, effects: &Effects<S>, cached: bool) {
-    emit(Some(extras), scope, || EventKind::NodeFinished {
-        update: effects.update.clone(),
+fn emit_finished(extras: &Extras, scope: &Scope, effects: &dyn AnyEffects, cached: bool) {
+    emit(Some(extras), scope, || AnyEventKind::NodeFinished {
+        update: effects.clone_writes(),
         cached,
     });
 }
 
 /// Runs one attempt within its timeouts.
-async fn run_attempt<F: Flow>(
-    flow: &F,
-    extras: &Extras<F::State>,
+async fn run_attempt(
+    flow: &dyn AnyFlow,
+    extras: &Extras,
     scope: &mut Scope,
-    state: &F::State,
-    effects: &mut Effects<F::State>,
+    state: &dyn AnyState,
+    effects: &mut dyn AnyEffects,
 ) -> Result<(), Failure> {
     let policy = &scope.shared.plan.policies[scope.node.index()];
     let (timeout, idle) = (policy.timeout, policy.idle);
@@ -149,53 +148,32 @@ async fn first_of<T>(
 }
 
 /// Runs the node inside its middleware.
-async fn run_layers<F: Flow>(
-    flow: &F,
-    extras: &Extras<F::State>,
+async fn run_layers(
+    flow: &dyn AnyFlow,
+    extras: &Extras,
     scope: &Scope,
-    state: &F::State,
-    effects: &mut Effects<F::State>,
+    state: &dyn AnyState,
+    effects: &mut dyn AnyEffects,
 ) -> Result<(), Failure> {
     if extras.middleware.is_empty() {
-        let mut step = Step::task(scope, state, effects);
-        caught(pin!(flow.step(scope.node.as_u32(), &mut step))).await
+        caught(pin!(flow.run_node(scope, state, effects))).await
     } else {
-        let call = NodeCall {
+        let call = AnyCall {
             state,
             effects,
             scope,
         };
         // Called inside the future, so that a panic before the future is made is caught as well.
-        let layers = async { Next::new(&extras.middleware, &Node(flow)).run(call).await };
+        let layers = async { AnyNext::new(&extras.middleware, flow).run(call).await };
         caught(pin!(layers)).await
     }
 }
 
-/// The node itself, as the innermost layer.
-struct Node<'f, F>(&'f F);
-
-impl<F: Flow> Innermost<F::State> for Node<'_, F> {
-    fn run<'a>(
-        &'a self,
-        NodeCall {
-            scope,
-            state,
-            effects,
-        }: NodeCall<'a, F::State>,
-    ) -> BoxFuture<'a, Result<(), BoxError>> {
-        Box::pin(async move {
-            self.0
-                .step(scope.node.as_u32(), &mut Step::task(scope, state, effects))
-                .await
-        })
-    }
-}
-
 /// Sends an event of a task, if there is a listener.
-pub(in crate::exec) fn emit<S: State>(
-    extras: Option<&Extras<S>>,
+pub(in crate::exec) fn emit(
+    extras: Option<&Extras>,
     scope: &Scope,
-    kind: impl FnOnce() -> EventKind<S>,
+    kind: impl FnOnce() -> AnyEventKind,
 ) {
     if let Some(sink) = extras.and_then(|extras| extras.sink.as_ref()) {
         sink.send(scope.event(kind()));

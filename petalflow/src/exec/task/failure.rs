@@ -2,21 +2,21 @@
 
 use crate::cancel_token::RunToken;
 use crate::delivery::Delivery;
+use crate::erased::AnyEffects;
 use crate::error::{Failure, NodeError};
 use crate::exec::Extras;
 use crate::exec::control::abort::Abort;
 use crate::exec::persistence::task_end::TaskEnd;
-use crate::node::{Effects, Scope};
+use crate::node::Scope;
 use crate::outcome::{RunError, RunErrorKind};
-use crate::state::State;
 
 /// Decides what a failed task does to the run: take its `catch` edge, record the failure, or end the run.
-pub(in crate::exec) fn handle_failure<S: State>(
-    extras: Option<&Extras<S>>,
+pub(in crate::exec) fn handle_failure(
+    extras: Option<&Extras>,
     scope: &Scope,
     failure: Failure,
-    effects: &mut Effects<S>,
-) -> Result<TaskEnd, Abort<S>> {
+    effects: &mut dyn AnyEffects,
+) -> Result<TaskEnd, Abort> {
     let error: NodeError = failure.describe(scope);
     effects.clear();
     let task = || scope.shared.services.is_some().then(|| scope.task_id());
@@ -36,7 +36,7 @@ pub(in crate::exec) fn handle_failure<S: State>(
         });
     }
     if let Some(record) = extras.and_then(|extras| extras.record_failure) {
-        record(error, &mut effects.update);
+        record(error, effects);
         return Ok(TaskEnd::Ignored);
     }
     Err(Abort::of_node(error, failure.into_source(), task()))

@@ -7,7 +7,6 @@ use std::task::Poll;
 use crate::exec::control::abort::Abort;
 use crate::exec::control::watch::{Stop, Watch, poll_watch, watched};
 use crate::exec::persistence::{Committed, Persistence};
-use crate::state::State;
 use crate::task_services::{DriverRequest, TaskServices};
 
 /// What the driver waited for.
@@ -35,12 +34,12 @@ pub(in crate::exec) fn next_event<T>(
 }
 
 /// Serves the request of a task.
-pub(in crate::exec) async fn serve<S: State, P: Persistence<S>>(
+pub(in crate::exec) async fn serve(
     request: DriverRequest,
     watch: &mut Option<Box<Watch>>,
-    persistence: &mut P,
-    committed: Committed<'_, S>,
-) -> Result<(), Abort<S>> {
+    persistence: &mut dyn Persistence,
+    committed: Committed<'_>,
+) -> Result<(), Abort> {
     match request {
         DriverRequest::Abort(problem) => Err(Abort::of_task(problem.0, problem.1)),
         DriverRequest::Flush => watched(watch, persistence.flush(committed))

@@ -1,45 +1,45 @@
 //! A task of a superstep, and the future that runs it.
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use petalflow_graph::ItemIdx;
 
 use super::attempts::{emit, run_attempts};
 use super::failure::handle_failure;
+use crate::erased::{AnyFlow, AnyState, EffectsBox, StateType};
 use crate::error::Failure;
-use crate::event::EventKind;
+use crate::event::AnyEventKind;
 use crate::exec::Extras;
 use crate::exec::control::abort::Abort;
 use crate::exec::persistence::TaskDisposition;
 use crate::exec::persistence::task_end::{TaskEnd, TaskResult};
-use crate::flow::{Flow, Step};
 use crate::future::{BoxFuture, poll_once};
-use crate::node::{Effects, Scope};
-use crate::state::State;
+use crate::node::Scope;
 use crate::superstep::Task;
 use crate::task_services::question::until_asked;
 
 /// A task of a superstep.
-pub(crate) struct TaskRun<S: State> {
+pub(crate) struct TaskRun {
     pub(crate) scope: Scope,
-    pub(in crate::exec) effects: Effects<S>,
+    pub(in crate::exec) effects: EffectsBox,
     pub(in crate::exec) end: TaskEnd,
 }
 
 /// Makes the tasks of a frontier. Their memory is that of earlier tasks, where there were as many.
-pub(in crate::exec) fn prepare_tasks<'t, S: State>(
-    memory: &'t mut Vec<TaskRun<S>>,
+pub(in crate::exec) fn prepare_tasks<'t>(
+    memory: &'t mut Vec<TaskRun>,
+    ty: &StateType,
     run: &Scope,
     superstep: u64,
     frontier: impl ExactSizeIterator<Item = Task>,
-) -> &'t mut [TaskRun<S>] {
+) -> &'t mut [TaskRun] {
     let width = frontier.len();
     while memory.len() < width {
         memory.push(TaskRun {
             scope: run.clone(),
-            effects: Effects::default(),
+            effects: (ty.no_effects)(),
             end: TaskEnd::Unfinished,
         });
     }
@@ -58,25 +58,25 @@ pub(in crate::exec) fn prepare_tasks<'t, S: State>(
 }
 
 /// Runs one task, unless it has ended before or waits for a person. Returns it with its end. Fails if its failure ends the run.
-pub(in crate::exec) async fn run_task<'t, F: Flow>(
-    flow: &F,
-    extras: Option<&Extras<F::State>>,
-    state: &F::State,
-    task: &'t mut TaskRun<F::State>,
-    disposition: TaskDisposition<F::State>,
-) -> Result<&'t mut TaskRun<F::State>, Abort<F::State>> {
+pub(in crate::exec) async fn run_task<'t>(
+    flow: &dyn AnyFlow,
+    extras: Option<&Extras>,
+    state: &dyn AnyState,
+    task: &'t mut TaskRun,
+    disposition: TaskDisposition,
+) -> Result<&'t mut TaskRun, Abort> {
     match disposition {
         TaskDisposition::Run => {}
         TaskDisposition::Finished(finished) => {
             (task.effects, task.end) = (finished.effects, finished.end);
-            emit(extras, &task.scope, || EventKind::NodeRestored {
-                update: task.effects.update.clone(),
+            emit(extras, &task.scope, || AnyEventKind::NodeRestored {
+                update: task.effects.clone_writes(),
             });
             return Ok(task);
         }
         TaskDisposition::Skip => {
             task.end = TaskEnd::Ignored;
-            emit(extras, &task.scope, || EventKind::NodeSkipped);
+            emit(extras, &task.scope, || AnyEventKind::NodeSkipped);
             return Ok(task);
         }
         TaskDisposition::Wait => return Ok(task),
@@ -89,7 +89,8 @@ pub(in crate::exec) async fn run_task<'t, F: Flow>(
         let (superstep, node, send) = (scope.superstep, scope.node, scope.send());
         let mut attempts: BoxFuture<'_, _> = Box::pin(async move {
             let none = Extras::default();
-            run_attempts(flow, extras.unwrap_or(&none), scope, state, effects).await
+            let extras = extras.unwrap_or(&none);
+            run_attempts(flow, extras, scope, state, &mut **effects).await
         });
         match &shared.services {
             Some(services) => {
@@ -100,10 +101,8 @@ pub(in crate::exec) async fn run_task<'t, F: Flow>(
         }
     } else {
         let scope = &*scope;
-        let mut step = Step::task(scope, state, effects);
-        // Pinned in this branch, so that the future holds the memory of one branch only.
-        let mut step = pin!(flow.step(scope.node.as_u32(), &mut step));
-        let once = poll_fn(move |cx| poll_once(step.as_mut(), cx));
+        let mut node = flow.run_node(scope, state, &mut **effects);
+        let once = poll_fn(move |cx| poll_once(Pin::new(&mut node), cx));
         match &scope.shared.services {
             Some(services) => until_asked(services, || scope.task_id(), pin!(once)).await,
             None => Some(once.await),
@@ -115,16 +114,16 @@ pub(in crate::exec) async fn run_task<'t, F: Flow>(
     Ok(task)
 }
 
-impl<S: State> TaskRun<S> {
+impl TaskRun {
     /// The task ended with this result of its last attempt. Fails if its failure ends the run.
     pub(in crate::exec) fn end_with(
         &mut self,
-        extras: Option<&Extras<S>>,
+        extras: Option<&Extras>,
         result: Result<(), Failure>,
-    ) -> Result<(), Abort<S>> {
+    ) -> Result<(), Abort> {
         self.end = match result {
             Ok(()) => TaskEnd::Done,
-            Err(failure) => handle_failure(extras, &self.scope, failure, &mut self.effects)?,
+            Err(failure) => handle_failure(extras, &self.scope, failure, &mut *self.effects)?,
         };
         Ok(())
     }
@@ -133,11 +132,11 @@ impl<S: State> TaskRun<S> {
         !matches!(self.end, TaskEnd::Unfinished)
     }
 
-    pub(crate) fn result(&self) -> TaskResult<'_, S> {
+    pub(crate) fn result(&self) -> TaskResult<'_> {
         TaskResult {
             id: self.scope.task_id(),
             node: self.scope.node,
-            effects: &self.effects,
+            effects: &*self.effects,
             end: &self.end,
         }
     }

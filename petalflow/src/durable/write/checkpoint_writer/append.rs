@@ -9,7 +9,6 @@ use crate::clock::now_ms;
 use crate::exec::Committed;
 use crate::future::BoxFuture;
 use crate::outcome::ThreadError;
-use crate::state::State;
 
 /// A chain of checkpoints with fewer bytes gets no new base.
 const SMALLEST_CHAIN: u64 = 4 * 1024;
@@ -18,13 +17,13 @@ const SMALLEST_CHAIN: u64 = 4 * 1024;
 /// of the state, and a base would store it again.
 const WORTH_A_BASE: u64 = 3;
 
-impl<S: State> CheckpointWriter<S> {
+impl CheckpointWriter {
     /// Writes a checkpoint of an input, an answer or an edit. An answer or an edit is in the store when this returns, with any
     /// durability.
     pub(in crate::durable) async fn save_change(
         &mut self,
         planned: &PlannedFrontier<'_>,
-        committed: Committed<'_, S>,
+        committed: Committed<'_>,
     ) -> Result<(), ThreadError> {
         self.describe(planned)?;
         self.saved = false;
@@ -42,7 +41,7 @@ impl<S: State> CheckpointWriter<S> {
     /// Writes the last barrier as a checkpoint.
     pub(in crate::durable) async fn save(
         &mut self,
-        committed: Committed<'_, S>,
+        committed: Committed<'_>,
     ) -> Result<(), ThreadError> {
         self.encode(committed)?;
         self.write_encoded().await?;
@@ -53,7 +52,7 @@ impl<S: State> CheckpointWriter<S> {
     /// Writes the last barrier and waits until it is in the store, with any durability.
     pub(in crate::durable) async fn flush(
         &mut self,
-        committed: Committed<'_, S>,
+        committed: Committed<'_>,
     ) -> Result<(), ThreadError> {
         if !self.saved {
             self.save(committed).await?;
@@ -64,7 +63,7 @@ impl<S: State> CheckpointWriter<S> {
     /// Writes the last barrier at the end of the run, whether or not the run failed.
     pub(in crate::durable) async fn close(
         &mut self,
-        committed: Committed<'_, S>,
+        committed: Committed<'_>,
     ) -> Result<(), ThreadError> {
         if self.is_ahead {
             // A state that is ahead of its barrier is lost, as in a crash.
@@ -77,21 +76,21 @@ impl<S: State> CheckpointWriter<S> {
     /// Encodes the last barrier as the next checkpoint.
     pub(in crate::durable) fn encode(
         &mut self,
-        Committed { state, written }: Committed<'_, S>,
+        Committed { state, written }: Committed<'_>,
     ) -> Result<(), ThreadError> {
         let next = &mut self.next;
         let mut is_base = self.builds_on.is_none() || self.builds_on != self.newest;
         is_base |= self.pruning.needs_base(self.size.checkpoints);
         if !is_base && self.size.bytes >= self.size.limit.max(SMALLEST_CHAIN) {
-            next.keys.save_all(&self.codec, state, written)?;
+            next.keys.save_all(self.codec, state, written)?;
             self.size.limit = next.keys.size().saturating_mul(WORTH_A_BASE);
             is_base = self.size.bytes >= self.size.limit;
         }
         let keys = &mut next.keys;
         if is_base {
-            self.dirty.take_all(&self.codec, state, written, keys)?;
+            self.dirty.take_all(self.codec, state, written, keys)?;
         } else {
-            self.dirty.take(&self.codec, state, written, keys)?;
+            self.dirty.take(self.codec, state, written, keys)?;
         }
         // The changes are encoded. Until this checkpoint is known to be in the store, the next one must not build on another.
         self.builds_on = None;
@@ -193,7 +192,7 @@ impl<S: State> CheckpointWriter<S> {
     /// The last barrier as a change of the thread. The caller applies it, before or together with later changes of this writer.
     pub(in crate::durable) fn change(
         &mut self,
-        committed: Committed<'_, S>,
+        committed: Committed<'_>,
     ) -> Result<StoreChange, ThreadError> {
         self.encode(committed)?;
         let change = StoreChange::Append {

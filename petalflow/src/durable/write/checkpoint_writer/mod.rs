@@ -20,19 +20,20 @@ use crate::durable::record::dirty_keys::{DirtyKeys, KeyEntries};
 use crate::durable::record::fingerprint::Fingerprint;
 use crate::durable::record::seq::{ChainSize, CheckpointSeq, Origin, Position};
 use crate::durable::record::task_entries::TaskEntries;
+use crate::erased::{AnyCodec, AnyEffects};
 use crate::ids::TaskId;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
-use crate::state::{KeySet, State, StateCodec};
+use crate::state::KeySet;
 use crate::superstep::{Planner, Task};
 use crate::task_services::{StoredMark, TaskServices};
 use pruning::Pruning;
 
 /// Writes the checkpoints of one flow on a thread.
-pub(crate) struct CheckpointWriter<S: State> {
+pub(crate) struct CheckpointWriter {
     storage: ThreadStorage,
     namespace: String,
-    codec: StateCodec<S>,
+    codec: AnyCodec,
     fingerprint: Fingerprint,
     durability: Durability,
     /// The newest checkpoint in the store.
@@ -100,13 +101,13 @@ pub(crate) struct PlannedFrontier<'a> {
     pub(crate) superstep: u64,
 }
 
-impl<S: State> CheckpointWriter<S> {
+impl CheckpointWriter {
     /// A writer after the newest checkpoint in the store, if there is one. Its first checkpoint builds on no other, unless it
     /// [follows](Self::follow) that one.
     pub(in crate::durable) fn new(
         storage: ThreadStorage,
         namespace: String,
-        codec: StateCodec<S>,
+        codec: AnyCodec,
         fingerprint: Fingerprint,
         durability: Durability,
         newest: Option<CheckpointSeq>,
@@ -259,20 +260,17 @@ impl<S: State> CheckpointWriter<S> {
 
     /// The values of these keys have changed in another way than by writes.
     pub(in crate::durable) fn mark_changed(&mut self, keys: KeySet) {
-        self.dirty.mark::<S>(keys);
+        self.dirty.mark(self.codec.ty, keys);
     }
 
     /// Records the writes of a superstep, before they are applied.
-    pub(in crate::durable) fn record_writes<'a>(
+    pub(in crate::durable) fn record_writes(
         &mut self,
-        updates: impl Iterator<Item = &'a S::Update>,
+        effects: &[&dyn AnyEffects],
         overwritten: KeySet,
-    ) -> Result<(), ThreadError>
-    where
-        S: 'a,
-    {
+    ) -> Result<(), ThreadError> {
         self.is_ahead = true;
-        self.dirty.record(&self.codec, updates, overwritten)
+        self.dirty.record(self.codec, effects, overwritten)
     }
 
     /// A superstep was committed. Returns whether the durability asks for a checkpoint now.
@@ -331,8 +329,8 @@ impl<S: State> CheckpointWriter<S> {
         &self.namespace
     }
 
-    pub(in crate::durable) fn codec(&self) -> &StateCodec<S> {
-        &self.codec
+    pub(in crate::durable) fn codec(&self) -> AnyCodec {
+        self.codec
     }
 
     pub(in crate::durable) fn fingerprint(&self) -> &Fingerprint {
@@ -390,7 +388,7 @@ impl<S: State> CheckpointWriter<S> {
     }
 }
 
-impl<S: State> Drop for CheckpointWriter<S> {
+impl Drop for CheckpointWriter {
     fn drop(&mut self) {
         // The run was dropped. Its last write must not reach the store during the next run on the thread.
         if let Some(in_flight) = &self.in_flight {

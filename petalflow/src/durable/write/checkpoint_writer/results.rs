@@ -2,29 +2,24 @@
 
 use super::CheckpointWriter;
 use crate::checkpoint::{StoreError, StoredWrite, WriteName};
-use crate::durable::record::dirty_keys::untracked;
 use crate::durable::results::task_results::save_finished;
 use crate::error::NodeError;
 use crate::exec::TaskResult;
 use crate::ids::TaskId;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
-use crate::state::{State, Update as _};
 use crate::task_services::question::WaitingQuestion;
 
-impl<S: State> CheckpointWriter<S> {
+impl CheckpointWriter {
     /// Starts to write the results of tasks that have finished while others still run.
     ///
     /// Does nothing while another write is in flight, or while the barrier is not in the store: after a crash, other tasks
     /// could run from an older barrier.
-    pub(in crate::durable) fn write_finished<'a>(
+    pub(in crate::durable) fn write_finished(
         &mut self,
         plan: &ExecutionPlan,
-        finished: impl ExactSizeIterator<Item = TaskResult<'a, S>>,
-    ) -> Result<(), ThreadError>
-    where
-        S: 'a,
-    {
+        finished: &mut dyn ExactSizeIterator<Item = TaskResult<'_>>,
+    ) -> Result<(), ThreadError> {
         let busy = self
             .in_flight
             .as_ref()
@@ -54,16 +49,13 @@ impl<S: State> CheckpointWriter<S> {
 
     /// Writes the results of a superstep that is not committed: what its tasks have finished, the failures, and the
     /// questions. The barrier is in the store.
-    pub(in crate::durable) async fn write_stopped<'a>(
+    pub(in crate::durable) async fn write_stopped(
         &mut self,
         plan: &ExecutionPlan,
-        finished: Vec<TaskResult<'a, S>>,
+        finished: Vec<TaskResult<'_>>,
         failed: Vec<(TaskId, NodeError)>,
         questions: &[WaitingQuestion],
-    ) -> Result<(), ThreadError>
-    where
-        S: 'a,
-    {
+    ) -> Result<(), ThreadError> {
         let mut writes = self.encode_results(plan, finished.into_iter())?;
         for (task, error) in failed {
             let mut bytes = Vec::new();
@@ -100,19 +92,17 @@ impl<S: State> CheckpointWriter<S> {
     fn encode_results<'a>(
         &self,
         plan: &ExecutionPlan,
-        finished: impl Iterator<Item = TaskResult<'a, S>>,
-    ) -> Result<Vec<StoredWrite>, ThreadError>
-    where
-        S: 'a,
-    {
+        finished: impl Iterator<Item = TaskResult<'a>>,
+    ) -> Result<Vec<StoredWrite>, ThreadError> {
+        let untracked = self.codec.ty.untracked;
         finished
             .skip(self.written_results)
             .filter(|result| {
-                let written = result.effects.update.written();
-                written.intersection(untracked::<S>()).is_empty()
+                let written = result.effects.written();
+                written.intersection(untracked).is_empty()
             })
             .map(|result| {
-                let bytes = save_finished(&self.codec, &self.fingerprint, plan, &result)?;
+                let bytes = save_finished(self.codec, &self.fingerprint, plan, &result)?;
                 Ok(StoredWrite::new(result.id, WriteName::Done, bytes))
             })
             .collect()

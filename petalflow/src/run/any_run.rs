@@ -1,80 +1,37 @@
-//! The future of a run.
+//! The future of a run, without the types of its flow.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use crate::erased::{AnyFlow, StateBox};
 use crate::error::catch;
 use crate::event::Sink;
 use crate::exec::{Begin, BeginBarrier, Start, drive};
-use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::outcome::RunError;
 
-/// A run of a flow: a future of the final state, or a stream of [events](Self::events).
-///
-/// The run begins when it is first polled.
-///
-/// # Errors
-///
-/// A [`RunError`] with one of these [kinds](crate::run::RunErrorKind): a node failed after its last attempt, a write
-/// was rejected, managed values are missing, or the run was stopped by its limit, a timeout or a token. The error
-/// contains the last committed state.
-///
-/// # Panics
-///
-/// If it is polled again after it has ended. No panic of the program's code propagates: that of a node is a failure of the
-/// node, and any other ends the run with [`RunErrorKind::Panic`](crate::run::RunErrorKind::Panic).
-///
-/// # Cancel safety
-///
-/// Dropping the future stops the run at once and drops every running node. A `blocking` node that has begun continues,
-/// and its result is discarded.
-///
-/// ```
-/// use petalflow::prelude::*;
-///
-/// #[state]
-/// struct Essay {
-///     #[key(input)]
-///     topic: String,
-///     draft: String,
-/// }
-///
-/// #[node(Essay)]
-/// async fn write(topic: &str) -> EssayDraft {
-///     EssayDraft(format!("about {topic}"))
-/// }
-///
-/// flow!(Write(Essay) { write });
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> petalflow::Result<()> {
-/// let essay = Write::run("petals".to_string()).await?;
-/// assert_eq!(essay.draft, "about petals");
-/// # Ok(())
-/// # }
-/// ```
-#[must_use = "a run does nothing before it is awaited"]
-pub struct Run<F: Flow>(Progress<F>);
+/// A [`Run`](super::Run) without the types of its flow.
+pub(crate) struct AnyRun(Progress);
+
 
 /// Three pointers, so that the task of a runtime that only awaits a run is small.
-enum Progress<F: Flow> {
-    Running(Running<F>),
+enum Progress {
+    Running(Running),
     /// It runs when it is polled. `None` if it has ended.
-    Waiting(Option<Box<Waiting<F>>>),
+    Waiting(Option<Box<Waiting>>),
 }
 
 /// A run that was begun. A panic that nothing inside it has caught ends it with an error.
-struct Running<F: Flow> {
-    future: BoxFuture<'static, Result<F::State, RunError>>,
+struct Running {
+    future: BoxFuture<'static, Result<StateBox, RunError>>,
     /// Its name is part of the error.
-    flow: Arc<F>,
+    flow: Arc<dyn AnyFlow>,
 }
 
-impl<F: Flow> Running<F> {
-    fn start(start: Start<F>) -> Self {
+impl Running {
+    fn start(start: Start) -> Self {
         let flow = Arc::clone(&start.flow);
         let future = catch(|| drive(start)).unwrap_or_else(|panicked| {
             let error = RunError::panicked(panicked, flow.name(), 0);
@@ -83,7 +40,7 @@ impl<F: Flow> Running<F> {
         Running { future, flow }
     }
 
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<F::State, RunError>> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<StateBox, RunError>> {
         let polled = catch(|| self.future.as_mut().poll(cx));
         polled.unwrap_or_else(|panicked| {
             let error = RunError::panicked(panicked, self.flow.name(), 0);
@@ -96,14 +53,14 @@ impl<F: Flow> Running<F> {
     clippy::large_enum_variant,
     reason = "it is boxed, and few runs are begun apart from their first poll"
 )]
-enum Waiting<F: Flow> {
+enum Waiting {
     /// Not yet begun.
-    Ready(Start<F>),
+    Ready(Start),
     /// On a thread: it has stored what it begins with.
-    Begun(Running<F>, Arc<BeginBarrier<F::State>>),
+    Begun(Running, Arc<BeginBarrier>),
 }
 
-impl<F: Flow> std::fmt::Debug for Run<F> {
+impl std::fmt::Debug for AnyRun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let progress = match &self.0 {
             Progress::Running(_) => "running",
@@ -117,17 +74,17 @@ impl<F: Flow> std::fmt::Debug for Run<F> {
     }
 }
 
-impl<F: Flow> Run<F> {
-    pub(crate) fn new(start: Start<F>) -> Self {
+impl AnyRun {
+    pub(crate) fn new(start: Start) -> Self {
         Self::waiting(Waiting::Ready(start))
     }
 
-    fn waiting(waiting: Waiting<F>) -> Self {
-        Run(Progress::Waiting(Some(Box::new(waiting))))
+    fn waiting(waiting: Waiting) -> Self {
+        AnyRun(Progress::Waiting(Some(Box::new(waiting))))
     }
 
     /// Sets the receiver of the run's events.
-    pub(crate) fn send_events_to(mut self, sink: Arc<dyn Sink<F::State>>) -> Self {
+    pub(crate) fn send_events_to(mut self, sink: Arc<dyn Sink>) -> Self {
         let Progress::Waiting(Some(waiting)) = &mut self.0 else {
             panic!("`events` must be called before the run is polled")
         };
@@ -166,7 +123,7 @@ impl<F: Flow> Run<F> {
     }
 
     /// The run, if it has not begun.
-    fn ready(&mut self) -> Option<&mut Start<F>> {
+    fn ready(&mut self) -> Option<&mut Start> {
         match &mut self.0 {
             Progress::Waiting(Some(waiting)) => match &mut **waiting {
                 Waiting::Ready(start) => Some(start),
@@ -177,7 +134,7 @@ impl<F: Flow> Run<F> {
     }
 
     /// The future that runs it.
-    fn start(self) -> Running<F> {
+    fn start(self) -> Running {
         match self.0 {
             Progress::Running(running) => running,
             Progress::Waiting(Some(waiting)) => match *waiting {
@@ -197,8 +154,8 @@ impl<F: Flow> Run<F> {
     }
 }
 
-impl<F: Flow> Future for Run<F> {
-    type Output = Result<F::State, RunError>;
+impl Future for AnyRun {
+    type Output = Result<StateBox, RunError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         loop {
@@ -207,7 +164,7 @@ impl<F: Flow> Future for Run<F> {
                 self.0 = Progress::Waiting(None);
                 return Poll::Ready(result);
             }
-            let run = Run(std::mem::replace(&mut self.0, Progress::Waiting(None)));
+            let run = AnyRun(std::mem::replace(&mut self.0, Progress::Waiting(None)));
             self.0 = Progress::Running(run.start());
         }
     }

@@ -1,0 +1,12 @@
+//! Threads without the types of their flow: all that is done with a thread.
+//!
+//! [`Threads`](super::Threads) and [`Thread`](super::Thread) are these with the types of a flow. The futures here are boxed:
+//! the body of an async function is otherwise compiled again by each crate that awaits it.
+
+mod bulk;
+mod reading;
+mod thread;
+mod threads;
+
+pub(super) use thread::AnyThread;
+pub(super) use threads::AnyThreads;

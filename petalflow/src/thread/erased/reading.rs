@@ -1,0 +1,112 @@
+//! Reads a stored thread.
+
+use std::collections::BTreeMap;
+
+use super::AnyThread;
+use crate::checkpoint::{StoreError, ThreadChange, ThreadInfo};
+use crate::durable;
+use crate::event::LoggedEvent;
+use crate::future::BoxFuture;
+use crate::outcome::ThreadError;
+use crate::plan::NodeNames;
+use crate::snapshot::{AnySnapshot, CheckpointInfo, HistoryQuery};
+
+impl AnyThread {
+    pub(in crate::thread) fn snapshot(
+        &self,
+    ) -> BoxFuture<'_, Result<Option<AnySnapshot>, ThreadError>> {
+        Box::pin(self.read_snapshot(None))
+    }
+
+    pub(in crate::thread) fn snapshot_at(
+        &self,
+        checkpoint: u64,
+    ) -> BoxFuture<'_, Result<AnySnapshot, ThreadError>> {
+        Box::pin(async move {
+            let snapshot = self.read_snapshot(Some(checkpoint)).await?;
+            snapshot.ok_or_else(|| ThreadError::UnknownCheckpoint {
+                thread: self.id.to_string(),
+                checkpoint,
+            })
+        })
+    }
+
+    async fn read_snapshot(
+        &self,
+        checkpoint: Option<u64>,
+    ) -> Result<Option<AnySnapshot>, ThreadError> {
+        let storage = self.checked()?;
+        let flow = &*self.threads.flow;
+        ThreadError::catch_panic(Box::pin(durable::snapshot(flow, &storage, checkpoint))).await
+    }
+
+    pub(in crate::thread) fn history(
+        &self,
+        query: HistoryQuery,
+    ) -> BoxFuture<'_, Result<Vec<CheckpointInfo>, ThreadError>> {
+        Box::pin(async move {
+            let storage = self.checked()?;
+            let plan = self.threads.flow.plan();
+            durable::history(&storage, NodeNames::Current(&plan), query).await
+        })
+    }
+
+    pub(in crate::thread) fn snapshots(
+        &self,
+        query: HistoryQuery,
+    ) -> BoxFuture<'_, Result<Vec<AnySnapshot>, ThreadError>> {
+        Box::pin(async move {
+            let mut snapshots = Vec::new();
+            for info in self.history(query).await? {
+                // A checkpoint may have been pruned in the meantime.
+                snapshots.extend(self.read_snapshot(Some(info.checkpoint)).await?);
+            }
+            Ok(snapshots)
+        })
+    }
+
+    pub(in crate::thread) fn info(&self) -> BoxFuture<'_, Result<Option<ThreadInfo>, ThreadError>> {
+        Box::pin(async move {
+            let Some(mut info) = self.checked()?.info().await? else {
+                return Ok(None);
+            };
+            match info.damage.take() {
+                Some(problem) => Err(StoreError::Damaged {
+                    thread: info.id,
+                    problem,
+                }
+                .into()),
+                None => Ok(Some(info)),
+            }
+        })
+    }
+
+    pub(in crate::thread) fn set_labels(
+        &self,
+        labels: BTreeMap<String, String>,
+    ) -> BoxFuture<'_, Result<(), ThreadError>> {
+        Box::pin(async move {
+            let storage = self.checked()?;
+            let mut texts = labels.iter().flat_map(|(name, value)| [name, value]);
+            if let Some(text) = texts.find(|text| text.len() > 255 || text.contains('\0')) {
+                return Err(ThreadError::Request(format!(
+                    "a label of thread `{}` has the text {text:?}: use at most 255 bytes, without NUL",
+                    self.id
+                )));
+            }
+            let change = ThreadChange::Labels(&labels);
+            Ok(storage.store.describe(&self.id, change, None).await?)
+        })
+    }
+
+    pub(in crate::thread) fn events_since(
+        &self,
+        number: u64,
+    ) -> BoxFuture<'_, Result<Vec<LoggedEvent>, ThreadError>> {
+        Box::pin(async move { durable::events_since(&self.checked()?, number).await })
+    }
+
+    pub(in crate::thread) fn last_event(&self) -> BoxFuture<'_, Result<u64, ThreadError>> {
+        Box::pin(async move { durable::last_event(&self.checked()?).await })
+    }
+}

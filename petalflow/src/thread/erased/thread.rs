@@ -1,0 +1,263 @@
+//! One thread, without the types of its flow.
+
+use std::sync::Arc;
+
+use super::AnyThreads;
+use crate::checkpoint::{Retention, ThreadStorage};
+use crate::durable::{self, Command, NewBase, ThreadClaim, ThreadStart};
+use crate::event::LogSettings;
+use crate::exec::{Begin, Start};
+use crate::future::BoxFuture;
+use crate::ids::Namespace;
+use crate::interrupt::AnyResume;
+use crate::outcome::{RunError, ThreadError, check_id};
+use crate::question::{AnswerError, Ask, Interrupt, open};
+use crate::run::AnyRun;
+use crate::snapshot::AnyEdit;
+use crate::task_services::question::answer::AnswerTarget;
+
+/// See [`Thread`](crate::thread::Thread).
+#[derive(Clone)]
+pub(in crate::thread) struct AnyThread {
+    pub(in crate::thread) threads: AnyThreads,
+    pub(in crate::thread) id: Arc<str>,
+}
+
+impl std::fmt::Debug for AnyThread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Thread")
+            .field("id", &self.id)
+            .field("flow", &self.threads.flow.name())
+            .finish_non_exhaustive()
+    }
+}
+
+impl AnyThread {
+    /// A run of the thread. `leaves_held`: it is refused if a person holds the thread.
+    pub(in crate::thread) fn run(&self, command: Command, leaves_held: bool) -> AnyRun {
+        let threads = &self.threads;
+        let start = ThreadStart {
+            storage: self.storage(),
+            namespace: Namespace::ROOT,
+            durability: threads.durability,
+            on_busy: threads.on_busy,
+            command,
+            retention: threads.retention,
+            event_log: threads.event_log.map(|events| LogSettings {
+                events,
+                filter: threads.event_filter.clone(),
+                role: threads.log_role,
+            }),
+            discard_pending: false,
+            leaves_held,
+            begin_barrier: None,
+            claimed: None,
+            nested: None,
+        };
+        AnyRun::new(Start {
+            flow: Arc::clone(&threads.flow),
+            settings: threads.settings.clone(),
+            begin: Begin::Stored(Box::new(start)),
+        })
+    }
+
+    pub(in crate::thread) fn resume(&self, resume: AnyResume) -> AnyRun {
+        self.run(Command::Resume(Box::new(resume)), false)
+    }
+
+    pub(in crate::thread) fn recover(&self) -> AnyRun {
+        self.run(Command::Resume(Box::default()), true)
+    }
+
+    /// The run that resumes the thread with an answer to the only question of the type `A` that it waits for.
+    pub(in crate::thread) fn answer<A: Ask>(
+        &self,
+        answer: A::Answer,
+    ) -> BoxFuture<'_, Result<AnyRun, RunError>> {
+        Box::pin(async move {
+            let question = self.only_question(A::NAME, Interrupt::asks::<A>).await;
+            let answer = question.and_then(|question| Ok(question.answer::<A>(answer)?));
+            let answer =
+                answer.map_err(|error| RunError::of_thread(error, self.threads.flow.name()))?;
+            let mut resume = AnyResume::default();
+            resume.answers.push(answer);
+            Ok(self.resume(resume))
+        })
+    }
+
+    /// The only question with this name that the thread waits for.
+    fn only_question(
+        &self,
+        name: &'static str,
+        is_asked: fn(&Interrupt) -> bool,
+    ) -> BoxFuture<'_, Result<Interrupt, ThreadError>> {
+        Box::pin(async move {
+            let snapshot = self.snapshot().await?.ok_or_else(|| self.unknown())?;
+            let waiting = snapshot.interrupts;
+            let mut asked: Vec<Interrupt> = waiting
+                .iter()
+                .filter(|interrupt| is_asked(interrupt))
+                .cloned()
+                .collect();
+            if asked.len() > 1 {
+                return Err(AnswerError::Ambiguous { waiting: asked }.into());
+            }
+            if let Some(question) = asked.pop() {
+                return Ok(question);
+            }
+            let question = AnswerTarget::Question(name);
+            let plan = self.threads.flow.plan();
+            durable::check_unanswered(&self.storage(), &plan, &[question]).await?;
+            Err(AnswerError::Value(format!(
+                "thread `{}` does not wait for an answer to `{name}`; it waits for {}",
+                self.id,
+                open(&waiting)
+            ))
+            .into())
+        })
+    }
+
+    pub(in crate::thread) fn fork(
+        &self,
+        checkpoint: u64,
+    ) -> BoxFuture<'_, Result<u64, ThreadError>> {
+        Box::pin(async move {
+            let (storage, _claim) = self.claimed().await?;
+            self.forked(&storage, checkpoint, &storage).await
+        })
+    }
+
+    /// Forks this thread to another one, which must not exist yet.
+    pub(in crate::thread) fn fork_to<'a>(
+        &'a self,
+        checkpoint: u64,
+        other: &'a AnyThread,
+    ) -> BoxFuture<'a, Result<(), ThreadError>> {
+        Box::pin(async move {
+            let from = self.checked()?;
+            let (to, _claim) = other.claimed().await?;
+            other.must_be_new().await?;
+            durable::copy_labels(&from, &to).await?;
+            self.forked(&from, checkpoint, &to).await?;
+            Ok(())
+        })
+    }
+
+    async fn forked(
+        &self,
+        from: &ThreadStorage,
+        checkpoint: u64,
+        to: &ThreadStorage,
+    ) -> Result<u64, ThreadError> {
+        let flow = &*self.threads.flow;
+        let fork = Box::pin(durable::fork(flow, from, checkpoint, to));
+        ThreadError::catch_panic(fork).await
+    }
+
+    /// Copies this thread to another one, which must not exist yet.
+    pub(in crate::thread) fn copy_to<'a>(
+        &'a self,
+        other: &'a AnyThread,
+    ) -> BoxFuture<'a, Result<(), ThreadError>> {
+        Box::pin(async move {
+            if self.id == other.id {
+                // A second claim on the same thread would wait for the first.
+                return Err(other.exists());
+            }
+            let (from, _claim) = self.claimed().await?;
+            let (to, _other_claim) = other.claimed().await?;
+            other.must_be_new().await?;
+            durable::copy_labels(&from, &to).await?;
+            durable::copy(&from, &to).await
+        })
+    }
+
+    async fn must_be_new(&self) -> Result<(), ThreadError> {
+        if self.storage().flows().await?.is_empty() {
+            return Ok(());
+        }
+        Err(self.exists())
+    }
+
+    fn exists(&self) -> ThreadError {
+        ThreadError::Request(format!(
+            "there is a thread `{}` already: delete it first, or use another id",
+            self.id
+        ))
+    }
+
+    /// Edits the state of the thread, superstep by superstep.
+    pub(in crate::thread) fn update(
+        &self,
+        supersteps: Vec<Vec<AnyEdit>>,
+    ) -> BoxFuture<'_, Result<Vec<u64>, ThreadError>> {
+        Box::pin(async move {
+            let (storage, _claim) = self.claimed().await?;
+            let flow = &*self.threads.flow;
+            let edit = Box::pin(durable::edit(flow, &storage, supersteps));
+            ThreadError::catch_panic(edit).await
+        })
+    }
+
+    pub(in crate::thread) fn prune(
+        &self,
+        retention: Retention,
+    ) -> BoxFuture<'_, Result<(), ThreadError>> {
+        Box::pin(async move {
+            let pruned = durable::prune(&self.checked()?, retention, NewBase::No).await?;
+            if !pruned.needs_base {
+                return Ok(());
+            }
+            let thread = self.threads.refusing_busy().thread(&self.id);
+            match thread.claimed().await {
+                Ok((storage, _claim)) => {
+                    durable::prune(&storage, retention, NewBase::Allowed).await?;
+                    Ok(())
+                }
+                Err(ThreadError::Busy { .. }) => Ok(()),
+                Err(error) => Err(error),
+            }
+        })
+    }
+
+    pub(in crate::thread) fn delete(&self) -> BoxFuture<'_, Result<(), ThreadError>> {
+        Box::pin(async move {
+            let (storage, _claim) = self.claimed().await?;
+            Ok(storage.delete().await?)
+        })
+    }
+
+    /// Claims the thread, as the setting for busy threads says. The result writes under the claim.
+    async fn claimed(&self) -> Result<(ThreadStorage, ThreadClaim), ThreadError> {
+        self.claimed_by(durable::new_owner()).await
+    }
+
+    /// [`claimed`](Self::claimed) by an owner that may have claimed other threads as well.
+    pub(super) async fn claimed_by(
+        &self,
+        owner: String,
+    ) -> Result<(ThreadStorage, ThreadClaim), ThreadError> {
+        let mut storage = self.checked()?;
+        let on_busy = self.threads.on_busy;
+        let claim = ThreadClaim::acquire(owner, &storage, on_busy, &mut None, None).await?;
+        storage.claim = claim.granted();
+        Ok((storage, claim))
+    }
+
+    fn storage(&self) -> ThreadStorage {
+        let threads = &self.threads;
+        let (store, flow) = (Arc::clone(&threads.store), threads.flow.stored_name());
+        ThreadStorage::new(store, Arc::clone(&self.id), flow.into())
+    }
+
+    pub(in crate::thread) fn checked(&self) -> Result<ThreadStorage, ThreadError> {
+        check_id(&self.id)?;
+        Ok(self.storage())
+    }
+
+    fn unknown(&self) -> ThreadError {
+        ThreadError::Unknown {
+            thread: self.id.to_string(),
+        }
+    }
+}
