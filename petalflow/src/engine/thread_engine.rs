@@ -14,6 +14,7 @@ use super::records::{RecordChanges, ThreadRecords};
 use super::records_error::RecordsError;
 use super::stream::{Publisher, Role};
 use crate::checkpoint::{StoredCheckpoint, ThreadStatus};
+use crate::erased::StateType;
 use crate::durable::{Fingerprint, slice};
 use crate::flow::Flow;
 use crate::ids::TaskId;
@@ -406,7 +407,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         let needed =
             keys.filter(|(index, key)| reads.contains(*index) || key.has(KeyFlag::Required));
         let needed: Vec<&str> = needed.map(|(_, key)| key.id).collect();
-        let program = Fingerprint::of::<F::State>(flow.stored_name(), &plan);
+        let program = Fingerprint::of(StateType::of::<F::State>(), flow.stored_name(), &plan);
         slice(&records.chain().ok()?, &program, &needed)
     }
 

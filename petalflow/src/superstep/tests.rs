@@ -252,52 +252,57 @@ struct Report {
     signal: Option<u8>,
 }
 
-type Writes = <Report as State>::Update;
+type Writes = Effects<Report>;
 
-fn write<K: Key<State = Report>>(update: &mut Writes, value: K::Value) {
-    K::push(value, false, update).expect("the first write of a key is accepted");
+fn write<K: Key<State = Report>>(effects: &mut Writes, value: K::Value) {
+    K::push(value, false, &mut effects.update).expect("the first write of a key is accepted");
 }
 
-fn lines(update: &mut Writes, line: &str) {
-    write::<ReportLines>(update, vec![line.to_string()]);
+fn lines(effects: &mut Writes, line: &str) {
+    write::<ReportLines>(effects, vec![line.to_string()]);
+}
+
+fn start() -> Report {
+    Report::start(().into()).unwrap().0
 }
 
 #[test]
 fn writes_are_applied_in_the_order_of_the_tasks() {
-    let mut state = Report::start(().into()).unwrap().0;
+    let mut state = start();
     let mut written = KeySet::NONE;
-    let mut updates = [Writes::default(), Writes::default()];
-    lines(&mut updates[0], "first");
-    lines(&mut updates[1], "second");
+    let (mut first, mut second) = (Writes::default(), Writes::default());
+    lines(&mut first, "first");
+    lines(&mut second, "second");
     let overwritten =
-        prepare(&state, KeySet::NONE, updates.iter()).expect("appends do not conflict");
-    apply(&mut state, &mut written, overwritten, updates.iter_mut());
+        prepare(&state, KeySet::NONE, &[&first, &second]).expect("appends do not conflict");
+    let effects: [&mut dyn AnyEffects; 2] = [&mut first, &mut second];
+    apply(&mut state, &mut written, overwritten, effects.into_iter());
     assert_eq!(state.lines, ["first", "second"]);
     assert!(written.contains(1) && !written.contains(0));
 }
 
 #[test]
 fn two_writes_of_a_key_without_a_reducer_are_refused_before_anything_changes() {
-    let state = Report::start(().into()).unwrap().0;
-    let mut updates = [Writes::default(), Writes::default()];
-    for update in &mut updates {
-        write::<ReportTitle>(update, "title".to_string());
+    let state = start();
+    let (mut first, mut second) = (Writes::default(), Writes::default());
+    for effects in [&mut first, &mut second] {
+        write::<ReportTitle>(effects, "title".to_string());
     }
-    let error =
-        prepare(&state, KeySet::NONE, updates.iter()).expect_err("only one task may write it");
+    let error = prepare(&state, KeySet::NONE, &[&first, &second])
+        .expect_err("only one task may write it");
     assert_eq!(error.key, "title");
-    assert!(updates.iter().all(Update::written_any));
+    assert!(first.update.written_any() && second.update.written_any());
 }
 
 #[test]
 fn an_ephemeral_value_lasts_one_superstep() {
-    let mut state = Report::start(().into()).unwrap().0;
+    let mut state = start();
     let mut written = KeySet::NONE;
-    let mut update = Writes::default();
-    write::<ReportSignal>(&mut update, Some(1));
-    commit_one(&mut state, &mut written, &mut update).expect("one write is accepted");
+    let mut effects = Writes::default();
+    write::<ReportSignal>(&mut effects, Some(1));
+    commit_one(&mut state, &mut written, &mut effects).expect("one write is accepted");
     assert_eq!(state.signal, Some(1));
-    let mut update = Writes::default();
-    commit_one(&mut state, &mut written, &mut update).expect("no write is accepted");
+    let mut effects = Writes::default();
+    commit_one(&mut state, &mut written, &mut effects).expect("no write is accepted");
     assert_eq!(state.signal, None);
 }
