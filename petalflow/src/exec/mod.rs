@@ -24,6 +24,4 @@ pub(crate) use persistence::{
 };
 pub(crate) use runs::begin_barrier::BeginBarrier;
 pub(crate) use runs::start::{Begin, Start, drive};
-#[cfg(feature = "engine")]
-pub(crate) use runs::stepped::SteppedRun;
 pub(crate) use runs::stored_run::{Restored, StoredRun, run_restored};

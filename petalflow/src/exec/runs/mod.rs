@@ -1,8 +1,6 @@
-//! A whole run: how it begins, its loop over supersteps, and runs that the caller steps.
+//! A whole run: how it begins, and its loop over supersteps.
 
 pub(super) mod begin_barrier;
 pub(super) mod run_loop;
 pub(super) mod start;
-#[cfg(feature = "engine")]
-pub(super) mod stepped;
 pub(super) mod stored_run;

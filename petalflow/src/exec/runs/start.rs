@@ -135,7 +135,7 @@ fn run<F: Flow>(start: Start<F>) -> BoxFuture<'static, Result<F::State, RunError
 }
 
 /// The managed values that the nodes need and the run does not have.
-pub(in crate::exec) fn missing_managed<F: Flow>(
+fn missing_managed<F: Flow>(
     flow: &F,
     settings: &Settings<F::State>,
     plan: &ExecutionPlan,
@@ -154,7 +154,7 @@ pub(in crate::exec) fn missing_managed<F: Flow>(
 }
 
 /// The error of a run that has interrupts but no thread.
-pub(in crate::exec) fn interrupts_without_thread<F: Flow>(flow: &F) -> RunError {
+fn interrupts_without_thread<F: Flow>(flow: &F) -> RunError {
     let problem = format!(
         "`{}` stops at an `interrupt`, and the run has no thread to wait on: launch it with `.store(&store).thread(id)`",
         flow.name()
