@@ -38,7 +38,6 @@ pub(crate) const PACKAGES: &[Layer] = &[
         ],
         &[],
     ),
-    layer("petalflow-workers", &["petalflow"], &[]),
     layer("petalflow-llm", &["petalflow"], &["petalflow-memory"]),
     layer("petalflow-tracing", &["petalflow", "petalflow-llm"], &[]),
     layer("petalflow-expression", &[], &[]),

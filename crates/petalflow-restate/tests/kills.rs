@@ -218,7 +218,7 @@ impl Random {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn killed_processes_lose_nothing_and_record_each_effect_once() {
+async fn g085_killed_processes_lose_nothing_and_record_each_effect_once() {
     let Some(mut server) = Server::start().await else {
         return;
     };

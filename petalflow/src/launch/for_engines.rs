@@ -3,15 +3,10 @@
 use std::sync::Arc;
 
 use super::Launch;
-use crate::exec::Settings;
 use crate::flow::Flow;
 use crate::middleware::AnyMiddleware;
 
 impl<F: Flow> Launch<F> {
-    pub(crate) fn into_parts(self) -> (Arc<F>, Settings) {
-        (self.flow, self.settings)
-    }
-
     pub(crate) fn has_cache(&self) -> bool {
         let extras = self.settings.extras.as_ref();
         extras.is_some_and(|extras| extras.find_cached.is_some())

@@ -4,7 +4,8 @@ use petalflow_graph::{Edge, Graph, JoinIdx, Node, NodeIdx, RouteIdx, Source, Tar
 
 use super::{NoEdge, Outcome, Planner, Task, apply, commit_one, prepare};
 use crate::delivery::Delivery;
-use crate::node::{Key, RouteChoice};
+use crate::erased::AnyEffects;
+use crate::node::{Effects, Key, RouteChoice};
 use crate::plan::{ExecutionPlan, NodeSpec};
 use crate::policy::node_policy::NodePolicy;
 use crate::prelude::*;

@@ -1,10 +1,10 @@
-//! Runs whose supersteps the test drives.
+//! Threads whose supersteps the test drives.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
-use petalflow::engine::{Supersteps, ThreadEngine, ThreadRecords};
+use petalflow::Flow;
+use petalflow::engine::{PassEnd, TaskRequest, ThreadEngine, ThreadRecords};
 use petalflow::prelude::*;
-use petalflow::run::RunErrorKind;
+use petalflow::state::{InputOf, Storable};
+use petalflow::thread::Snapshot;
 
 #[state]
 #[derive(Clone, Debug, PartialEq)]
@@ -60,141 +60,42 @@ flow! {
     }
 }
 
-/// Runs the flow, each superstep in this order of its tasks. Returns the results of the tasks.
-async fn journal(
-    pages: Vec<u32>,
-    order: impl Fn(usize) -> Vec<usize>,
-) -> (Crawl, Vec<Vec<Vec<u8>>>) {
-    let mut journal = Vec::new();
-    let mut run = Supersteps::begin(CrawlAll::new(), "crawl", pages).unwrap();
-    while !run.is_finished() {
-        let tasks = run.tasks().len();
-        let mut results = vec![Vec::new(); tasks];
-        for task in order(tasks) {
-            results[task] = run.run(task).await.unwrap();
-        }
-        run.commit(&results).unwrap();
-        journal.push(results);
+/// Makes the pass of the next superstep, and takes all that it hands out. Returns what it requested, and how it ended.
+pub(super) async fn advance<F: Flow<State: Storable>>(
+    engine: &ThreadEngine<F>,
+    records: &mut ThreadRecords,
+    used: u64,
+) -> (Vec<TaskRequest>, PassEnd) {
+    let (mut requests, mut end) = (Vec::new(), None);
+    let mut pass = engine.advance("t", records.clone(), used, []);
+    while let Some(batch) = pass.next().await {
+        records.apply(&batch.changes);
+        requests.extend(batch.requests);
+        end = batch.end;
     }
-    (run.into_state(), journal)
+    (requests, end.expect("the last batch has the end"))
 }
 
-#[tokio::test]
-async fn the_result_is_that_of_a_run_in_whatever_order_tasks_end() {
-    let pages = vec![3, 1, 404, 2];
-    let expected = CrawlAll::run(pages.clone()).await.unwrap();
-    assert_eq!(expected.texts.len(), 8);
-    let (forward, one) = journal(pages.clone(), |tasks| (0..tasks).collect()).await;
-    let (backward, two) = journal(pages, |tasks| (0..tasks).rev().collect()).await;
-    assert_eq!((&forward, &backward), (&expected, &expected));
-    assert_eq!(one, two);
+/// The records of a thread that has stored its input.
+pub(super) async fn begun<F: Flow<State: Storable>>(
+    engine: &ThreadEngine<F>,
+    input: impl InputOf<F::State>,
+) -> ThreadRecords {
+    let mut records = ThreadRecords::default();
+    let changes = engine.begin("t", &records, input).await;
+    records.apply(&changes.expect("the input is stored"));
+    records
 }
 
-#[tokio::test]
-async fn a_journal_rebuilds_the_run_without_its_nodes() {
-    let (state, journal) = journal(vec![1, 2], |tasks| (0..tasks).collect()).await;
-    let mut run = Supersteps::begin(CrawlAll::new(), "crawl", vec![1, 2]).unwrap();
-    let mut ids = Vec::new();
-    for results in &journal {
-        ids.extend(run.tasks().map(|task| task.id));
-        run.commit(results).unwrap();
-    }
-    assert!(run.is_finished());
-    assert_eq!((run.state(), run.superstep()), (&state, 6));
-    ids.sort_unstable();
-    ids.dedup();
-    assert_eq!(ids.len(), 8, "each task has an id of its own");
-}
-
-#[tokio::test]
-async fn the_ids_of_tasks_are_those_of_the_run_s_name() {
-    let ids = |name: &str| {
-        let run = Supersteps::begin(CrawlAll::new(), name, vec![1]).unwrap();
-        run.tasks().map(|task| task.id).collect::<Vec<_>>()
-    };
-    assert_eq!(ids("one"), ids("one"));
-    assert_ne!(ids("one"), ids("two"));
-}
-
-#[tokio::test]
-async fn results_that_do_not_fit_are_refused_and_change_nothing() {
-    let mut run = Supersteps::begin(CrawlAll::new(), "crawl", vec![1, 2]).unwrap();
-    let good = run.run(0).await.unwrap();
-    let refused = |error: petalflow::RunError| error.to_string();
-    let none: [Vec<u8>; 0] = [];
-    let text = refused(run.commit(&none).unwrap_err());
-    assert!(
-        text.ends_with("superstep 1 has 1 tasks, but 0 results were given; give one for each task"),
-        "{text}"
-    );
-    let text = refused(run.commit(&[b"junk"]).unwrap_err());
-    assert!(text.contains("the result of node `list`"), "{text}");
-    for cut in 0..good.len() {
-        assert!(
-            run.commit(&[&good[..cut]]).is_err(),
-            "{cut} bytes of {}",
-            good.len()
-        );
-    }
-    assert_eq!(run.superstep(), 0);
-    run.commit(&[good]).unwrap();
-    assert_eq!(run.tasks().len(), 2);
-}
-
-#[state]
-struct Kept {
-    #[key(untracked)]
-    handle: u32,
-}
-
-#[node(Kept)]
-async fn open() -> KeptHandle {
-    KeptHandle(1)
-}
-
-flow!(Open(Kept) { open });
-
-#[state]
-struct Count {
-    #[key(sum)]
-    n: u64,
-}
-
-static CALLS: AtomicU32 = AtomicU32::new(0);
-
-#[node(Count, retry = 2)]
-async fn add() -> petalflow::Result<(CountN, bool)> {
-    if CALLS.fetch_add(1, Ordering::SeqCst) == 0 {
-        return Err("at first".into());
-    }
-    Ok((CountN(1), true))
-}
-
-flow!(Add(Count) { add -> match { true => add, false => END } });
-
-#[tokio::test(start_paused = true)]
-async fn retries_limits_and_untracked_keys() {
-    let run = Supersteps::begin(Open::new(), "o", ()).unwrap();
-    let text = run.run(0).await.unwrap_err().to_string();
-    assert!(
-        text.contains("node `open` writes key `handle`, which is `untracked`"),
-        "{text}"
-    );
-
-    let mut run = Supersteps::begin(Add::new().limit(2), "a", ()).unwrap();
-    for superstep in 1..=2 {
-        let result = run.run(0).await.unwrap();
-        let committed = run.commit(&[result]);
-        assert_eq!(committed.is_ok(), superstep == 1);
-        if let Err(error) = committed {
-            assert!(
-                matches!(error.kind(), RunErrorKind::Limit { limit: 2, .. }),
-                "{error}"
-            );
-        }
-    }
-    assert_eq!((run.state().n, CALLS.load(Ordering::SeqCst)), (2, 3));
-    assert!(Supersteps::begin(Add::new().limit(0), "a", ()).is_err());
+/// The newest snapshot of the thread.
+pub(super) async fn snapshot<F: Flow<State: Storable>>(
+    engine: &ThreadEngine<F>,
+    records: &ThreadRecords,
+) -> Snapshot<F::State> {
+    let read = engine.edit("t", records, async |thread| thread.snapshot().await);
+    let (snapshot, _) = read.await.expect("the records can be read");
+    let snapshot = snapshot.expect("the thread can be read");
+    snapshot.expect("the thread exists")
 }
 
 #[node(Crawl)]

@@ -3,6 +3,7 @@
 mod answer_types;
 mod begin;
 mod built_items;
+mod bus;
 mod depth;
 mod engine;
 mod limits;

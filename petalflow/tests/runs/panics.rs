@@ -4,10 +4,12 @@ use std::fmt;
 
 use futures_util::StreamExt as _;
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::engine::Supersteps;
+use petalflow::engine::{ThreadEngine, ThreadRecords};
 use petalflow::prelude::*;
 use petalflow::run::{RunError, RunErrorKind};
 use petalflow::thread::{Edit, ThreadError};
+
+use super::engine::{advance, begun, snapshot};
 
 /// Fails when it is told to.
 fn unless(fails: bool, what: &str) {
@@ -113,26 +115,28 @@ async fn a_reducer_of_a_thread_panics_and_the_thread_keeps_its_last_checkpoint()
 }
 
 #[tokio::test]
-async fn a_reducer_of_the_engine_panics_and_the_run_cannot_continue() {
-    let mut run = Supersteps::begin(Chain::new(), "run", String::new()).unwrap();
-    let results = [run.run(0).await.unwrap()];
-    run.commit(&results).unwrap();
-    let results = [run.run(0).await.unwrap()];
+async fn a_reducer_of_a_pass_panics_and_the_records_keep_the_last_checkpoint() {
+    let engine = ThreadEngine::new(Chain::new());
+    let mut records = begun(&engine, String::new()).await;
+    let (_, end) = advance(&engine, &mut records, 0).await;
+    assert!(end.continues());
     for _ in 0..2 {
-        let error = run.commit(&results).unwrap_err();
-        of_reducer(&error, 1);
+        let (_, end) = advance(&engine, &mut records, 1).await;
+        assert!(!end.committed);
+        let failure = end.failure.expect("the pass fails");
+        assert!(failure.ends_with("the reducer failed"), "{failure}");
     }
-    of_reducer(&run.run(0).await.unwrap_err(), 1);
+    let snapshot = snapshot(&engine, &records).await;
+    assert_eq!((snapshot.state.done, &*snapshot.state.text), (1, ""));
+    assert_eq!(snapshot.info.next, ["write"]);
 }
 
 #[tokio::test]
 async fn a_reducer_of_an_input_panics() {
     let input = || "panic".to_string();
     of_reducer(&Chain::run(input()).await.unwrap_err(), 0);
-    of_reducer(
-        &Supersteps::begin(Chain::new(), "run", input()).unwrap_err(),
-        0,
-    );
+    let (engine, none) = (ThreadEngine::new(Chain::new()), ThreadRecords::default());
+    of_reducer(&engine.begin("t", &none, input()).await.unwrap_err(), 0);
     let store = InMemoryStore::new();
     let thread = Fork::new().store(&store).thread("t");
     of_reducer(&thread.run(input()).await.unwrap_err(), 0);
@@ -279,8 +283,6 @@ async fn an_error_that_cannot_be_printed_panics() {
     for error in errors {
         assert_eq!((message(&error), error.superstep()), ("display failed", 1));
     }
-    let run = Supersteps::begin(Fail::new(), "run", String::new()).unwrap();
-    assert_eq!(message(&run.run(0).await.unwrap_err()), "display failed");
 }
 
 flow!(Outer(Parts) { START -> inner; node inner: Chain { in: |text: &str| text.to_string(), out: |_parts: Parts| () }; });

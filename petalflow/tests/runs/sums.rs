@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::engine::Supersteps;
+use petalflow::engine::ThreadEngine;
 use petalflow::prelude::*;
 use petalflow::run::{RunError, RunErrorKind};
 use petalflow::thread::Edit;
+
+use super::engine::{advance, begun, snapshot};
 
 #[state]
 #[derive(Clone, Debug)]
@@ -88,13 +90,17 @@ async fn a_thread_keeps_the_state_before() {
 }
 
 #[tokio::test]
-async fn the_engine_refuses_the_results() {
-    let mut run = Supersteps::begin(Chain::new(), "run", 0).unwrap();
-    let first = [run.run(0).await.unwrap()];
-    run.commit(&first).unwrap();
-    let add = [run.run(0).await.unwrap()];
-    refused(&run.commit(&add).unwrap_err(), &["add"], TOO_LARGE);
-    assert_eq!((run.state().small, run.superstep()), (200, 1));
+async fn an_engine_keeps_the_state_before() {
+    let engine = ThreadEngine::new(Chain::new());
+    let mut records = begun(&engine, 0).await;
+    let (_, end) = advance(&engine, &mut records, 0).await;
+    assert!(end.continues());
+    let (_, end) = advance(&engine, &mut records, 1).await;
+    assert!(!end.committed);
+    let failure = end.failure.expect("the write is refused");
+    assert!(failure.contains(TOO_LARGE), "{failure}");
+    let state = snapshot(&engine, &records).await.state;
+    assert_eq!((state.small, state.log), (200, vec!["first".into()]));
 }
 
 #[tokio::test]
@@ -105,8 +111,6 @@ async fn an_input_is_refused() {
         error.to_string(),
         format!("{TOO_LARGE} (in the input of `Chain`); no node has run")
     );
-    let error = Supersteps::begin(Chain::new(), "run", 100).unwrap_err();
-    refused(&error, &[], TOO_LARGE);
     // The first input of a thread, and a later one.
     let store = InMemoryStore::new();
     let launch = Fork::new().store(&store);

@@ -1,4 +1,4 @@
-//! A whole run: how it begins, its loop over supersteps, and runs that the caller steps.
+//! A whole run: how it begins, and its loop over supersteps.
 
 pub(super) mod begin_barrier;
 pub(super) mod run_loop;

@@ -134,7 +134,7 @@ fn run(start: Start) -> BoxFuture<'static, Result<StateBox, RunError>> {
 }
 
 /// The managed values that the nodes need and the run does not have.
-pub(in crate::exec) fn missing_managed(
+fn missing_managed(
     flow: &dyn AnyFlow,
     settings: &Settings,
     plan: &ExecutionPlan,
@@ -153,7 +153,7 @@ pub(in crate::exec) fn missing_managed(
 }
 
 /// The error of a run that has interrupts but no thread.
-pub(in crate::exec) fn interrupts_without_thread(flow: &dyn AnyFlow) -> RunError {
+fn interrupts_without_thread(flow: &dyn AnyFlow) -> RunError {
     let problem = format!(
         "`{}` stops at an `interrupt`, and the run has no thread to wait on: launch it with `.store(&store).thread(id)`",
         flow.name()
