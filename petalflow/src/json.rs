@@ -6,9 +6,9 @@
 use serde_core::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
 use crate::checkpoint::{Cause, DecisionKind, DecisionRecord};
+use crate::event::EventTypes;
 use crate::event::{Event, EventKind, LoggedEvent, RunEnd, TaskInfo, WithoutState, kind_name};
 use crate::snapshot::{CheckpointInfo, Snapshot, TaskState};
-use crate::event::EventTypes;
 use crate::state::State;
 use petalflow_store::{as_object, as_text};
 

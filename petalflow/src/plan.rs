@@ -230,7 +230,6 @@ impl ExecutionPlan {
     }
 
     /// As [`new`](Self::new), with these names of routes.
-    // Loops, because every program compiles this, and each `collect` makes 500 lines of code for LLVM.
     pub(crate) fn with_routes(
         graph: Graph,
         specs: Vec<NodeSpec>,
@@ -404,7 +403,7 @@ impl ExecutionPlan {
             .map_or(stored, |node| self.name(node))
     }
 
-    /// Whether any node needs a managed value. The first run asks. Not generic, because every program would compile it again.
+    /// Whether any node needs a managed value. The first run asks.
     pub(crate) fn needs_managed(&self, ask: &dyn Fn() -> bool) -> bool {
         *self.needs_managed.get_or_init(ask)
     }

@@ -255,7 +255,7 @@ async fn open_unanswered(
     start: ThreadStart,
 ) -> Result<OpenedThread, ThreadError> {
     let (storage, targets) = (start.storage.clone(), start.command.targets());
-    match open(flow, plan, start).await {
+    match Box::pin(open(flow, plan, start)).await {
         Err(error @ ThreadError::Answer(_)) => {
             Err(match check_unanswered(&storage, plan, &targets).await {
                 Err(answered @ ThreadError::Answer(_)) => answered,

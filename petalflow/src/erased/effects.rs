@@ -58,15 +58,11 @@ impl<S: State> AnyEffects for Effects<S> {
     }
 
     fn clone_writes(&self) -> EffectsBox {
-        let mut copy = Effects::<S>::default();
-        copy.update = self.update.clone();
-        Box::new(copy)
+        Box::new(Effects::<S>::of(self.update.clone()))
     }
 
     fn take_writes(&mut self) -> EffectsBox {
-        let mut taken = Effects::<S>::default();
-        taken.update = std::mem::take(&mut self.update);
-        Box::new(taken)
+        Box::new(Effects::<S>::of(std::mem::take(&mut self.update)))
     }
 
     fn choice(&self) -> &Choice {

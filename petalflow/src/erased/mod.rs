@@ -22,5 +22,6 @@ pub(crate) use codec::AnyCodec;
 pub(crate) use effects::{AnyEffects, EffectsBox, effects_mut, effects_ref, into_update};
 pub(crate) use flow::{AnyFlow, Lane};
 pub(crate) use state::{
-    AnyState, CopyState, InputBox, StateBox, StateType, copy_of, input_of, into_state, state_mut, state_ref,
+    AnyState, CopyState, InputBox, StateBox, StateType, copy_of, input_of, into_state, state_mut,
+    state_ref,
 };

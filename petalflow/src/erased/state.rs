@@ -131,9 +131,7 @@ fn start<S: State>(input: InputBox) -> Result<(StateBox, KeySet), WriteError> {
 }
 
 fn input<S: State>(input: InputBox) -> EffectsBox {
-    let mut effects = Effects::<S>::default();
-    effects.update = S::input(input_of::<S>(input));
-    Box::new(effects)
+    Box::new(Effects::<S>::of(S::input(input_of::<S>(input))))
 }
 
 /// The input as a value of its type.

@@ -23,9 +23,9 @@ pub(crate) use log::{
 pub(crate) use mode::Modes;
 pub(crate) use queue::EventQueue;
 pub(crate) use sink::{LogSink, Origin, ParentSink, Sink};
-pub(crate) use types::{AnyEvent, AnyEventKind};
 #[doc(hidden)]
 pub use types::EventTypes;
+pub(crate) use types::{AnyEvent, AnyEventKind};
 
 use crate::error::NodeError;
 pub use crate::ids::{Namespace, TaskId};

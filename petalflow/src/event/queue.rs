@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use super::newest_superstep::NewestSuperstep;
 use super::AnyEvent;
+use super::newest_superstep::NewestSuperstep;
 use super::sink::Sink;
 use crate::erased::CopyState;
 

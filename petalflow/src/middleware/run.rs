@@ -181,10 +181,7 @@ impl<'a> AnyRunNext<'a> {
         }
     }
 
-    pub(crate) fn run(
-        self,
-        input: Option<InputBox>,
-    ) -> BoxFuture<'a, Result<StateBox, RunError>> {
+    pub(crate) fn run(self, input: Option<InputBox>) -> BoxFuture<'a, Result<StateBox, RunError>> {
         match self.layers.split_first() {
             Some((layer, layers)) => layer.around(input, AnyRunNext { layers, ..self }),
             None => (self.run)(input),

@@ -89,6 +89,14 @@ impl<S: State> Default for Effects<S> {
 impl_debug!([S: State] Effects<S>, |this| written = this.update.written(), choice = this.choice);
 
 impl<S: State> Effects<S> {
+    /// These writes, without a decision.
+    pub(crate) fn of(update: S::Update) -> Self {
+        Effects {
+            update,
+            choice: Choice::default(),
+        }
+    }
+
     /// The routing decision of the node.
     pub fn chosen(&self) -> RouteChoice {
         self.choice.chosen()

@@ -35,7 +35,11 @@ pub(crate) enum Following {
     Node,
 }
 
-impl_debug!(ExternalOutput, |this| effects = this.effects, decision = this.decision);
+impl_debug!(
+    ExternalOutput,
+    |this| effects = this.effects,
+    decision = this.decision
+);
 
 impl ExternalOutput {
     pub(crate) fn new<S: State, O: Output<S>>(output: O) -> Result<Self, BoxError> {
@@ -155,10 +159,13 @@ impl ExternalOutput {
     fn find_named(&mut self, plan: &ExecutionPlan, node: NodeIdx) -> Result<(), String> {
         let (spec, name) = (plan.spec(node), plan.name(node));
         let known: Vec<String> = plan.route_names(node).into_iter().map(Into::into).collect();
-        self.effects.choice_mut().find_named(&known).map_err(|unknown| {
-            let known = listed(&known);
-            format!("node `{name}` has no route `{unknown}`: its routes are {known}")
-        })?;
+        self.effects
+            .choice_mut()
+            .find_named(&known)
+            .map_err(|unknown| {
+                let known = listed(&known);
+                format!("node `{name}` has no route `{unknown}`: its routes are {known}")
+            })?;
         let carries = |route: &&petalflow_graph::RouteIdx| {
             spec.payloads.get(route.index()).copied().unwrap_or(false)
         };

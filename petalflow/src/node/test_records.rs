@@ -8,8 +8,8 @@ use std::task::{Context, Poll};
 use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
 
-use crate::error::BoxError;
 use crate::erased::CopyState;
+use crate::error::BoxError;
 use crate::event::{AnyEvent, AnyEventKind, CustomEvent, Sink};
 use crate::question::Ask;
 use petalflow_codec::{decode, encode};

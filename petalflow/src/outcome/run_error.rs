@@ -318,7 +318,8 @@ impl RunError {
 
     /// The state at the last barrier, if `S` is the flow's state.
     pub fn state<S: State>(&self) -> Option<&S> {
-        self.barrier_over::<S>().map(|barrier| state_ref(&*barrier.state))
+        self.barrier_over::<S>()
+            .map(|barrier| state_ref(&*barrier.state))
     }
 
     /// The writes of the nodes that finished in the failed superstep, in declaration order. They are not applied to the state.

@@ -15,7 +15,6 @@ use crate::outcome::RunError;
 /// A [`Run`](super::Run) without the types of its flow.
 pub(crate) struct AnyRun(Progress);
 
-
 /// Three pointers, so that the task of a runtime that only awaits a run is small.
 enum Progress {
     Running(Running),
@@ -103,23 +102,26 @@ impl AnyRun {
     }
 
     /// On a thread: runs until what the run begins with is in the store.
-    pub(crate) async fn begin(mut self) -> Result<Self, RunError> {
-        let Some(Begin::Stored(stored)) = self.ready().map(|start| &mut start.begin) else {
-            return Ok(self);
-        };
-        let begin_barrier = stored.stop_when_stored();
-        let mut running = self.start();
-        let ended = poll_fn(|cx| match running.poll(cx) {
-            Poll::Ready(result) => Poll::Ready(Some(result)),
-            Poll::Pending if begin_barrier.is_reached() => Poll::Ready(None),
-            Poll::Pending => Poll::Pending,
-        });
-        if let Some(result) = ended.await {
-            // Middleware around the run has ended it without the thread.
-            let state = result?;
-            running.future = Box::pin(std::future::ready(Ok(state)));
-        }
-        Ok(Self::waiting(Waiting::Begun(running, begin_barrier)))
+    // Boxed: each crate that awaits an `async fn` compiles it again.
+    pub(crate) fn begin(mut self) -> BoxFuture<'static, Result<Self, RunError>> {
+        Box::pin(async move {
+            let Some(Begin::Stored(stored)) = self.ready().map(|start| &mut start.begin) else {
+                return Ok(self);
+            };
+            let begin_barrier = stored.stop_when_stored();
+            let mut running = self.start();
+            let ended = poll_fn(|cx| match running.poll(cx) {
+                Poll::Ready(result) => Poll::Ready(Some(result)),
+                Poll::Pending if begin_barrier.is_reached() => Poll::Ready(None),
+                Poll::Pending => Poll::Pending,
+            });
+            if let Some(result) = ended.await {
+                // Middleware around the run has ended it without the thread.
+                let state = result?;
+                running.future = Box::pin(std::future::ready(Ok(state)));
+            }
+            Ok(Self::waiting(Waiting::Begun(running, begin_barrier)))
+        })
     }
 
     /// The run, if it has not begun.

@@ -8,9 +8,9 @@ use futures_core::Stream;
 
 use super::{AnyEvents, Run};
 use crate::erased::copy_of;
-use crate::event::Event;
 #[cfg(doc)]
 use crate::event::EventKind;
+use crate::event::{AnyEvent, Event};
 use crate::flow::Flow;
 
 /// The events of a run. Polling it drives the run; dropping it cancels the run.
@@ -159,6 +159,6 @@ impl<F: Flow> Stream for Events<F> {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let event = ready!(self.any.poll_next(cx));
-        Poll::Ready(event.map(|event| event.typed()))
+        Poll::Ready(event.map(AnyEvent::typed))
     }
 }

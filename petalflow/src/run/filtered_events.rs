@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 
 use super::Events;
-use crate::event::{Event, Modes};
+use crate::event::{AnyEvent, Event, Modes};
 use crate::flow::Flow;
 
 /// A part of the [events](Events) of a run: those of one kind, of the flow and of its sub-flows, and
@@ -150,7 +150,7 @@ impl<F: Flow> Stream for FilteredEvents<F> {
             let event = std::task::ready!(self.events.any.poll_next(cx));
             match event {
                 Some(event) if !event.kind.modes().meets(self.modes) => {}
-                event => return Poll::Ready(event.map(|event| event.typed())),
+                event => return Poll::Ready(event.map(AnyEvent::typed)),
             }
         }
     }

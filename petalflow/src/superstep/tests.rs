@@ -289,8 +289,8 @@ fn two_writes_of_a_key_without_a_reducer_are_refused_before_anything_changes() {
     for effects in [&mut first, &mut second] {
         write::<ReportTitle>(effects, "title".to_string());
     }
-    let error = prepare(&state, KeySet::NONE, &[&first, &second])
-        .expect_err("only one task may write it");
+    let error =
+        prepare(&state, KeySet::NONE, &[&first, &second]).expect_err("only one task may write it");
     assert_eq!(error.key, "title");
     assert!(first.update.written_any() && second.update.written_any());
 }

@@ -13,11 +13,8 @@ pub(crate) type FindCached = fn(&str, &Scope, &dyn AnyState) -> Option<Box<dyn C
 /// The entry of one task in the run's cache.
 pub(crate) trait CachedResult: Send + Sync {
     /// Copies the cached result into `effects`. Returns whether there was one.
-    fn load<'a>(
-        &'a self,
-        scope: &'a Scope,
-        effects: &'a mut dyn AnyEffects,
-    ) -> BoxFuture<'a, bool>;
+    fn load<'a>(&'a self, scope: &'a Scope, effects: &'a mut dyn AnyEffects)
+    -> BoxFuture<'a, bool>;
 
     /// Stores the result, if all of it can be stored.
     fn save<'a>(&'a self, scope: &'a Scope, effects: &'a dyn AnyEffects) -> BoxFuture<'a, ()>;

@@ -15,9 +15,7 @@ use crate::superstep::{Planner, Task};
 use petalflow_graph::NodeIdx;
 
 /// Runs a flow that is not stored, from its start. A run that stays on the fast path needs no planner.
-pub(in crate::exec) async fn run_from_start(
-    driver: &mut Driver,
-) -> Result<(), Abort> {
+pub(in crate::exec) async fn run_from_start(driver: &mut Driver) -> Result<(), Abort> {
     let plan = driver.plan();
     let first = plan
         .only_fast_target(&plan.entry)

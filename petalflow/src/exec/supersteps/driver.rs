@@ -55,9 +55,7 @@ impl Driver {
         let timeouts = extras.as_ref().map_or((None, None), |extras| {
             (extras.timeout, extras.superstep_timeout)
         });
-        let listener = extras
-            .as_ref()
-            .and_then(|extras| extras.sink.clone());
+        let listener = extras.as_ref().and_then(|extras| extras.sink.clone());
         let watch = Watch::new(cancel.as_ref(), timeouts.0, timeouts.1);
         let surroundings = Surroundings {
             managed,
@@ -91,10 +89,7 @@ impl Driver {
     }
 
     /// The result of the run.
-    pub(in crate::exec) fn finish(
-        self,
-        result: Result<(), Abort>,
-    ) -> Result<StateBox, RunError> {
+    pub(in crate::exec) fn finish(self, result: Result<(), Abort>) -> Result<StateBox, RunError> {
         let abort = match result {
             Ok(()) => return Ok(self.state),
             Err(abort) => abort,
@@ -155,10 +150,7 @@ impl Driver {
     }
 
     /// Checks between two supersteps whether the run has to stop. Returns whether it has to [yield](Self::yield_now) first.
-    pub(in crate::exec) fn before_superstep(
-        &mut self,
-        frontier: &[Task],
-    ) -> Result<bool, Abort> {
+    pub(in crate::exec) fn before_superstep(&mut self, frontier: &[Task]) -> Result<bool, Abort> {
         let (superstep, limit) = (self.scope.superstep, self.scope.shared.limit);
         if let Some(watch) = &mut self.watch {
             watch.begin_superstep();

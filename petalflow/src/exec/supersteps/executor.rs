@@ -26,40 +26,46 @@ pub(in crate::exec) async fn run_superstep(
     frontier: &mut Vec<Task>,
     memory: &mut Vec<TaskRun>,
 ) -> Result<(), Abort> {
-        driver.scope.superstep += 1;
-        driver.emit_progress(|| AnyEventKind::SuperstepStarted {
-            nodes: names(driver.plan(), frontier).map(Into::into).collect(),
-        });
-        let dispositions = if persistence.runs_all() && driver.plan().interrupt_points.is_empty() {
-            Vec::new()
-        } else {
-            dispositions(driver, frontier, persistence)?
+    driver.scope.superstep += 1;
+    driver.emit_progress(|| AnyEventKind::SuperstepStarted {
+        nodes: names(driver.plan(), frontier).map(Into::into).collect(),
+    });
+    let dispositions = if persistence.runs_all() && driver.plan().interrupt_points.is_empty() {
+        Vec::new()
+    } else {
+        dispositions(driver, frontier, persistence)?
+    };
+    let superstep = driver.scope.superstep;
+    let tasks = prepare_tasks(
+        memory,
+        driver.state.ty(),
+        &driver.scope,
+        superstep,
+        frontier.drain(..),
+    );
+    let mut ended = Vec::new();
+    let mut result = run_tasks(driver, persistence, tasks, dispositions, &mut ended).await;
+    if persistence.is_stored() && (result.is_err() || !persistence.is_idle()) {
+        let finished = match &*ended {
+            [] => results(tasks.iter()),
+            ended => results(ended.iter().map(|task| &**task)),
         };
-        let superstep = driver.scope.superstep;
-        let tasks = prepare_tasks(memory, driver.state.ty(), &driver.scope, superstep, frontier.drain(..));
-        let mut ended = Vec::new();
-        let mut result = run_tasks(driver, persistence, tasks, dispositions, &mut ended).await;
-        if persistence.is_stored() && (result.is_err() || !persistence.is_idle()) {
-            let finished = match &*ended {
-                [] => results(tasks.iter()),
-                ended => results(ended.iter().map(|task| &**task)),
-            };
-            result = tasks_ended(driver, persistence, finished, result).await;
-        }
-        if let Err(abort) = result {
-            return Err(abort.with_pending(take_pending(driver.plan(), tasks)));
-        }
-        let target = CommitTarget {
-            plan: &driver.scope.shared.plan,
-            state: &mut *driver.state,
-            written: &mut driver.fast_path.written,
-        };
-        commit(target, tasks, planner, frontier, persistence)?;
-        if persistence.is_stored() {
-            write_barrier(driver, persistence, planner, frontier, tasks).await?;
-        }
-        driver.emit_progress(|| AnyEventKind::SuperstepFinished);
-        driver.emit_values();
+        result = tasks_ended(driver, persistence, finished, result).await;
+    }
+    if let Err(abort) = result {
+        return Err(abort.with_pending(take_pending(driver.plan(), tasks)));
+    }
+    let target = CommitTarget {
+        plan: &driver.scope.shared.plan,
+        state: &mut *driver.state,
+        written: &mut driver.fast_path.written,
+    };
+    commit(target, tasks, planner, frontier, persistence)?;
+    if persistence.is_stored() {
+        write_barrier(driver, persistence, planner, frontier, tasks).await?;
+    }
+    driver.emit_progress(|| AnyEventKind::SuperstepFinished);
+    driver.emit_values();
     Ok(())
 }
 
