@@ -31,17 +31,16 @@ pub(crate) fn prepare(
     let mut once = KeySet::NONE;
     let mut overwritten = KeySet::NONE;
     for effects in effects {
-        let again = once
-            .intersection(effects.written())
-            .intersection(ty.exclusive);
+        let (writes, overwrites) = (effects.written(), effects.overwritten());
+        let again = once.intersection(writes).intersection(ty.exclusive);
         if let Some(key) = again.first() {
             return Err(WriteError::second_write(ty.keys[key].name));
         }
-        if let Some(key) = overwritten.intersection(effects.overwritten()).first() {
+        if let Some(key) = overwritten.intersection(overwrites).first() {
             return Err(WriteError::second_overwrite(ty.keys[key].name));
         }
-        once = once.union(effects.written());
-        overwritten = overwritten.union(effects.overwritten());
+        once = once.union(writes);
+        overwritten = overwritten.union(overwrites);
     }
     state.validate(expired, effects)?;
     Ok(overwritten)

@@ -38,8 +38,16 @@ pub(in crate::exec) fn commit(
         written,
     } = target;
     let expired = state.ty().expired(*written);
-    let effects = effects_of(tasks);
-    let overwritten = match prepare(state, expired, &effects) {
+    // Most supersteps have one task, for which no list is made.
+    let (one, several);
+    let effects: &[&dyn AnyEffects] = if let [task] = &*tasks {
+        one = [&*task.effects];
+        &one
+    } else {
+        several = effects_of(tasks);
+        &several
+    };
+    let overwritten = match prepare(state, expired, effects) {
         Ok(overwritten) => overwritten,
         Err(error) => {
             let nodes = writers(plan, tasks, state.ty().keys, &error);
@@ -59,7 +67,7 @@ pub(in crate::exec) fn commit(
             .map_err(|missing| Abort::new(no_edge(plan, &missing)))?;
     }
     persistence
-        .record_writes(&effects, overwritten)
+        .record_writes(effects, overwritten)
         .map_err(Abort::of_thread)?;
     let effects = tasks.iter_mut().map(|task| &mut *task.effects);
     apply(state, written, overwritten, effects);
