@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Prints what the programs of benches/programs cost to build, each beside the same program by hand, how `cargo check`
-# grows with the nodes of a flow, and how `cargo build` grows with the functions of a conversation. Needs cargo, a C
-# compiler and binutils. All figures take about an hour.
+# Prints what the programs of benches/programs cost to build, each beside the same program by hand; what one more flow costs
+# in a dev build; what `cargo check` takes after a changed line in flows of more and more nodes; and how a build grows with the
+# functions of a conversation. Needs cargo, a C compiler and binutils. All figures take about an hour.
 #
 #     scripts/weight.sh                                   all figures
 #     scripts/weight.sh --program service --figure check  one of them
 #
-# --program minimal|service|document|nodes|functions
-# --figure packages|clean|rebuild|check|size   for `nodes`, there is only `check`, and for `functions` only `rebuild`
+# --program minimal|service|document|flows|nodes|functions
+# --figure packages|clean|rebuild|check|size   for `nodes`, there is only `check`, for `flows` and `functions` only `rebuild`
 # --runs N          how often each time is measured; the median is printed. The default is 3.
 # --folder FOLDER   builds there, and keeps what is built for the next call. The default is a temporary folder.
 # --instructions    counts the instructions of rustc instead of the CPU time. The count hardly varies, and depends on no
@@ -16,7 +16,7 @@ set -euo pipefail
 shopt -s inherit_errexit
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-programs=(minimal service document nodes functions)
+programs=(minimal service document flows nodes functions)
 figures=(packages clean rebuild check size)
 runs=3
 folder=
@@ -56,6 +56,8 @@ source "$root/scripts/weight/programs.sh"
 source "$root/scripts/weight/nodes.sh"
 # shellcheck source=scripts/weight/functions.sh
 source "$root/scripts/weight/functions.sh"
+# shellcheck source=scripts/weight/flows.sh
+source "$root/scripts/weight/flows.sh"
 
 if [[ -n $folder ]]; then
     mkdir -p "$folder"
@@ -67,6 +69,7 @@ fi
 copy_programs
 write_nodes
 write_functions
+write_flows
 # As for a user: no settings of this machine, and incremental builds where cargo has them by default.
 unset CARGO_INCREMENTAL CARGO_TARGET_DIR RUSTFLAGS
 export CARGO_TERM_PROGRESS_WHEN=never
@@ -78,8 +81,8 @@ for program in "${programs[@]}"; do
         [[ " ${figures[*]} " != *' check '* ]] || nodes_figures
         continue
     fi
-    if [[ $program == functions ]]; then
-        [[ " ${figures[*]} " != *' rebuild '* ]] || functions_figures
+    if [[ $program == functions || $program == flows ]]; then
+        [[ " ${figures[*]} " != *' rebuild '* ]] || "${program}_figures"
         continue
     fi
     for figure in "${figures[@]}"; do
