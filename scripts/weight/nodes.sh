@@ -46,7 +46,7 @@ write_nodes() {
             echo '#[state] pub struct Count { #[key(input)] pub n: u64 }'
             echo '#[derive(Route)] pub enum More { Again, On }'
             node_functions "$count" "#[node(Count)]"
-            echo 'flow! { pub Chain(Count) {'
+            echo 'flow! { pub Chain(Count) { START -> n0;'
             for ((i = 0; i < count; i += 10)); do
                 printf 'n%d' "$i"
                 for ((j = i + 1; j < i + 10; j++)); do printf ' -> n%d' "$j"; done
