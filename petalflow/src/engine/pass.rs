@@ -112,7 +112,7 @@ async fn drive<S: State>(
     prepared: impl Future<Output = Result<(PassStore, BoxedRun<S>), RecordsError>>,
 ) -> Result<Batch, RecordsError> {
     let (store, run) = prepared.await?;
-    let before = store.known().await.newest();
+    let before = store.records().newest("");
     let mut run = pin!(run);
     let outcome = loop {
         let mut news = pin!(store.news());
@@ -123,19 +123,18 @@ async fn drive<S: State>(
         });
         match next.await {
             Some(outcome) => break outcome,
-            None => store.send_news().await?,
+            None => store.send_news(),
         }
     };
     let failure = settle(&store, &flow, outcome.err()).await?;
-    let info = store.info().await?;
-    let mut batch = store.batch(None).await?;
-    batch.end = Some(PassEnd {
-        status: info.status,
-        due_ms: info.due_ms,
-        committed: store.known().await.newest() != before,
+    let records = store.records();
+    let (status, due_ms) = records.status()?;
+    Ok(store.batch(Some(PassEnd {
+        status,
+        due_ms,
+        committed: records.newest("") != before,
         failure,
-    });
-    Ok(batch)
+    })))
 }
 
 /// Sets the status of a thread whose run ended with this error, where the run has not. Returns the message if it failed.

@@ -10,7 +10,8 @@ use super::batch::{PassEnd, TaskRequest};
 use super::pass::{Pass, settle};
 use super::pass_store::PassStore;
 use super::placement::{LeaveAll, LeavePlaced, RunOnly};
-use super::records::{RecordChanges, ThreadRecords};
+use super::record_changes::RecordChanges;
+use super::records::ThreadRecords;
 use super::records_error::RecordsError;
 use super::stream::{Publisher, Role};
 use crate::checkpoint::{StoredCheckpoint, ThreadStatus};
@@ -215,16 +216,16 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         records: &ThreadRecords,
         work: impl AsyncFnOnce(Thread<F>) -> T,
     ) -> Result<(T, RecordChanges), RecordsError> {
-        let store = PassStore::new(thread, records.clone(), None).await?;
+        let store = PassStore::new(thread, records.clone(), None)?;
         store.token().drain();
         let done = work(self.edited(thread, &store)).await;
-        if store.info().await?.status == ThreadStatus::Stopped {
+        if store.records().status()?.0 == ThreadStatus::Stopped {
             let running = ThreadStatus::Running;
             store
                 .set_status(self.launch.flow().stored_name(), running)
                 .await?;
         }
-        Ok((done, store.changes().await?))
+        Ok((done, store.changes()))
     }
 
     /// Calls `work`, which makes another thread with [`copy_to`](Thread::copy_to) or [`fork_to`](Thread::fork_to). Returns its result
@@ -266,9 +267,9 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         other: &str,
         work: impl AsyncFnOnce(Thread<F>) -> T,
     ) -> Result<(T, ThreadRecords), RecordsError> {
-        let store = PassStore::new(thread, records.clone(), None).await?;
+        let store = PassStore::new(thread, records.clone(), None)?;
         let done = work(self.edited(thread, &store)).await;
-        Ok((done, ThreadRecords::read(&store, other).await?))
+        Ok((done, store.records_of(other)))
     }
 
     /// The changes of a run that has stored what it begins with.
@@ -341,7 +342,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         if self.placed.is_empty() || self.launch.has_cache() {
             return None;
         }
-        let store = PassStore::new(thread, records.clone(), None).await.ok()?;
+        let store = PassStore::new(thread, records.clone(), None).ok()?;
         let has_others = Arc::new(AtomicBool::new(false));
         let outermost = LeaveAll {
             placed: Arc::clone(&self.placed),
@@ -355,7 +356,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         settle(&store, self.launch.flow().stored_name(), Some(error))
             .await
             .ok()?;
-        let batch = store.batch(None).await.ok()?;
+        let batch = store.batch(None);
         let only = drained && batch.changes.is_empty() && !has_others.load(Ordering::Relaxed);
         (only && !batch.requests.is_empty()).then_some(batch.requests)
     }
@@ -473,7 +474,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         let events = self.pass_events(&thread, &records, used, task, &self.placed);
         let role = Role::of(task, &self.placed);
         let prepared = async move {
-            let store = PassStore::new(&thread, records, Some(to)).await?;
+            let store = PassStore::new(&thread, records, Some(to))?;
             let launch = engine.launch.clone().after(used, outermost(&store));
             let threads = engine.logging_part(engine.threads(&store, launch), role);
             let mut run = threads.thread(&thread).resume(());
