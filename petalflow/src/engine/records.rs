@@ -14,7 +14,7 @@ use super::record_form::{
 use super::records_error::RecordsError;
 use crate::checkpoint::{
     CodecError, EVENT_LOG, Store, StoreChange, StoreError, StoredCheckpoint, StoredWrite,
-    ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus, ThreadStorage, WriteName,
+    ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus, ThreadStorage,
 };
 use crate::durable::moved_after;
 use crate::ids::TaskId;
@@ -490,16 +490,6 @@ impl ThreadRecords {
             Some((key, _)) => Err(unknown_record(key)),
             None => Ok(()),
         }
-    }
-
-    /// Whether the task has a result.
-    pub(super) fn has_result(&self, task: TaskId) -> bool {
-        let (task, done) = (task.to_string(), WriteName::Done.to_string());
-        let mut own = self.range(key(&["w", "", ""]), after_parts(&["w", ""]));
-        own.any(|(key, _)| {
-            let parts: Vec<&str> = key.split(SEPARATOR).collect();
-            matches!(parts[..], ["w", "", _, of, name] if of == task && name == done)
-        })
     }
 
     /// The records as bytes.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::mpsc;
 
-use super::batch::{PassEnd, TaskRequest};
+use super::batch::TaskRequest;
 use super::pass::{Pass, settle};
 use super::pass_store::PassStore;
 use super::placement::{LeaveAll, LeavePlaced, RunOnly};
@@ -14,8 +14,8 @@ use super::record_changes::RecordChanges;
 use super::records::ThreadRecords;
 use super::records_error::RecordsError;
 use super::stream::{Publisher, Role};
-use crate::checkpoint::{StoredCheckpoint, ThreadStatus};
-use crate::durable::{Fingerprint, slice};
+use crate::checkpoint::{StoredCheckpoint, ThreadStatus, ThreadStorage};
+use crate::durable::{Fingerprint, has_result, slice};
 use crate::flow::Flow;
 use crate::ids::TaskId;
 use crate::interrupt::Resume;
@@ -447,15 +447,6 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     ///
     /// Outside of a runtime of tokio.
     pub fn run_task(&self, thread: &str, records: ThreadRecords, used: u64, task: TaskId) -> Pass {
-        if records.has_result(task) {
-            // A run over these records could commit the superstep.
-            return Pass::ended(PassEnd {
-                status: ThreadStatus::Running,
-                due_ms: None,
-                committed: false,
-                failure: None,
-            });
-        }
         self.pass(thread, records, used, Some(task), move |_| {
             Some(Arc::new(RunOnly(task)) as _)
         })
@@ -475,6 +466,12 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         let role = Role::of(task, &self.placed);
         let prepared = async move {
             let store = PassStore::new(&thread, records, Some(to))?;
+            if let Some(task) = task
+                && engine.has_result(&thread, &store, task).await
+            {
+                // A run over these records could commit the superstep.
+                return Ok(None);
+            }
             let launch = engine.launch.clone().after(used, outermost(&store));
             let threads = engine.logging_part(engine.threads(&store, launch), role);
             let mut run = threads.thread(&thread).resume(());
@@ -482,7 +479,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
                 run = run.send_events_to(events);
             }
             let run: super::pass::BoxedRun<F::State> = Box::pin(run);
-            Ok((store, run))
+            Ok(Some((store, run)))
         };
         Pass::start(
             self.launch.flow().stored_name().into(),
@@ -491,6 +488,14 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
             sender,
             batches,
         )
+    }
+
+    /// Whether the task has a result that this program can read. What cannot be read at all is an error of the run.
+    async fn has_result(&self, thread: &str, store: &PassStore, task: TaskId) -> bool {
+        let flow = self.launch.flow();
+        let name = flow.stored_name().into();
+        let storage = ThreadStorage::new(Arc::new(store.clone()), thread.into(), name);
+        has_result(flow, &storage, task).await.unwrap_or(false)
     }
 
     /// The thread, to read it, or to change it without running a node.

@@ -4,13 +4,14 @@ use std::borrow::Cow;
 
 use petalflow_graph::{NodeIdx, RouteIdx};
 
-use crate::checkpoint::Outline;
+use crate::checkpoint::{Outline, StoredWrite};
 use crate::delivery::Delivery;
 use crate::durable::record::dirty_keys::of_key;
 use crate::durable::record::fingerprint::Fingerprint;
 use crate::durable::record::task_entries::item_codec;
 use crate::error::NodeError;
 use crate::exec::{FinishedTask, TaskEnd, TaskResult};
+use crate::ids::TaskId;
 use crate::node::{Effects, RouteChoice};
 use crate::outcome::ThreadError;
 use crate::plan::{EdgeTarget, ExecutionPlan, RouteNames};
@@ -167,6 +168,22 @@ fn save_sends<'a, S: State>(
         });
     }
     Ok(sends)
+}
+
+/// The result of a task, from the records beside the checkpoint of its superstep. `None` if the task has none: it has not finished,
+/// or the program has changed so that the result does not fit.
+pub(crate) fn load_result<S: State>(
+    codec: &StateCodec<S>,
+    program: (&Fingerprint, &Outline),
+    plan: &ExecutionPlan,
+    (task, node): (TaskId, NodeIdx),
+    writes: &[StoredWrite],
+) -> Result<Option<FinishedTask<S>>, ThreadError> {
+    let Some(write) = StoredWrite::result_of(task, writes) else {
+        return Ok(None);
+    };
+    let what = || format!("the result of node `{}`", plan.name(node));
+    load_finished(codec, program, plan, node, &write.bytes).map_err(ThreadError::value(what()))
 }
 
 /// Decodes the result of a task. `None` if the program has changed so that the result does not fit, or may mean something
