@@ -7,9 +7,11 @@ use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+mod allocated;
 mod kill;
 mod mutation;
 
+pub use allocated::{Allocated, allocated};
 pub use kill::ends_before_kill;
 pub use mutation::{bounded, mutated};
 

@@ -62,6 +62,13 @@ impl StoredWrite {
         WriteName::parse(&self.name)
     }
 
+    /// The record of the result of this task, among the records beside its checkpoint. The task has a result if there is such a
+    /// record, and the program can read it.
+    #[doc(hidden)]
+    pub fn result_of(task: TaskId, writes: &[StoredWrite]) -> Option<&StoredWrite> {
+        writes.iter().find(|write| write.is(task, WriteName::Done))
+    }
+
     /// Whether it is a write of this task with these contents.
     #[doc(hidden)]
     pub fn is(&self, task: TaskId, contents: WriteName<'_>) -> bool {

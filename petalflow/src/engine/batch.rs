@@ -1,7 +1,7 @@
 //! What a pass hands out at a time.
 
+use super::record_changes::RecordChanges;
 use super::record_form::{STATUS, own_checkpoints};
-use super::records::RecordChanges;
 use super::records_error::RecordsError;
 use crate::checkpoint::{CodecError, ThreadStatus};
 use crate::ids::TaskId;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::record_changes::RecordChanges;
 use super::record_form::log_record;
-use super::records::{RecordChanges, ThreadRecords};
+use super::records::ThreadRecords;
 use super::records_error::RecordsError;
 use super::stream::Role;
 use super::thread_engine::ThreadEngine;

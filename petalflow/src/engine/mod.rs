@@ -18,7 +18,9 @@ mod logging;
 mod pass;
 mod pass_store;
 mod placement;
+mod record_changes;
 mod record_form;
+mod record_store;
 mod records;
 mod records_error;
 mod stream;
@@ -27,7 +29,8 @@ mod thread_engine;
 
 pub use batch::{Batch, PassEnd, TaskRequest};
 pub use pass::Pass;
-pub use records::{RecordChanges, ThreadRecords};
+pub use record_changes::RecordChanges;
+pub use records::ThreadRecords;
 pub use records_error::RecordsError;
 pub use stream::{
     EventSink, EventSource, FollowedEvent, StoredEvents, StreamReader, StreamedEvent,

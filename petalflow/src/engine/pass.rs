@@ -36,10 +36,12 @@ impl Drop for Pass {
 }
 
 impl Pass {
-    /// Runs the future as the run of a pass.
+    /// Runs the future as the run of a pass. `None`: there is nothing to do.
     pub(super) fn start<S: State>(
         flow: String,
-        prepared: impl Future<Output = Result<(PassStore, BoxedRun<S>), RecordsError>> + Send + 'static,
+        prepared: impl Future<Output = Result<Option<(PassStore, BoxedRun<S>)>, RecordsError>>
+        + Send
+        + 'static,
         publisher: Option<Arc<Publisher>>,
         sender: mpsc::UnboundedSender<Sent>,
         batches: mpsc::UnboundedReceiver<Sent>,
@@ -71,23 +73,6 @@ impl Pass {
         }
     }
 
-    /// A pass that has nothing to do.
-    pub(super) fn ended(end: PassEnd) -> Self {
-        let (sender, batches) = mpsc::unbounded_channel();
-        let batch = Batch {
-            end: Some(end),
-            ..Batch::default()
-        };
-        // Its receiver is here.
-        let _ = sender.send((batch, None));
-        let task = tokio::spawn(std::future::ready(()));
-        Pass {
-            batches,
-            recorded: None,
-            task,
-        }
-    }
-
     /// The next batch. The one before it counts as recorded. `None` after the last one.
     ///
     /// # Cancel safety
@@ -106,13 +91,23 @@ impl Pass {
 
 pub(super) type BoxedRun<S> = crate::future::BoxFuture<'static, Result<Outcome<S>, RunError>>;
 
-/// Runs to the end, and returns the last batch.
+/// Runs to the end, if there is something to do, and returns the last batch.
 async fn drive<S: State>(
     flow: String,
-    prepared: impl Future<Output = Result<(PassStore, BoxedRun<S>), RecordsError>>,
+    prepared: impl Future<Output = Result<Option<(PassStore, BoxedRun<S>)>, RecordsError>>,
 ) -> Result<Batch, RecordsError> {
-    let (store, run) = prepared.await?;
-    let before = store.known().await.newest();
+    let Some((store, run)) = prepared.await? else {
+        return Ok(Batch {
+            end: Some(PassEnd {
+                status: ThreadStatus::Running,
+                due_ms: None,
+                committed: false,
+                failure: None,
+            }),
+            ..Batch::default()
+        });
+    };
+    let before = store.records().newest("");
     let mut run = pin!(run);
     let outcome = loop {
         let mut news = pin!(store.news());
@@ -123,19 +118,18 @@ async fn drive<S: State>(
         });
         match next.await {
             Some(outcome) => break outcome,
-            None => store.send_news().await?,
+            None => store.send_news(),
         }
     };
     let failure = settle(&store, &flow, outcome.err()).await?;
-    let info = store.info().await?;
-    let mut batch = store.batch(None).await?;
-    batch.end = Some(PassEnd {
-        status: info.status,
-        due_ms: info.due_ms,
-        committed: store.known().await.newest() != before,
+    let records = store.records();
+    let (status, due_ms) = records.status()?;
+    Ok(store.batch(Some(PassEnd {
+        status,
+        due_ms,
+        committed: records.newest("") != before,
         failure,
-    });
-    Ok(batch)
+    })))
 }
 
 /// Sets the status of a thread whose run ended with this error, where the run has not. Returns the message if it failed.

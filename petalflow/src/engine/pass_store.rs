@@ -7,12 +7,14 @@ use async_trait::async_trait;
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::batch::{Batch, PassEnd, TaskRequest};
-use super::records::{RecordChanges, ThreadRecords, info};
+use super::record_changes::RecordChanges;
+use super::record_store::RecordStore;
+use super::records::ThreadRecords;
 use super::records_error::RecordsError;
 use crate::cancel_token::CancelToken;
 use crate::checkpoint::{
-    Address, Claim, EVENT_LOG, InMemoryStore, Store, StoreChange, StoreError, Stored,
-    StoredCheckpoint, StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus, WriteName,
+    Address, Claim, EVENT_LOG, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
+    StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus, WriteName,
 };
 
 /// A batch, and what tells that its caller has recorded it.
@@ -23,10 +25,8 @@ pub(super) type Sent = (Batch, Option<oneshot::Sender<()>>);
 pub(super) struct PassStore(Arc<Shared>);
 
 struct Shared {
-    store: InMemoryStore,
+    store: RecordStore,
     thread: String,
-    /// The records that the caller knows.
-    known: tokio::sync::Mutex<ThreadRecords>,
     requests: Mutex<Vec<TaskRequest>>,
     /// Notified when there is something that the caller should get before the end of the pass.
     news: Notify,
@@ -37,17 +37,15 @@ struct Shared {
 }
 
 impl PassStore {
-    pub(super) async fn new(
+    pub(super) fn new(
         thread: &str,
         records: ThreadRecords,
         batches: Option<mpsc::UnboundedSender<Sent>>,
     ) -> Result<Self, RecordsError> {
-        let store = InMemoryStore::new();
-        records.write_to(&store, thread).await?;
+        records.check_kinds()?;
         Ok(PassStore(Arc::new(Shared {
-            store,
+            store: RecordStore::new(thread, records),
             thread: thread.into(),
-            known: tokio::sync::Mutex::new(records),
             requests: Mutex::default(),
             news: Notify::new(),
             batches,
@@ -79,41 +77,40 @@ impl PassStore {
     }
 
     /// What is new since the last batch.
-    pub(super) async fn batch(&self, end: Option<PassEnd>) -> Result<Batch, StoreError> {
-        let mut known = self.0.known.lock().await;
-        let requests = std::mem::take(&mut *self.requests());
-        let now = ThreadRecords::read(&self.0.store, &self.0.thread).await?;
-        let changes = now.changes_since(&known);
-        *known = now;
-        Ok(Batch {
-            changes,
-            requests,
+    pub(super) fn batch(&self, end: Option<PassEnd>) -> Batch {
+        Batch {
+            requests: std::mem::take(&mut *self.requests()),
+            changes: self.changes(),
             end,
-        })
+        }
     }
 
-    /// All changes since the pass has begun, of a pass without batches.
-    pub(super) async fn changes(&self) -> Result<RecordChanges, StoreError> {
-        Ok(self.batch(None).await?.changes)
+    /// What has changed since the last batch.
+    pub(super) fn changes(&self) -> RecordChanges {
+        self.0.store.take_changes(&self.0.thread)
     }
 
-    /// The records as the caller knows them.
-    pub(super) async fn known(&self) -> ThreadRecords {
-        self.0.known.lock().await.clone()
+    /// The records of the thread as they are now.
+    pub(super) fn records(&self) -> ThreadRecords {
+        self.records_of(&self.0.thread)
+    }
+
+    /// The records of this thread, or of one that was made of it.
+    pub(super) fn records_of(&self, thread: &str) -> ThreadRecords {
+        self.0.store.records(thread)
     }
 
     /// Hands out what is new, and does not wait until the caller has recorded it.
-    pub(super) async fn send_news(&self) -> Result<(), StoreError> {
+    pub(super) fn send_news(&self) {
         let Some(batches) = &self.0.batches else {
-            return Ok(());
+            return;
         };
-        let batch = self.batch(None).await?;
+        let batch = self.batch(None);
         if batch.changes.is_empty() && batch.requests.is_empty() {
-            return Ok(());
+            return;
         }
         // Of a pass that was dropped, nobody takes batches.
         let _ = batches.send((batch, None));
-        Ok(())
     }
 
     /// Hands out what is new, and waits until the caller has recorded it.
@@ -121,7 +118,7 @@ impl PassStore {
         let Some(batches) = &self.0.batches else {
             return Ok(());
         };
-        let batch = self.batch(None).await?;
+        let batch = self.batch(None);
         if batch.changes.is_empty() && batch.requests.is_empty() {
             return Ok(());
         }
@@ -146,12 +143,6 @@ impl PassStore {
             due_ms,
         };
         self.0.store.describe(&self.0.thread, change, None).await
-    }
-
-    pub(super) async fn info(&self) -> Result<ThreadInfo, StoreError> {
-        Ok(info(&self.0.store, &self.0.thread)
-            .await?
-            .unwrap_or_default())
     }
 }
 

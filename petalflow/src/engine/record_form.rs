@@ -24,6 +24,16 @@ pub(super) fn number(seq: u64) -> String {
     format!("{seq:016x}")
 }
 
+/// The end of the keys that consist of this prefix and a number: only hexadecimal digits follow it.
+pub(super) fn after_numbers(prefix: &str) -> String {
+    format!("{prefix}~")
+}
+
+/// The end of the keys whose first parts are these: the next character after the separator.
+pub(super) fn after_parts(parts: &[&str]) -> String {
+    format!("{}\u{1}", parts.join("\0"))
+}
+
 /// The number at the end of a key; 0 if there is none.
 pub(super) fn number_in(key: &str) -> u64 {
     let number = key.rsplit(SEPARATOR).next();
@@ -38,7 +48,7 @@ pub(super) fn log_record(record: &StoredCheckpoint) -> (String, Vec<u8>) {
     (key, pack_checkpoint(record))
 }
 
-pub(super) fn unknown(key: &str) -> RecordsError {
+pub(super) fn unknown_record(key: &str) -> RecordsError {
     RecordsError::Damaged(format!(
         "the record `{}` is not known; another version of petalflow may have written it",
         key.replace(SEPARATOR, "/")
@@ -56,14 +66,24 @@ pub(super) fn pack_checkpoint(checkpoint: &StoredCheckpoint) -> Vec<u8> {
 }
 
 pub(super) fn unpack_checkpoint(bytes: &[u8]) -> Result<StoredCheckpoint, CodecError> {
+    let (checkpoint, contents) = unpack_numbers(bytes)?;
+    Ok(StoredCheckpoint {
+        bytes: contents.to_vec(),
+        ..checkpoint
+    })
+}
+
+/// A checkpoint without its contents, and the contents.
+pub(super) fn unpack_numbers(bytes: &[u8]) -> Result<(StoredCheckpoint, &[u8]), CodecError> {
     unpack(bytes, |from| {
         from.tuple(4)?;
-        Ok(StoredCheckpoint {
+        let checkpoint = StoredCheckpoint {
             seq: from.number()?,
             base: from.number()?,
             created_ms: from.number()?,
-            bytes: from.bytes()?.to_vec(),
-        })
+            bytes: Vec::new(),
+        };
+        Ok((checkpoint, from.bytes()?))
     })
 }
 

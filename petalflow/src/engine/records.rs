@@ -1,23 +1,30 @@
 //! All that a store has of one thread, as a map from keys to bytes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::sync::Arc;
 
+use rpds::RedBlackTreeMapSync;
+
+use super::record_changes::RecordChanges;
 use super::record_form::{
-    SEPARATOR, STATUS, key, log_record, number, number_in, own_checkpoints, pack_checkpoint,
-    pack_status, unknown, unpack_checkpoint, unpack_status,
+    SEPARATOR, STATUS, after_numbers, after_parts, key, log_record, number, number_in,
+    pack_checkpoint, pack_status, unknown_record, unpack_checkpoint, unpack_numbers, unpack_status,
 };
 use super::records_error::RecordsError;
 use crate::checkpoint::{
     CodecError, EVENT_LOG, Store, StoreChange, StoreError, StoredCheckpoint, StoredWrite,
-    ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus, ThreadStorage, WriteName,
+    ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus, ThreadStorage,
 };
 use crate::durable::moved_after;
 use crate::ids::TaskId;
-use petalflow_codec::{Unpack, pack, unpack};
+use petalflow_codec::{pack, unpack};
 
 /// All that a store has of one thread, as a map from keys to bytes: for an engine that keeps the records of a thread itself, and
 /// to move a thread from one store to another.
+///
+/// A clone shares the records with the original, so it costs the same for one record and for a million. A change costs the same
+/// too, up to a logarithm.
 ///
 /// There is one key for each checkpoint, for each record of a task, for the status, and for each label. A key that has a value
 /// gets another value only if it is the status or a label, or if a task records the same thing again. So an engine that stores
@@ -45,21 +52,17 @@ use petalflow_codec::{Unpack, pack, unpack};
 /// # }
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ThreadRecords(BTreeMap<String, Vec<u8>>);
+pub struct ThreadRecords {
+    map: RedBlackTreeMapSync<String, Vec<u8>>,
+    sizes: Sizes,
+}
 
-/// What has changed in [`ThreadRecords`]: the new value of each key, or `None` if the key was removed.
-///
-/// ```
-/// use petalflow::engine::{RecordChanges, ThreadRecords};
-///
-/// let mut records = ThreadRecords::default();
-/// records.apply(&RecordChanges(vec![("key".into(), Some(vec![1]))]));
-/// assert_eq!(records.iter().count(), 1);
-/// records.apply(&RecordChanges(vec![("key".into(), None)]));
-/// assert!(records.is_empty());
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RecordChanges(pub Vec<(String, Option<Vec<u8>>)>);
+/// The sizes of all checkpoints, so that no list has to read them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sizes {
+    checkpoints: u64,
+    bytes: u64,
+}
 
 impl ThreadRecords {
     /// The records of a thread in a store, without its checksums. Empty if there is no such thread.
@@ -73,28 +76,28 @@ impl ThreadRecords {
     /// Dropping the future changes nothing.
     pub async fn read(store: &(impl Store + Clone), thread: &str) -> Result<Self, StoreError> {
         let storage = ThreadStorage::new(Arc::new(store.clone()), thread.into(), "".into());
-        let mut records = BTreeMap::new();
+        let mut records = ThreadRecords::default();
         for namespace in store.namespaces(thread).await? {
             for checkpoint in storage.history(&namespace, None, usize::MAX).await? {
                 let key = key(&["c", &namespace, &number(checkpoint.seq)]);
-                records.insert(key, pack_checkpoint(&checkpoint));
+                records.set(key, Some(pack_checkpoint(&checkpoint)));
             }
             for (seq, write) in storage.writes_beside(&namespace, 0..u64::MAX).await? {
                 let task = write.task.to_string();
                 let key = key(&["w", &namespace, &number(seq), &task, &write.name]);
-                records.insert(key, write.bytes);
+                records.set(key, Some(write.bytes));
             }
         }
         if let Some(info) = info(store, thread).await? {
             if !info.flow.is_empty() {
                 let status = pack_status(&info.flow, info.status, info.due_ms);
-                records.insert(STATUS.into(), status);
+                records.set(STATUS.into(), Some(status));
             }
             for (name, value) in info.labels {
-                records.insert(key(&["l", &name]), value.into_bytes());
+                records.set(key(&["l", &name]), Some(value.into_bytes()));
             }
         }
-        Ok(ThreadRecords(records))
+        Ok(records)
     }
 
     /// Writes the records to a store that has no thread with this id, with checksums if the store needs them. Ids of tasks contain
@@ -131,7 +134,7 @@ impl ThreadRecords {
     fn as_changes(&self) -> Result<(Vec<StoreChange>, BTreeMap<String, String>), RecordsError> {
         let (mut changes, mut labels) = (Vec::new(), BTreeMap::new());
         let mut newest: BTreeMap<&str, u64> = BTreeMap::new();
-        for (key, bytes) in &self.0 {
+        for (key, bytes) in &self.map {
             let parts: Vec<&str> = key.split(SEPARATOR).collect();
             match parts[..] {
                 ["c", namespace, _] => {
@@ -145,8 +148,8 @@ impl ThreadRecords {
                     });
                 }
                 ["w", namespace, seq, task, name] => {
-                    let seq = u64::from_str_radix(seq, 16).map_err(|_| unknown(key))?;
-                    let task = TaskId::parse(task).ok_or_else(|| unknown(key))?;
+                    let seq = u64::from_str_radix(seq, 16).map_err(|_| unknown_record(key))?;
+                    let task = TaskId::parse(task).ok_or_else(|| unknown_record(key))?;
                     let (name, bytes) = (name.into(), bytes.clone());
                     changes.push(StoreChange::Write {
                         namespace: namespace.into(),
@@ -155,11 +158,12 @@ impl ThreadRecords {
                     });
                 }
                 ["l", name] => {
-                    let value = String::from_utf8(bytes.clone()).map_err(|_| unknown(key))?;
+                    let value =
+                        String::from_utf8(bytes.clone()).map_err(|_| unknown_record(key))?;
                     labels.insert(name.into(), value);
                 }
                 [STATUS] => {}
-                _ => return Err(unknown(key)),
+                _ => return Err(unknown_record(key)),
             }
         }
         if let Some((flow, status, due_ms)) = self.described()? {
@@ -186,8 +190,10 @@ impl ThreadRecords {
         )
     }
 
-    fn described(&self) -> Result<Option<(String, ThreadStatus, Option<u64>)>, RecordsError> {
-        self.0
+    pub(super) fn described(
+        &self,
+    ) -> Result<Option<(String, ThreadStatus, Option<u64>)>, RecordsError> {
+        self.map
             .get(STATUS)
             .map(|bytes| unpack_status(bytes))
             .transpose()
@@ -204,25 +210,25 @@ impl ThreadRecords {
         }
         let mut info = ThreadInfo {
             id: thread.into(),
+            checkpoints: self.sizes.checkpoints,
+            bytes: self.sizes.bytes,
             ..ThreadInfo::default()
         };
         let mut created: Option<u64> = None;
-        for (key, bytes) in &self.0 {
-            let parts: Vec<&str> = key.split(SEPARATOR).collect();
-            match parts[..] {
-                ["c", ..] => {
-                    let checkpoint = unpack_checkpoint(bytes)?;
-                    info.checkpoints += 1;
-                    info.bytes += checkpoint.bytes.len() as u64;
-                    info.updated_ms = info.updated_ms.max(checkpoint.created_ms);
-                    let first = created.get_or_insert(checkpoint.created_ms);
-                    *first = checkpoint.created_ms.min(*first);
-                }
-                ["l", name] => {
-                    let value = String::from_utf8_lossy(bytes).into_owned();
-                    info.labels.insert(name.into(), value);
-                }
-                _ => {}
+        for namespace in self.namespaces() {
+            let created_ms = |bytes: Option<(&str, &[u8])>| {
+                let numbers = bytes.map(|(_, bytes)| unpack_numbers(bytes)).transpose();
+                numbers.map(|numbers| numbers.map(|(checkpoint, _)| checkpoint.created_ms))
+            };
+            let first = created_ms(self.checkpoints_of(&namespace).next())?;
+            let last = created_ms(self.checkpoints_of(&namespace).next_back())?;
+            created = created.into_iter().chain(first).min();
+            info.updated_ms = info.updated_ms.max(last.unwrap_or(0));
+        }
+        for (key, bytes) in self.range(key(&["l", ""]), after_parts(&["l"])) {
+            if let Some((_, name)) = key.split_once(SEPARATOR) {
+                let value = String::from_utf8_lossy(bytes).into_owned();
+                info.labels.insert(name.into(), value);
             }
         }
         info.created_ms = created.unwrap_or(0);
@@ -251,25 +257,23 @@ impl ThreadRecords {
     /// that sub-flows have stored. Not the log of events.
     #[must_use]
     pub fn for_task(&self, task: TaskId) -> Self {
-        let newest = self.own_checkpoints().next_back();
-        let base = newest.and_then(|(_, bytes)| unpack_checkpoint(bytes).ok());
-        let base = base.map_or_else(String::new, |newest| number(newest.base));
+        let newest = self.checkpoints_of("").next_back();
+        let base = newest.and_then(|(_, bytes)| unpack_numbers(bytes).ok());
+        let base = base.map_or(0, |(newest, _)| newest.base);
         let task = task.to_string();
-        let needed = self.0.iter().filter(|(key, _)| {
-            let parts: Vec<&str> = key.split(SEPARATOR).collect();
-            match parts[..] {
-                ["c", "", seq] => *seq >= *base,
-                // What the task logs is added to it.
-                ["c", EVENT_LOG, _] => false,
-                ["w", "", _, of, _] => of == task,
-                _ => true,
-            }
-        });
-        ThreadRecords(
-            needed
-                .map(|(key, bytes)| (key.clone(), bytes.clone()))
-                .collect(),
-        )
+        let of_task = |key: &str| key.split(SEPARATOR).nth(3) == Some(&task);
+        let own = self.range(key(&["c", "", &number(base)]), after_parts(&["c", ""]));
+        // What the task logs is added to the log.
+        let before_log = self.range(after_parts(&["c", ""]), key(&["c", EVENT_LOG, ""]));
+        let after_log = self.range(after_parts(&["c", EVENT_LOG]), key(&["w", "", ""]));
+        let writes = self.range(key(&["w", "", ""]), after_parts(&["w", ""]));
+        let of_subflows = self.range(after_parts(&["w", ""]), after_parts(&["w"]));
+        own.chain(before_log)
+            .chain(after_log)
+            .chain(writes.filter(|(key, _)| of_task(key)))
+            .chain(of_subflows)
+            .map(|(key, bytes)| (key.to_string(), bytes.to_vec()))
+            .collect()
     }
 
     /// What a superstep comes to of which two parts have these statuses, and are due then: it has failed if one has, and waits if
@@ -296,10 +300,7 @@ impl ThreadRecords {
     /// Makes the changes.
     pub fn apply(&mut self, changes: &RecordChanges) {
         for (key, value) in &changes.0 {
-            match value {
-                Some(value) => self.0.insert(key.clone(), value.clone()),
-                None => self.0.remove(key),
-            };
+            self.set(key.clone(), value.clone());
         }
     }
 
@@ -318,8 +319,7 @@ impl ThreadRecords {
                 }
                 // Its oldest events were removed, which are in the log already.
                 (["c", EVENT_LOG, _], None) => {}
-                (_, Some(bytes)) => drop(self.0.insert(key.clone(), bytes.clone())),
-                (_, None) => drop(self.0.remove(key)),
+                _ => self.set(key.clone(), value.clone()),
             }
         }
         Ok(())
@@ -327,40 +327,36 @@ impl ThreadRecords {
 
     /// The number of the last event in the log; 0 if there is none.
     pub(super) fn last_event(&self) -> u64 {
-        let prefix = key(&["c", EVENT_LOG, ""]);
-        // Only hexadecimal digits follow.
-        let end = format!("{prefix}~");
-        let last = self.0.range(prefix..end).next_back();
+        let last = self.checkpoints_of(EVENT_LOG).next_back();
         last.map_or(0, |(key, _)| number_in(key))
     }
 
     /// Adds a record to the log.
     fn log(&mut self, record: StoredCheckpoint) {
         let (key, bytes) = log_record(&record);
-        self.0.insert(key, bytes);
+        self.set(key, Some(bytes));
     }
 
     /// The changes that make these records from earlier ones.
     pub fn changes_since(&self, earlier: &Self) -> RecordChanges {
         let mut changes = Vec::new();
-        let removed = earlier.0.keys().filter(|key| !self.0.contains_key(*key));
+        let removed = earlier.map.keys();
+        let removed = removed.filter(|key| !self.map.contains_key(*key));
         changes.extend(removed.map(|key| (key.clone(), None)));
-        let changed = self
-            .0
-            .iter()
-            .filter(|(key, value)| earlier.0.get(*key) != Some(*value));
+        let changed = self.map.iter();
+        let changed = changed.filter(|(key, value)| earlier.map.get(*key) != Some(*value));
         changes.extend(changed.map(|(key, value)| (key.clone(), Some(value.clone()))));
         RecordChanges(changes)
     }
 
     /// Whether there is no thread.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.map.is_empty()
     }
 
     /// The keys with their values, in the order of the keys.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        self.0.iter().map(|(key, value)| (&**key, &**value))
+        self.map.iter().map(|(key, value)| (&**key, &**value))
     }
 
     /// The checkpoints of the thread's own flow and of its sub-flows, without the time at which each was created: what two runs of
@@ -371,7 +367,7 @@ impl ThreadRecords {
     /// A checkpoint is damaged.
     pub fn checkpoints(&self) -> Result<Vec<(String, u64, Vec<u8>)>, RecordsError> {
         let mut checkpoints = Vec::new();
-        for (key, bytes) in &self.0 {
+        for (key, bytes) in &self.map {
             let parts: Vec<&str> = key.split(SEPARATOR).collect();
             if let ["c", namespace, _] = parts[..]
                 && namespace != EVENT_LOG
@@ -383,55 +379,123 @@ impl ThreadRecords {
         Ok(checkpoints)
     }
 
-    /// The key of the newest checkpoint of the thread's own flow.
-    pub(super) fn newest(&self) -> Option<String> {
-        self.own_checkpoints()
-            .next_back()
-            .map(|(key, _)| key.clone())
-    }
-
-    /// The checkpoints of the thread's own flow, the oldest first.
-    fn own_checkpoints(&self) -> impl DoubleEndedIterator<Item = (&String, &Vec<u8>)> {
-        let prefix = own_checkpoints();
-        // Only hexadecimal digits follow.
-        let end = format!("{prefix}~");
-        self.0.range(prefix..end)
-    }
-
     /// The checkpoints of the thread's own flow, decoded. Of the result of [`for_task`](Self::for_task), the newest and those that it
     /// builds on.
     pub(super) fn chain(&self) -> Result<Vec<StoredCheckpoint>, CodecError> {
-        let own = self.own_checkpoints();
+        let own = self.checkpoints_of("");
         own.map(|(_, bytes)| unpack_checkpoint(bytes)).collect()
     }
 
     /// These records with one checkpoint of the thread's own flow in the place of all.
     pub(super) fn with_checkpoint(mut self, checkpoint: &StoredCheckpoint) -> Self {
-        let own = own_checkpoints();
-        self.0.retain(|key, _| !key.starts_with(&own));
+        let own: Vec<String> = keys(self.checkpoints_of("")).collect();
+        for key in own {
+            self.set(key, None);
+        }
         let key = key(&["c", "", &number(checkpoint.seq)]);
-        self.0.insert(key, pack_checkpoint(checkpoint));
+        self.set(key, Some(pack_checkpoint(checkpoint)));
         self
     }
 
     /// The number of the newest checkpoint of the thread's own flow; 0 if there is none.
     pub(super) fn newest_number(&self) -> u64 {
-        self.newest().as_deref().map_or(0, number_in)
+        self.newest("").unwrap_or(0)
     }
 
-    /// Whether the task has a result.
-    pub(super) fn has_result(&self, task: TaskId) -> bool {
-        let (task, done) = (task.to_string(), WriteName::Done.to_string());
-        self.0.keys().any(|key| {
-            let parts: Vec<&str> = key.split(SEPARATOR).collect();
-            matches!(parts[..], ["w", "", _, of, name] if of == task && name == done)
-        })
+    /// The number of the newest checkpoint of a flow.
+    pub(super) fn newest(&self, namespace: &str) -> Option<u64> {
+        let newest = self.checkpoints_of(namespace).next_back();
+        newest.map(|(key, _)| number_in(key))
+    }
+
+    /// The checkpoints of a flow, the oldest first.
+    pub(super) fn checkpoints_of<'a>(
+        &'a self,
+        namespace: &str,
+    ) -> impl DoubleEndedIterator<Item = (&'a str, &'a [u8])> + use<'a> {
+        let prefix = key(&["c", namespace, ""]);
+        let end = after_numbers(&prefix);
+        self.range(prefix, end)
+    }
+
+    /// The namespaces that have a checkpoint or a write, in the order of their bytes.
+    pub(super) fn namespaces(&self) -> BTreeSet<String> {
+        let mut namespaces = BTreeSet::new();
+        for kind in ["c", "w"] {
+            let (mut from, end) = (key(&[kind, ""]), after_parts(&[kind]));
+            while let Some(namespace) = self.first_namespace(from.clone(), end.clone()) {
+                from = after_parts(&[kind, &namespace]);
+                namespaces.insert(namespace);
+            }
+        }
+        namespaces
+    }
+
+    fn first_namespace(&self, from: String, end: String) -> Option<String> {
+        let (key, _) = self.range(from, end).next()?;
+        key.split(SEPARATOR).nth(1).map(Into::into)
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&[u8]> {
+        self.map.get(key).map(|value| &**value)
+    }
+
+    /// The records whose keys are at least `from` and below `end`, in the order of the keys.
+    pub(super) fn range(
+        &self,
+        from: String,
+        end: String,
+    ) -> impl DoubleEndedIterator<Item = (&str, &[u8])> {
+        let range = if from < end {
+            (Bound::Included(from), Bound::Excluded(end))
+        } else {
+            // Empty.
+            (Bound::Included(from.clone()), Bound::Excluded(from))
+        };
+        let found = self.map.range::<String, _>(range);
+        found.map(|(key, value)| (&**key, &**value))
+    }
+
+    /// Sets or removes a record.
+    pub(super) fn set(&mut self, key: String, value: Option<Vec<u8>>) {
+        if key.starts_with("c\0") {
+            let of = |bytes: &[u8]| unpack_numbers(bytes).map_or(0, |(_, contents)| contents.len());
+            if let Some(earlier) = self.map.get(&key) {
+                self.sizes.checkpoints -= 1;
+                self.sizes.bytes -= of(earlier) as u64;
+            }
+            if let Some(value) = &value {
+                self.sizes.checkpoints += 1;
+                self.sizes.bytes += of(value) as u64;
+            }
+        }
+        match value {
+            Some(value) => self.map.insert_mut(key, value),
+            None => drop(self.map.remove_mut(&key)),
+        }
+    }
+
+    /// Fails if there is a kind of record that this version does not know.
+    pub(super) fn check_kinds(&self) -> Result<(), RecordsError> {
+        // What is between the known kinds.
+        let unknown = [
+            (String::new(), key(&["c", ""])),
+            (after_parts(&["c"]), key(&["l", ""])),
+            (after_parts(&["l"]), STATUS.to_string()),
+            (format!("{STATUS}\0"), key(&["w", ""])),
+            (after_parts(&["w"]), char::MAX.to_string()),
+        ];
+        let mut unknown = unknown.iter();
+        match unknown.find_map(|(from, end)| self.range(from.clone(), end.clone()).next()) {
+            Some((key, _)) => Err(unknown_record(key)),
+            None => Ok(()),
+        }
     }
 
     /// The records as bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        pack::list(self.0.iter(), &mut out, |(key, value), out| {
+        pack::list(self.map.iter(), &mut out, |(key, value), out| {
             pack::array(2, out);
             pack::text(key, out);
             pack::bytes(value, out);
@@ -457,55 +521,23 @@ impl ThreadRecords {
 
 impl FromIterator<(String, Vec<u8>)> for ThreadRecords {
     fn from_iter<I: IntoIterator<Item = (String, Vec<u8>)>>(entries: I) -> Self {
-        ThreadRecords(entries.into_iter().collect())
+        let mut records = ThreadRecords::default();
+        for (key, value) in entries {
+            records.set(key, Some(value));
+        }
+        records
     }
 }
 
-impl RecordChanges {
-    /// Whether nothing has changed.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(super) fn pack(&self, out: &mut Vec<u8>) {
-        pack::list(self.0.iter(), out, |(key, value), out| {
-            pack::array(2, out);
-            pack::text(key, out);
-            pack::option(value.as_deref(), out, pack::bytes);
-        });
-    }
-
-    pub(super) fn unpack(from: &mut Unpack<'_>) -> Result<Self, CodecError> {
-        let changes = from.list(|from| {
-            from.tuple(2)?;
-            let key = from.text()?;
-            Ok((key, from.option(Unpack::bytes)?.map(<[u8]>::to_vec)))
-        })?;
-        Ok(RecordChanges(changes))
-    }
-
-    /// The changes as bytes.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        self.pack(&mut out);
-        out
-    }
-
-    /// The changes with these bytes.
-    ///
-    /// # Errors
-    ///
-    /// These are not bytes of changes.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, RecordsError> {
-        Ok(unpack(bytes, Self::unpack)?)
-    }
+/// The keys of these records.
+pub(super) fn keys<'a>(
+    records: impl Iterator<Item = (&'a str, &'a [u8])>,
+) -> impl Iterator<Item = String> {
+    records.map(|(key, _)| key.to_string())
 }
 
 /// What is listed of a thread.
-pub(super) async fn info(
-    store: &dyn Store,
-    thread: &str,
-) -> Result<Option<ThreadInfo>, StoreError> {
+async fn info(store: &dyn Store, thread: &str) -> Result<Option<ThreadInfo>, StoreError> {
     let query = ThreadQuery {
         prefix: thread,
         limit: Some(1),

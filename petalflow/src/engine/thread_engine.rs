@@ -6,15 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::mpsc;
 
-use super::batch::{PassEnd, TaskRequest};
+use super::batch::TaskRequest;
 use super::pass::{Pass, settle};
 use super::pass_store::PassStore;
 use super::placement::{LeaveAll, LeavePlaced, RunOnly};
-use super::records::{RecordChanges, ThreadRecords};
+use super::record_changes::RecordChanges;
+use super::records::ThreadRecords;
 use super::records_error::RecordsError;
 use super::stream::{Publisher, Role};
-use crate::checkpoint::{StoredCheckpoint, ThreadStatus};
-use crate::durable::{Fingerprint, slice};
+use crate::checkpoint::{StoredCheckpoint, ThreadStatus, ThreadStorage};
+use crate::durable::{Fingerprint, has_result, slice};
 use crate::erased::StateType;
 use crate::flow::Flow;
 use crate::ids::TaskId;
@@ -216,16 +217,16 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         records: &ThreadRecords,
         work: impl AsyncFnOnce(Thread<F>) -> T,
     ) -> Result<(T, RecordChanges), RecordsError> {
-        let store = PassStore::new(thread, records.clone(), None).await?;
+        let store = PassStore::new(thread, records.clone(), None)?;
         store.token().drain();
         let done = work(self.edited(thread, &store)).await;
-        if store.info().await?.status == ThreadStatus::Stopped {
+        if store.records().status()?.0 == ThreadStatus::Stopped {
             let running = ThreadStatus::Running;
             store
                 .set_status(self.launch.flow().stored_name(), running)
                 .await?;
         }
-        Ok((done, store.changes().await?))
+        Ok((done, store.changes()))
     }
 
     /// Calls `work`, which makes another thread with [`copy_to`](Thread::copy_to) or [`fork_to`](Thread::fork_to). Returns its result
@@ -267,9 +268,9 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         other: &str,
         work: impl AsyncFnOnce(Thread<F>) -> T,
     ) -> Result<(T, ThreadRecords), RecordsError> {
-        let store = PassStore::new(thread, records.clone(), None).await?;
+        let store = PassStore::new(thread, records.clone(), None)?;
         let done = work(self.edited(thread, &store)).await;
-        Ok((done, ThreadRecords::read(&store, other).await?))
+        Ok((done, store.records_of(other)))
     }
 
     /// The changes of a run that has stored what it begins with.
@@ -342,7 +343,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         if self.placed.is_empty() || self.launch.has_cache() {
             return None;
         }
-        let store = PassStore::new(thread, records.clone(), None).await.ok()?;
+        let store = PassStore::new(thread, records.clone(), None).ok()?;
         let has_others = Arc::new(AtomicBool::new(false));
         let outermost = LeaveAll {
             placed: Arc::clone(&self.placed),
@@ -356,7 +357,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         settle(&store, self.launch.flow().stored_name(), Some(error))
             .await
             .ok()?;
-        let batch = store.batch(None).await.ok()?;
+        let batch = store.batch(None);
         let only = drained && batch.changes.is_empty() && !has_others.load(Ordering::Relaxed);
         (only && !batch.requests.is_empty()).then_some(batch.requests)
     }
@@ -447,15 +448,6 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     ///
     /// Outside of a runtime of tokio.
     pub fn run_task(&self, thread: &str, records: ThreadRecords, used: u64, task: TaskId) -> Pass {
-        if records.has_result(task) {
-            // A run over these records could commit the superstep.
-            return Pass::ended(PassEnd {
-                status: ThreadStatus::Running,
-                due_ms: None,
-                committed: false,
-                failure: None,
-            });
-        }
         self.pass(thread, records, used, Some(task), move |_| {
             Some(Arc::new(RunOnly(task)) as _)
         })
@@ -474,7 +466,13 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         let events = self.pass_events(&thread, &records, used, task, &self.placed);
         let role = Role::of(task, &self.placed);
         let prepared = async move {
-            let store = PassStore::new(&thread, records, Some(to)).await?;
+            let store = PassStore::new(&thread, records, Some(to))?;
+            if let Some(task) = task
+                && engine.has_result(&thread, &store, task).await
+            {
+                // A run over these records could commit the superstep.
+                return Ok(None);
+            }
             let launch = engine.launch.clone().after(used, outermost(&store));
             let threads = engine.logging_part(engine.threads(&store, launch), role);
             let mut run = threads.thread(&thread).resume(());
@@ -482,7 +480,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
                 run = run.send_events_to(events);
             }
             let run: super::pass::BoxedRun<F::State> = Box::pin(run);
-            Ok((store, run))
+            Ok(Some((store, run)))
         };
         Pass::start(
             self.launch.flow().stored_name().into(),
@@ -491,6 +489,14 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
             sender,
             batches,
         )
+    }
+
+    /// Whether the task has a result that this program can read. What cannot be read at all is an error of the run.
+    async fn has_result(&self, thread: &str, store: &PassStore, task: TaskId) -> bool {
+        let flow = self.launch.flow();
+        let name = flow.stored_name().into();
+        let storage = ThreadStorage::new(Arc::new(store.clone()), thread.into(), name);
+        has_result(flow, &storage, task).await.unwrap_or(false)
     }
 
     /// The thread, to read it, or to change it without running a node.

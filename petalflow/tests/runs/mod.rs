@@ -11,6 +11,7 @@ mod managed_in;
 mod merges;
 mod order;
 mod panics;
+mod pass_cost;
 mod received;
 mod siblings;
 mod stops;

@@ -144,7 +144,7 @@ pub(crate) fn waiting(
             .any(|answer| answer.id == id.to_bytes())
     };
     // A task that finished without the answer, because the question expired, does not wait for it.
-    let done = |task: TaskId| writes.iter().any(|write| write.is(task, WriteName::Done));
+    let done = |task: TaskId| StoredWrite::result_of(task, writes).is_some();
     let mut waiting = Vec::new();
     let asks = || {
         let asks = writes

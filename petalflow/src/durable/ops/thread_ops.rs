@@ -5,17 +5,20 @@ use petalflow_graph::NodeIdx;
 use super::held::{held_status, status_at};
 use super::subflow_history::restore_subflows;
 use crate::checkpoint::{
-    Cause, Durability, Header, StoreChange, StoredCheckpoint, TaskEntry, ThreadStorage, WriteName,
+    Cause, Durability, Header, StoreChange, StoredCheckpoint, StoredWrite, TaskEntry,
+    ThreadStorage, WriteName,
 };
 use crate::durable::load::checkpoint::{LoadedCheckpoint, load_checkpoint, waiting};
 use crate::durable::record::fingerprint::{Fingerprint, codec_of};
 use crate::durable::record::seq::CheckpointSeq;
-use crate::durable::results::task_results::load_finished;
+use crate::durable::results::task_results::load_result;
 use crate::durable::resume::restored_frontier::{node_of, restore_frontier};
 use crate::durable::write::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use crate::erased::{AnyCodec, AnyEffects, AnyFlow, EffectsBox, StateBox};
 use crate::error::NodeError;
 use crate::exec::Committed;
+#[cfg(feature = "engine")]
+use crate::ids::TaskId;
 use crate::node::Following;
 use crate::outcome::ThreadError;
 use crate::plan::{ExecutionPlan, NodeNames};
@@ -46,13 +49,12 @@ pub(crate) async fn snapshot(
         let error = written(WriteName::Error).map(|write| {
             unpack(&write.bytes, NodeError::unpack).map_err(ThreadError::value("a stored failure"))
         });
-        let result = match (written(WriteName::Done), plan.index_of_stored(&task.node)) {
-            (Some(write), Some(node)) => {
+        let result = match plan.index_of_stored(&task.node) {
+            Some(node) => {
                 let program = (&fingerprint, &head.outline);
-                let loaded = load_finished(codec, program, &plan, node, &write.bytes);
-                loaded.map_err(ThreadError::value("the result of a node"))?
+                load_result(codec, program, &plan, (id, node), &head.writes)?
             }
-            _ => None,
+            None => None,
         };
         let finished = result.is_some();
         pending.extend(result.map(|result| (states.len(), result.effects)));
@@ -83,6 +85,35 @@ pub(crate) async fn snapshot(
     }))
 }
 
+/// Whether a task of the next superstep has a result.
+#[cfg(feature = "engine")]
+pub(crate) async fn has_result(
+    flow: &dyn AnyFlow,
+    storage: &ThreadStorage,
+    task: TaskId,
+) -> Result<bool, ThreadError> {
+    let writes = storage.writes_beside("", 0..u64::MAX).await?;
+    let writes: Vec<StoredWrite> = writes.into_iter().map(|(_, write)| write).collect();
+    if StoredWrite::result_of(task, &writes).is_none() {
+        return Ok(false);
+    }
+    let plan = flow.plan();
+    let fingerprint = Fingerprint::of(flow.state_type(), flow.stored_name(), &plan);
+    let codec = codec_of(flow.state_type())?;
+    let Some(head) = load_checkpoint(storage, "", None, codec, &fingerprint).await? else {
+        return Ok(false);
+    };
+    let header = &head.record.header;
+    let mut tasks = header.frontier.iter();
+    let entry =
+        tasks.find(|entry| storage.task_id("", header.origin, &entry.node, entry.send) == task);
+    let Some(node) = entry.and_then(|entry| plan.index_of_stored(&entry.node)) else {
+        return Ok(false);
+    };
+    let program = (&fingerprint, &head.outline);
+    Ok(load_result(codec, program, &plan, (task, node), &head.writes)?.is_some())
+}
+
 /// Which tasks of the frontier of a checkpoint have finished.
 pub(super) async fn results_beside(
     storage: &ThreadStorage,
@@ -91,7 +122,7 @@ pub(super) async fn results_beside(
     let writes = storage.writes("", header.origin).await?;
     let is_finished = |task: &TaskEntry| {
         let id = storage.task_id("", header.origin, &task.node, task.send);
-        writes.iter().any(|write| write.is(id, WriteName::Done))
+        StoredWrite::result_of(id, &writes).is_some()
     };
     Ok(header.frontier.iter().map(is_finished).collect())
 }

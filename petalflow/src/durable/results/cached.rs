@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::task_results::{load_result, save_finished};
+use super::task_results::{load_into, save_finished};
 use crate::cache::{Cache, RunCache};
 use crate::durable::record::fingerprint::Fingerprint;
 use crate::erased::{AnyCodec, AnyEffects, AnyState};
@@ -84,7 +84,7 @@ impl CachedResult for CacheEntry {
                 &scope.shared.plan,
                 (&self.fingerprint, &self.fingerprint.outline),
             );
-            let loaded = load_result(self.codec, known, plan, scope.node, &bytes, effects);
+            let loaded = load_into(self.codec, known, plan, scope.node, &bytes, effects);
             let fits = matches!(loaded, Ok(Some(_)));
             if !fits {
                 effects.clear();

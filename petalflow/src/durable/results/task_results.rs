@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use petalflow_graph::{NodeIdx, RouteIdx};
 
-use crate::checkpoint::Outline;
+use crate::checkpoint::{Outline, StoredWrite};
 use crate::delivery::Delivery;
 use crate::durable::record::dirty_keys::of_key;
 use crate::durable::record::fingerprint::Fingerprint;
@@ -12,6 +12,7 @@ use crate::durable::record::task_entries::item_codec;
 use crate::erased::{AnyCodec, AnyEffects, EffectsBox};
 use crate::error::NodeError;
 use crate::exec::{FinishedTask, TaskEnd, TaskResult};
+use crate::ids::TaskId;
 use crate::node::{Choice, RouteChoice};
 use crate::outcome::ThreadError;
 use crate::plan::{EdgeTarget, ExecutionPlan, RouteNames};
@@ -170,6 +171,22 @@ fn save_sends<'a>(
     Ok(sends)
 }
 
+/// The result of a task, from the records beside the checkpoint of its superstep. `None` if the task has none: it has not finished,
+/// or the program has changed so that the result does not fit.
+pub(crate) fn load_result(
+    codec: AnyCodec,
+    program: (&Fingerprint, &Outline),
+    plan: &ExecutionPlan,
+    (task, node): (TaskId, NodeIdx),
+    writes: &[StoredWrite],
+) -> Result<Option<FinishedTask>, ThreadError> {
+    let Some(write) = StoredWrite::result_of(task, writes) else {
+        return Ok(None);
+    };
+    let what = || format!("the result of node `{}`", plan.name(node));
+    load_finished(codec, program, plan, node, &write.bytes).map_err(ThreadError::value(what()))
+}
+
 /// Decodes the result of a task. `None` if the program has changed so that the result does not fit, or may mean something
 /// else. The task then runs again.
 pub(crate) fn load_finished(
@@ -180,12 +197,12 @@ pub(crate) fn load_finished(
     bytes: &[u8],
 ) -> Result<Option<FinishedTask>, CodecError> {
     let mut effects = (codec.ty.no_effects)();
-    let end = load_result(codec, program, plan, node, bytes, &mut *effects)?;
+    let end = load_into(codec, program, plan, node, bytes, &mut *effects)?;
     Ok(end.map(|end| FinishedTask { effects, end }))
 }
 
 /// Decodes the result of a task into effects that are empty. Unless there is an end of the task, they may then have a part of it.
-pub(super) fn load_result(
+pub(super) fn load_into(
     codec: AnyCodec,
     (program, was): (&Fingerprint, &Outline),
     plan: &ExecutionPlan,

@@ -186,8 +186,7 @@ impl ThreadOpener<'_> {
         let (storage, namespace) = (self.writer.storage(), self.namespace.as_str());
         for task in &header.frontier {
             let id = storage.task_id(namespace, header.origin, &task.node, task.send);
-            let done = writes.iter().find(|write| write.is(id, WriteName::Done));
-            let Some(write) = done else {
+            let Some(write) = StoredWrite::result_of(id, writes) else {
                 recovered.push(self.unfinished(id, keys, writes));
                 continue;
             };

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::checkpoint::{DecisionRecord, StoredWrite, WriteName};
-use crate::durable::results::task_results::load_finished;
+use crate::checkpoint::{DecisionRecord, StoredWrite};
+use crate::durable::results::task_results::load_result;
 use crate::durable::write::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use crate::erased::{AnyState, EffectsBox, StateBox};
 use crate::exec::{Committed, FinishedTask, LostKeys};
@@ -178,13 +178,8 @@ fn load_results(
             plan.stored_name(task.node),
             task.send,
         );
-        let done = writes.iter().find(|write| write.is(id, WriteName::Done));
-        let Some(write) = done else { continue };
         let program = (writer.fingerprint(), writer.previous_outline());
-        let loaded =
-            load_finished(writer.codec(), program, plan, task.node, &write.bytes).map_err(
-                ThreadError::value(format!("the result of node `{}`", plan.name(task.node))),
-            )?;
+        let loaded = load_result(writer.codec(), program, plan, (id, task.node), writes)?;
         if let Some(loaded) = loaded {
             finished.insert(id, loaded);
         }
