@@ -1,6 +1,7 @@
 //! The input with which a thread is resumed.
 
 use super::decision::update_of;
+use super::respond::Response;
 use super::{Answer, Decision, InterruptId};
 use crate::error::BoxError;
 use crate::node::KeyWrites;
@@ -34,9 +35,11 @@ pub struct Resume<S: State> {
     pub(crate) decisions: Vec<(Option<InterruptId>, Decision<S>)>,
     pub(crate) updates: Vec<Result<S::Update, BoxError>>,
     pub(crate) goto: Vec<String>,
+    pub(crate) responses: Vec<Response<S>>,
 }
 
-impl_debug!([S: State] Resume<S>, |this| answers = this.answers, decisions = this.decisions, updates = this.updates.len(), goto = this.goto);
+impl_debug!([S: State] Resume<S>, |this| answers = this.answers, decisions = this.decisions, updates = this.updates.len(), goto = this.goto,
+    responses = this.responses.len());
 
 impl<S: State> Default for Resume<S> {
     fn default() -> Self {
@@ -45,6 +48,7 @@ impl<S: State> Default for Resume<S> {
             decisions: Vec::new(),
             updates: Vec::new(),
             goto: Vec::new(),
+            responses: Vec::new(),
         }
     }
 }
