@@ -6,8 +6,9 @@
 use serde_core::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
 use crate::checkpoint::{Cause, DecisionKind, DecisionRecord};
-use crate::event::EventTypes;
-use crate::event::{Event, EventKind, LoggedEvent, RunEnd, TaskInfo, WithoutState, kind_name};
+use crate::event::{
+    Event, EventKind, EventName, EventTypes, LoggedEvent, RunEnd, TaskInfo, WithoutState, kind_name,
+};
 use crate::snapshot::{CheckpointInfo, Snapshot, TaskState};
 use crate::state::State;
 use petalflow_store::{as_object, as_text};
@@ -91,7 +92,7 @@ fn without_state<S: EventTypes, M: SerializeMap>(
     event: &Event<S>,
     map: &mut M,
 ) -> Result<(), M::Error> {
-    map.serialize_entry("kind", &kind_name(event.kind.name()))?;
+    map.serialize_entry("kind", EventName::from(&event.kind).as_str())?;
     map.serialize_entry("namespace", &event.namespace)?;
     map.serialize_entry("superstep", &event.superstep)?;
     map.serialize_entry("task", &event.task)?;

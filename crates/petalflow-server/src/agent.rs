@@ -86,6 +86,7 @@ impl ServedFlow<AgentFlow> {
             let agent = agent.clone();
             served.facts.holds_pieces = agent.has_output();
             served.forms.turn = Some(Box::new(move |input| input.for_agent(&agent)));
+            served.forms.turn_end = Some(petalflow_agent::TurnEnd::from);
         }
         served.kind(FlowKind::Agent)
     }

@@ -40,6 +40,11 @@ impl ServerBuilder {
         #[cfg(feature = "protocol")]
         {
             served.forms.turn = Some(Box::new(crate::turn_parts::TurnInput::for_conversation));
+            served.forms.turn_end = Some(|talk| {
+                let mut end = petalflow_agent::TurnEnd::default();
+                end.state = talk.values;
+                end
+            });
         }
         self.serve_flow(served.kind(FlowKind::Conversation).named(name))
     }

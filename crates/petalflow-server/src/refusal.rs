@@ -33,12 +33,6 @@ impl Refusal {
         self.status
     }
 
-    #[cfg(any(
-        feature = "a2a",
-        feature = "ag-ui",
-        feature = "openai",
-        feature = "schedules"
-    ))]
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

@@ -3,20 +3,25 @@
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use petalflow::checkpoint::InMemoryStore;
+use petalflow::checkpoint::{InMemoryStore, Store};
 use petalflow_documents::Services;
 use petalflow_documents::kinds::{ThreadHandler, TriggerAuth};
 use petalflow_server::{Server, ServerBuilder};
+use petalflow_testing::CountingStore;
 use serde_json::{Value, json};
 
 use crate::kit::{Response, Work, builder, get, graph, post, send, wait_until_settled};
 
 /// A server whose graph asks a person.
 fn asking() -> ServerBuilder {
+    asking_with(&InMemoryStore::new())
+}
+
+fn asking_with(store: &(impl Store + Clone)) -> ServerBuilder {
     let human = json!({ "id": "review", "type": "human", "config": {
         "mode": "approval", "prompt": "Pay?", "output_var": "review" } });
     let services = Services::new().human(ThreadHandler);
-    Server::builder(&InMemoryStore::new()).document(graph(json!({}), &[human]), &services)
+    Server::builder(store).document(graph(json!({}), &[human]), &services)
 }
 
 async fn answer(router: &Router, thread: &str, question: &str, body: Value) -> Response {
@@ -91,6 +96,30 @@ async fn one_of_two_people_answers() {
     assert_eq!(vars["review"]["responded_by"], winner, "{vars}");
     let late = answer(&router, &thread, &question, by("Cy")).await;
     assert_eq!(late.status, StatusCode::CONFLICT, "{late:?}");
+}
+
+#[tokio::test]
+async fn an_answer_reads_its_thread_once() {
+    let store = CountingStore::default();
+    let server = asking_with(&store).threads(TriggerAuth::None).build();
+    let router = server.expect("right").router();
+    let thread = send(&router, post(&[], "{}")).await.thread();
+    let question = wait_until_settled(&router, &thread).await["questions"][0]["id"].clone();
+    let question = question.as_str().expect("an id");
+    store.take();
+    // A refused answer changes nothing.
+    let wrong = json!({ "approved": "perhaps" });
+    let wrong = answer(&router, &thread, question, wrong).await;
+    assert_eq!(wrong.status, StatusCode::BAD_REQUEST, "{wrong:?}");
+    let traffic = store.take();
+    assert_eq!((traffic.appends, traffic.writes), (0, 0));
+    let loads = |reads: &[&str]| reads.iter().filter(|read| **read == "read").count();
+    assert_eq!(loads(&traffic.reads), 1, "{traffic:?}");
+
+    let right = answer(&router, &thread, question, json!({ "approved": true })).await;
+    assert_eq!(right.status, StatusCode::ACCEPTED, "{right:?}");
+    let traffic = store.take();
+    assert_eq!(loads(&traffic.reads), 1, "{traffic:?}");
 }
 
 #[tokio::test]

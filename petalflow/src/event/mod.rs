@@ -2,6 +2,7 @@
 
 mod custom;
 mod end;
+mod kind;
 mod log;
 mod mode;
 mod newest_superstep;
@@ -16,6 +17,7 @@ use std::time::Duration;
 
 pub use custom::{CustomEvent, EventPayload};
 pub(crate) use end::RunEnd;
+pub use kind::EventName;
 pub use log::LoggedEvent;
 pub(crate) use log::{
     EventFilter, LogBuffer, LogCandidate, LogEntry, LogRole, LogSettings, WithoutState, kind_name,

@@ -53,6 +53,7 @@
 
 mod decision;
 mod guard;
+mod respond;
 mod resume;
 
 pub use crate::question::{

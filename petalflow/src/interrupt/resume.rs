@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use super::decision::effects_of;
+use super::respond::Response;
 use super::{Answer, AnyDecision, Decision, InterruptId};
 use crate::erased::EffectsBox;
 use crate::error::BoxError;
@@ -44,9 +45,11 @@ pub(crate) struct AnyResume {
     pub(crate) decisions: Vec<(Option<InterruptId>, AnyDecision)>,
     pub(crate) updates: Vec<Result<EffectsBox, BoxError>>,
     pub(crate) goto: Vec<String>,
+    pub(crate) responses: Vec<Response>,
 }
 
-impl_debug!([S: State] Resume<S>, |this| answers = this.any.answers, decisions = this.any.decisions, updates = this.any.updates.len(), goto = this.any.goto);
+impl_debug!([S: State] Resume<S>, |this| answers = this.any.answers, decisions = this.any.decisions, updates = this.any.updates.len(), goto = this.any.goto,
+    responses = this.any.responses.len());
 
 impl<S: State> Default for Resume<S> {
     fn default() -> Self {

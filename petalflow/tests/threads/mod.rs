@@ -7,6 +7,7 @@ mod faults;
 mod held;
 mod json;
 mod recovered;
+mod responses;
 mod retention;
 mod status;
 mod stored;

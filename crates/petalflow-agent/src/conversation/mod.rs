@@ -11,6 +11,7 @@ pub(crate) mod repeated;
 mod run_resources;
 mod speakers;
 mod state;
+mod turn_end;
 mod view;
 
 pub(crate) use calls::{Outcome, PendingCall};
@@ -24,6 +25,7 @@ pub(crate) use state::{
     ConversationSpent, ConversationState, ConversationTemp, ConversationThoughtOnlyAnswers,
     ConversationTurnId, ConversationTurnSpent, ConversationUnfinished, ConversationWaiting,
 };
+pub use turn_end::TurnEnd;
 
 #[cfg(test)]
 mod tests {

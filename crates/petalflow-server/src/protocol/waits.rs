@@ -1,12 +1,13 @@
 //! What a turn waits for, in the form that A2A and AG-UI share: a text, data, and the JSON Schema of the answer.
 
 use petalflow::tool::ToolCall;
+use petalflow_agent::Pending;
 use serde_json::{Map, Value, json};
 
-use super::turn::{PersonAnswer, TurnPending};
+use super::turn::PersonAnswer;
 use crate::call_decision::CallDecision;
 use crate::refusal::Refusal;
-use crate::served::{AnswerBody, ServedThreads};
+use crate::served::{AnswerBody, OpenQuestion, QuestionKind};
 
 /// Something that a turn waits for.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,30 +63,26 @@ pub(crate) enum Answered {
     Question { id: String, body: AnswerBody },
 }
 
-/// Everything that a turn waits for, in the order of the requests. Without an id it cannot be answered.
-pub(crate) fn all(
-    flow: &dyn ServedThreads,
-    pending: &[TurnPending],
-    questions: &[Value],
+/// Everything that a turn waits for, in the order of the requests.
+pub(crate) fn all<'a>(
+    pending: impl IntoIterator<Item = &'a Pending>,
+    questions: &[OpenQuestion],
 ) -> Vec<Wait> {
-    let pending = pending.iter().filter_map(of_pending);
-    let description = flow.description();
-    let questions = questions
-        .iter()
-        .filter_map(|question| of_question(&description["questions"], question));
-    pending.chain(questions).collect()
+    let pending = pending.into_iter().filter_map(of_pending);
+    pending.chain(questions.iter().map(Wait::from)).collect()
 }
 
-fn of_pending(pending: &TurnPending) -> Option<Wait> {
-    let id = pending.id()?.to_string();
+/// `None` for what a later version of petalflow waits for.
+fn of_pending(pending: &Pending) -> Option<Wait> {
+    let id = pending.id().to_string();
     Some(match pending {
-        TurnPending::Confirmation { call, text, .. } => Wait {
+        Pending::Confirmation { call, hint, .. } => Wait {
             id,
             kind: WaitKind::Confirmation,
-            text: if text.is_empty() {
+            text: if hint.is_empty() {
                 format!("May the tool `{}` be called?", call.name)
             } else {
-                text.clone()
+                hint.clone()
             },
             data: shown(call),
             schema: json!({
@@ -98,24 +95,25 @@ fn of_pending(pending: &TurnPending) -> Option<Wait> {
                 "required": ["approve"],
             }),
         },
-        TurnPending::Credential { request, .. } => Wait {
+        Pending::Credential { request, .. } => Wait {
             id,
             kind: WaitKind::Credential,
-            text: request["hint"]
-                .as_str()
-                .unwrap_or("A credential is needed.")
-                .to_string(),
-            data: request.clone(),
+            text: if request.hint.is_empty() {
+                "A credential is needed.".to_string()
+            } else {
+                request.hint.clone()
+            },
+            data: json!(request),
             schema: json!({ "type": "object", "properties": { "credential": {} }, "required": ["credential"] }),
         },
-        TurnPending::Result { call, .. } => Wait {
+        Pending::Result { call, .. } => Wait {
             id,
             kind: WaitKind::Result,
             text: format!("The result of the tool `{}` comes later.", call.name),
             data: shown(call),
             schema: json!({ "type": "object", "properties": { "result": {} }, "required": ["result"] }),
         },
-        TurnPending::Other { .. } => return None,
+        _ => return None,
     })
 }
 
@@ -123,38 +121,19 @@ fn shown(call: &ToolCall) -> Value {
     json!({ "id": call.id, "name": call.name, "arguments": call.arguments })
 }
 
-/// A question or an approval. `schemas` has the JSON Schemas of the answers by the name of the question.
-fn of_question(schemas: &Value, question: &Value) -> Option<Wait> {
-    let id = question["id"].as_str()?.to_string();
-    let prompt = ["/question/prompt", "/question/text", "/question"];
-    let mut prompt = prompt
-        .iter()
-        .filter_map(|at| question.pointer(at)?.as_str());
-    let name = question["name"].as_str().unwrap_or_default();
-    let (kind, schema) = match schemas.get(name) {
-        Some(schema) => (
-            WaitKind::Question,
-            json!({ "type": "object", "properties": { "answer": schema }, "required": ["answer"] }),
-        ),
-        None => (
-            WaitKind::Approval,
-            json!({
-                "type": "object",
-                "properties": {
-                    "decision": { "enum": ["approve", "reject", "skip"] },
-                    "reason": { "type": "string" },
-                },
-                "required": ["decision"],
-            }),
-        ),
-    };
-    Some(Wait {
-        id,
-        kind,
-        text: prompt.next().unwrap_or("An answer is needed.").to_string(),
-        data: question.clone(),
-        schema,
-    })
+impl From<&OpenQuestion> for Wait {
+    fn from(open: &OpenQuestion) -> Self {
+        Wait {
+            id: open.id.clone(),
+            kind: match open.kind {
+                QuestionKind::Question => WaitKind::Question,
+                QuestionKind::Approval => WaitKind::Approval,
+            },
+            text: open.text.clone(),
+            data: open.shown.clone(),
+            schema: open.schema.clone(),
+        }
+    }
 }
 
 impl Wait {
@@ -174,16 +153,12 @@ impl Wait {
                 content: field(answer, "result"),
             }),
             WaitKind::Question | WaitKind::Approval => {
-                let known = ["answer", "decision", "approved"];
-                let is_body = known.iter().any(|name| answer.get(name).is_some());
-                let body = match answer {
+                let body = AnswerBody::of(match answer {
                     Value::Bool(approved) if self.kind == WaitKind::Approval => {
                         json!({ "approved": approved })
                     }
-                    answer if is_body => answer,
-                    answer => json!({ "answer": answer }),
-                };
-                let body = AnswerBody::parse(body.to_string().as_bytes())?;
+                    answer => answer,
+                });
                 Answered::Question { id, body }
             }
         })
@@ -270,8 +245,8 @@ mod tests {
             name: "wipe".into(),
             ..ToolCall::default()
         };
-        let (id, text) = ("q".to_string(), String::new());
-        of_pending(&TurnPending::Confirmation { id, call, text }).expect("it has an id")
+        let (id, hint) = ("q".to_string(), String::new());
+        of_pending(&Pending::Confirmation { id, call, hint }).expect("it has an id")
     }
 
     fn approves(answer: Value) -> Option<bool> {

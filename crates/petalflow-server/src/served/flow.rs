@@ -123,6 +123,8 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
                 questions: Questions::default(),
                 #[cfg(feature = "protocol")]
                 turn: None,
+                #[cfg(feature = "protocol")]
+                turn_end: None,
             },
             secrets: <F::State as State>::KEYS
                 .iter()

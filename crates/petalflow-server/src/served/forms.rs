@@ -15,6 +15,9 @@ pub(crate) struct Forms<F: Flow> {
     /// How the input of a protocol is read, if the flow is an agent or a conversation.
     #[cfg(feature = "protocol")]
     pub(crate) turn: Option<ReadTurn<F>>,
+    /// What the state has when a turn has ended, if the flow is an agent or a conversation.
+    #[cfg(feature = "protocol")]
+    pub(crate) turn_end: Option<fn(F::State) -> petalflow_agent::TurnEnd>,
 }
 
 pub(super) type ReadInput<F> = fn(Value) -> Result<<<F as Flow>::State as State>::Input, BoxError>;

@@ -5,7 +5,14 @@ mod envelope;
 mod facts;
 mod flow;
 mod forms;
+#[cfg(feature = "protocol")]
+#[cfg_attr(
+    not(any(feature = "a2a", feature = "ag-ui")),
+    allow(dead_code, reason = "some protocols use it")
+)]
+mod open_question;
 mod question;
+mod refused_answer;
 mod remote;
 mod remote_flow;
 #[cfg(feature = "protocol")]
@@ -14,6 +21,8 @@ mod remote_run;
 mod remote_work;
 mod stored;
 mod threads;
+#[cfg(feature = "protocol")]
+mod turn_view;
 mod typed;
 mod typed_flow;
 mod view;
@@ -23,6 +32,10 @@ pub use facts::FlowKind;
 pub use flow::ServedFlow;
 #[cfg(feature = "agent")]
 pub(crate) use forms::keys;
+#[cfg(feature = "protocol")]
+pub(crate) use open_question::OpenQuestion;
+#[cfg(any(feature = "a2a", feature = "ag-ui"))]
+pub(crate) use open_question::QuestionKind;
 pub(crate) use question::AnswerBody;
 pub use remote::{RemoteThreads, ThreadWork};
 pub(crate) use stored::StoredFlow;

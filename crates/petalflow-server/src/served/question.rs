@@ -19,7 +19,7 @@ pub(crate) struct AnswerBody(Map<String, Value>);
 
 /// The questions of a flow that clients can answer, by name.
 #[derive(Clone, Default)]
-pub(super) struct Questions(BTreeMap<&'static str, Question>);
+pub(crate) struct Questions(BTreeMap<&'static str, Question>);
 
 #[derive(Clone)]
 struct Question {
@@ -35,6 +35,18 @@ impl AnswerBody {
         serde_json::from_slice(body)
             .map(AnswerBody)
             .map_err(|error| not_an_answer(&error))
+    }
+
+    /// The body in a value that a protocol sends: it has the fields of one, or is the answer itself.
+    #[cfg(feature = "protocol")]
+    pub(crate) fn of(value: Value) -> Self {
+        let known = ["answer", "decision", "approved"];
+        match value {
+            Value::Object(fields) if known.iter().any(|name| fields.contains_key(*name)) => {
+                AnswerBody(fields)
+            }
+            answer => AnswerBody(Map::from_iter([("answer".to_string(), answer)])),
+        }
     }
 
     /// The answer to a question: the field `answer`, which is the only one.
@@ -142,6 +154,12 @@ impl Questions {
     ) {
         let read = Arc::new(read);
         self.0.insert(A::NAME, Question { schema, read });
+    }
+
+    /// The JSON Schema of the answers to the question with this name.
+    #[cfg(feature = "protocol")]
+    pub(super) fn schema(&self, name: &str) -> Option<&Value> {
+        Some(&self.0.get(name)?.schema)
     }
 
     /// The JSON Schemas of the answers, by the name of the question.

@@ -13,10 +13,15 @@ use serde_json::{Map, Value};
 
 use super::facts::Facts;
 use super::question::AnswerBody;
+#[cfg(feature = "protocol")]
+use super::question::Questions;
+use super::refused_answer::RefusedAnswer;
 use super::remote::RemoteThreads;
 #[cfg(feature = "protocol")]
 use super::remote_log;
 use super::threads::{Elsewhere, Input, Labels, ReadThreads, RunEvents, ServedThreads, no_thread};
+#[cfg(feature = "protocol")]
+use super::turn_view::TurnView;
 use super::typed::edit_of;
 use super::typed_flow::TypedFlow;
 use super::{remote_run, remote_work};
@@ -185,11 +190,12 @@ impl<F: Flow<State: Storable>> ServedThreads for RemoteFlow<F> {
         answer: AnswerBody,
         token: &CancelToken,
     ) -> Result<RunEvents, Refusal> {
-        let (flow, question) = (Arc::clone(&self.flow), question.to_string());
+        let refused = RefusedAnswer::default();
+        let with = self.flow.resume_with(question, answer, refused.clone())?;
         let published = self.newest_event(thread).await;
         let work = async move |thread: Thread<F>| {
-            let with = flow.resume_with(&thread, &question, answer).await?;
-            stored(thread.resume(with).await)
+            let begun = stored(thread.resume(with).await);
+            begun.map_err(|refusal| refused.or(refusal))
         };
         self.change(thread, work).await?;
         Ok(self.run(thread, token, published))
@@ -210,6 +216,27 @@ impl<F: Flow<State: Storable>> ServedThreads for RemoteFlow<F> {
     #[cfg(feature = "protocol")]
     fn follow_log(&self, thread: &str, number: u64) -> FollowedEvents {
         remote_log::follow(&self.threads, thread, number)
+    }
+
+    #[cfg(feature = "protocol")]
+    async fn info(&self, thread: &str) -> Result<Option<ThreadInfo>, Refusal> {
+        Ok(self.threads.info(thread).await?)
+    }
+
+    #[cfg(feature = "protocol")]
+    async fn turn_view(
+        &self,
+        thread: &str,
+        checkpoint: Option<u64>,
+    ) -> Result<Option<TurnView>, Refusal> {
+        let flow = Arc::clone(&self.flow);
+        let work = async move |thread: Thread<F>| flow.turn_view(&thread, checkpoint).await;
+        self.read(thread, work).await
+    }
+
+    #[cfg(feature = "protocol")]
+    fn questions(&self) -> &Questions {
+        &self.flow.forms.questions
     }
 
     #[cfg(feature = "protocol")]

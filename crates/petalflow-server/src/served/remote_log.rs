@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream;
 use petalflow::Flow;
 use petalflow::checkpoint::ThreadStatus;
-use petalflow::event::LoggedEvent;
+use petalflow::event::{EventName, LoggedEvent};
 use petalflow::thread::{FollowedEvents, Thread, ThreadError};
 
 use super::remote::RemoteThreads;
@@ -104,7 +104,7 @@ impl Changes {
         let committed = async {
             while let Some(published) = &mut self.published {
                 match published.next().await {
-                    Some(Ok(event)) if event.kind == "superstep_started" => return,
+                    Some(Ok(event)) if event.name() == Some(EventName::SuperstepStarted) => return,
                     Some(Ok(_)) => {}
                     _ => self.published = None,
                 }

@@ -12,6 +12,10 @@ use serde_json::{Map, Value};
 
 use super::facts::Facts;
 use super::question::AnswerBody;
+#[cfg(feature = "protocol")]
+use super::question::Questions;
+#[cfg(feature = "protocol")]
+use super::turn_view::TurnView;
 use crate::refusal::Refusal;
 
 /// The run of a thread. The stream drives the run.
@@ -127,6 +131,19 @@ pub(crate) trait ServedThreads: ReadThreads {
     async fn resume(&self, thread: &str, token: &CancelToken) -> Result<RunEvents, Refusal>;
     async fn recover(&self, thread: &str, token: &CancelToken) -> Result<RunEvents, RunError>;
 
+    /// What is listed of a thread. `None` if there is no such thread.
+    #[cfg(feature = "protocol")]
+    async fn info(&self, thread: &str) -> Result<Option<ThreadInfo>, Refusal>;
+    /// The thread, or one of its checkpoints, as readers of its turns need it. `None` if there is no such thread.
+    #[cfg(feature = "protocol")]
+    async fn turn_view(
+        &self,
+        thread: &str,
+        checkpoint: Option<u64>,
+    ) -> Result<Option<TurnView>, Refusal>;
+    /// The questions that clients can answer.
+    #[cfg(feature = "protocol")]
+    fn questions(&self) -> &Questions;
     /// The stored events with numbers above this one, and those that follow, until no run is in progress. Of threads of an engine,
     /// these are not the events that [`follow`](ReadThreads::follow) gives, which can be lost.
     #[cfg(feature = "protocol")]

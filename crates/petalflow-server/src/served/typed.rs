@@ -1,7 +1,11 @@
 //! The threads of a flow of one type.
 
+use std::sync::Arc;
+
 use futures_util::StreamExt;
-use petalflow::event::{Event, EventKind, Namespace};
+#[cfg(feature = "protocol")]
+use petalflow::checkpoint::ThreadInfo;
+use petalflow::event::{Event, EventKind, EventName, Namespace};
 use petalflow::run::CancelToken;
 use petalflow::state::{State, Storable};
 use petalflow::thread::{
@@ -13,8 +17,13 @@ use petalflow_documents::Envelope;
 use serde_json::{Map, Value};
 
 use super::facts::Facts;
+#[cfg(feature = "protocol")]
+use super::question::Questions;
 use super::question::{AnswerBody, unfit};
+use super::refused_answer::RefusedAnswer;
 use super::threads::{HookThreads, Input, Labels, ReadThreads, RunEvent, RunEvents, ServedThreads};
+#[cfg(feature = "protocol")]
+use super::turn_view::TurnView;
 use super::typed_flow::TypedFlow;
 use crate::refusal::Refusal;
 
@@ -24,14 +33,17 @@ pub(crate) struct EventLog(pub(crate) u64);
 
 /// A flow with the store of a server.
 pub(crate) struct TypedThreads<F: Flow> {
-    flow: TypedFlow<F>,
+    flow: Arc<TypedFlow<F>>,
     threads: Threads<F>,
 }
 
 /// Whether clients receive an event.
 fn is_of_interest(namespace: &Namespace, kind: &str) -> bool {
-    let of_engine = ["superstep_started", "superstep_finished", "checkpoint"];
-    namespace.as_str().is_empty() || !of_engine.contains(&kind)
+    let is_of_engine = matches!(
+        EventName::named(kind),
+        Some(EventName::SuperstepStarted | EventName::SuperstepFinished | EventName::Checkpoint)
+    );
+    namespace.as_str().is_empty() || !is_of_engine
 }
 
 impl<F: Flow<State: Storable>> TypedThreads<F> {
@@ -40,7 +52,10 @@ impl<F: Flow<State: Storable>> TypedThreads<F> {
             EventLog(0) => threads,
             EventLog(events) => threads.event_log(events).event_log_filter(is_of_interest),
         };
-        TypedThreads { flow, threads }
+        TypedThreads {
+            flow: Arc::new(flow),
+            threads,
+        }
     }
 
     /// The thread, to read it.
@@ -149,9 +164,10 @@ impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
         answer: AnswerBody,
         token: &CancelToken,
     ) -> Result<RunEvents, Refusal> {
-        let thread = self.run_of(thread, token);
-        let with = self.flow.resume_with(&thread, question, answer).await?;
-        Ok(begun(thread.resume(with)).await?)
+        let refused = RefusedAnswer::default();
+        let with = self.flow.resume_with(question, answer, refused.clone())?;
+        let begun = begun(self.run_of(thread, token).resume(with)).await;
+        begun.map_err(|error| refused.or(error.into()))
     }
 
     async fn resume(&self, thread: &str, token: &CancelToken) -> Result<RunEvents, Refusal> {
@@ -160,6 +176,25 @@ impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
 
     async fn recover(&self, thread: &str, token: &CancelToken) -> Result<RunEvents, RunError> {
         begun(self.run_of(thread, token).recover()).await
+    }
+
+    #[cfg(feature = "protocol")]
+    async fn info(&self, thread: &str) -> Result<Option<ThreadInfo>, Refusal> {
+        Ok(self.thread(thread).info().await?)
+    }
+
+    #[cfg(feature = "protocol")]
+    async fn turn_view(
+        &self,
+        thread: &str,
+        checkpoint: Option<u64>,
+    ) -> Result<Option<TurnView>, Refusal> {
+        self.flow.turn_view(&self.thread(thread), checkpoint).await
+    }
+
+    #[cfg(feature = "protocol")]
+    fn questions(&self) -> &Questions {
+        &self.flow.forms.questions
     }
 
     #[cfg(feature = "protocol")]

@@ -1,16 +1,23 @@
 //! A flow of one type, as far as its threads need it: how values are read and shown.
 
+use std::sync::Arc;
+
 use axum::http::StatusCode;
 use petalflow::Flow;
-use petalflow::interrupt::{InterruptId, InterruptKind, Resume};
+use petalflow::interrupt::{Interrupt, InterruptId, InterruptKind, Resume};
 use petalflow::state::{State, Storable};
 use petalflow::thread::Thread;
 use serde_json::Value;
 
 use super::facts::Facts;
 use super::forms::Forms;
+#[cfg(feature = "protocol")]
+use super::open_question::OpenQuestion;
 use super::question::{AnswerBody, unfit};
-use super::threads::{InputValue, no_thread};
+use super::refused_answer::RefusedAnswer;
+use super::threads::InputValue;
+#[cfg(feature = "protocol")]
+use super::turn_view::{TurnView, hide};
 use super::view::{self, Shown};
 use crate::refusal::Refusal;
 
@@ -48,6 +55,33 @@ impl<F: Flow<State: Storable>> TypedFlow<F> {
         Ok(Some(view::value(&self.facts, &info, shown)))
     }
 
+    /// The thread, or one of its checkpoints, as readers of its turns need it. `None` if there is no such thread.
+    #[cfg(feature = "protocol")]
+    pub(super) async fn turn_view(
+        &self,
+        thread: &Thread<F>,
+        checkpoint: Option<u64>,
+    ) -> Result<Option<TurnView>, Refusal> {
+        let snapshot = match checkpoint {
+            Some(checkpoint) => Some(thread.snapshot_at(checkpoint).await?),
+            None => thread.snapshot().await?,
+        };
+        Ok(snapshot.map(|snapshot| {
+            let questions = snapshot.interrupts.iter().filter_map(|open| {
+                let shown = serde_json::json!(open);
+                OpenQuestion::of(shown, &self.forms.questions)
+            });
+            let questions = questions.collect();
+            let of_state = self.forms.turn_end;
+            let turn = of_state.map(|of_state| of_state(snapshot.state));
+            let mut turn = turn.unwrap_or_default();
+            for secret in &self.secrets {
+                hide(&mut turn, secret);
+            }
+            TurnView { turn, questions }
+        }))
+    }
+
     /// The state in JSON, without its secrets.
     fn shown(&self, state: &F::State) -> Result<Value, Refusal> {
         let mut shown = (self.forms.state)(state).map_err(|error| {
@@ -72,28 +106,30 @@ impl<F: Flow<State: Storable>> TypedFlow<F> {
         self.forms.read(value).map_err(unfit)
     }
 
-    /// What resumes a thread with an answer to this open question.
-    pub(super) async fn resume_with(
-        &self,
-        thread: &Thread<F>,
+    /// What resumes a thread with an answer to this question, which is read when the thread is loaded. Why it is refused is then in
+    /// `refused`.
+    pub(super) fn resume_with(
+        self: &Arc<Self>,
         question: &str,
         body: AnswerBody,
+        refused: RefusedAnswer,
     ) -> Result<Resume<F::State>, Refusal> {
         let id: InterruptId = question.parse()?;
-        let snapshot = thread.snapshot().await?;
-        let snapshot = snapshot.ok_or_else(no_thread)?;
-        let open = snapshot.interrupts.iter().find(|open| open.id == id);
-        let open = open.ok_or_else(|| {
-            Refusal::new(
-                StatusCode::CONFLICT,
-                format!(
-                    "the question `{question}` is not open: it has an answer, or was never asked"
-                ),
-            )
-        })?;
+        let flow = Arc::clone(self);
+        Ok(Resume::new().respond(id, move |open| {
+            let read = flow.read_answer(open, body);
+            read.map_err(|refusal| {
+                let text = refusal.text().to_string();
+                refused.set(refusal);
+                text.into()
+            })
+        }))
+    }
+
+    fn read_answer(&self, open: &Interrupt, body: AnswerBody) -> Result<Resume<F::State>, Refusal> {
         Ok(match open.kind {
-            InterruptKind::Ask { .. } => Resume::from(self.forms.questions.read(open, body)?),
-            _ => Resume::new().decide(id, body.decision()?),
+            InterruptKind::Ask { .. } => self.forms.questions.read(open, body)?.into(),
+            _ => Resume::new().decide(open.id, body.decision()?),
         })
     }
 }

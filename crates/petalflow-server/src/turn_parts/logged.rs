@@ -1,6 +1,6 @@
 //! The stored form of the events of a turn.
 
-use petalflow::event::LoggedEvent;
+use petalflow::event::{EventName, LoggedEvent};
 use petalflow_agent::AgentEvent;
 use petalflow_conversations::ConversationEvent;
 use serde::Deserialize;
@@ -54,16 +54,16 @@ impl Logged {
     pub(crate) fn of(event: &LoggedEvent) -> Option<Self> {
         let stored: Stored = event.value.decode().ok()?;
         let is_nested = !stored.namespace.is_empty();
-        Some(match &*event.kind {
-            "custom" => return custom(stored.value, is_nested),
+        Some(match event.name()? {
+            EventName::Custom => return custom(stored.value, is_nested),
             _ if is_nested => return None,
-            "run_started" => Logged::RunStarted,
-            "node_finished" | "node_restored" => Logged::NodeFinished,
-            "checkpoint" => Logged::Checkpoint(stored.checkpoint),
-            "retry" => Logged::Streamed(Streamed::Retry),
-            "finished" => Logged::Finished,
-            "interrupted" => Logged::Interrupted(stored.interrupts),
-            "failed" => Logged::Failed {
+            EventName::RunStarted => Logged::RunStarted,
+            EventName::NodeFinished | EventName::NodeRestored => Logged::NodeFinished,
+            EventName::Checkpoint => Logged::Checkpoint(stored.checkpoint),
+            EventName::Retry => Logged::Streamed(Streamed::Retry),
+            EventName::Finished => Logged::Finished,
+            EventName::Interrupted => Logged::Interrupted(stored.interrupts),
+            EventName::Failed => Logged::Failed {
                 error: match stored.error {
                     Value::String(text) => text,
                     other => other.to_string(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use petalflow::checkpoint::Store;
-use petalflow::event::LoggedEvent;
+use petalflow::event::{EventName, LoggedEvent};
 use petalflow::prelude::*;
 use petalflow::thread::{HistoryQuery, Thread};
 
@@ -47,7 +47,10 @@ pub async fn logged_events_are_read_from_any_number(stores: &Stores) -> CaseResu
         (1..=last).collect::<Vec<_>>(),
         "the events of a thread have the numbers from 1 on, in their order"
     );
-    let emitted = all.iter().filter(|event| event.kind == "custom").count();
+    let emitted = all
+        .iter()
+        .filter(|event| event.name() == Some(EventName::Custom))
+        .count();
     assert_eq!(emitted, 120, "no event is lost");
     for known in [1, 57, last - 1, last, u64::MAX] {
         let later = other.events_since(known).await?;

@@ -49,7 +49,8 @@ impl ThreadOpener<'_> {
             decisions,
             updates,
             goto,
-        } = resume;
+            responses: _,
+        } = resume.with_responses(waiting.iter().map(|(_, open)| open))?;
         let mut changed =
             !answers.is_empty() || !decisions.is_empty() || !updates.is_empty() || !goto.is_empty();
         // A caller that resumes again after a crash gets the same result.

@@ -32,7 +32,9 @@ impl Command {
         let decisions = resume.decisions.iter();
         let decisions =
             decisions.map(|(id, _)| id.map_or(AnswerTarget::Approvals, AnswerTarget::Interrupt));
-        decisions.chain(answers).collect()
+        let responses = resume.responses.iter();
+        let responses = responses.map(|response| AnswerTarget::Interrupt(response.id));
+        decisions.chain(answers).chain(responses).collect()
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use petalflow_agent::Pending;
 use serde_json::json;
 
 use crate::call_decision::CallDecision;
-use crate::protocol::turn::{PersonAnswer, TurnPending};
+use crate::protocol::turn::PersonAnswer;
 use crate::served::Labels;
 use crate::start_lock::digest;
 
@@ -51,29 +52,30 @@ fn checksum(thread: &str) -> String {
 }
 
 /// The answers that end what a cancelled turn has waited for, when the conversation goes on.
-pub(super) fn refusals(pending: &[TurnPending]) -> Vec<PersonAnswer> {
+pub(super) fn refusals(pending: &[Pending]) -> Vec<PersonAnswer> {
     pending.iter().filter_map(refusal).collect()
 }
 
-fn refusal(pending: &TurnPending) -> Option<PersonAnswer> {
-    let id = pending.id()?.to_string();
+fn refusal(pending: &Pending) -> Option<PersonAnswer> {
+    let id = pending.id().to_string();
     Some(match pending {
-        TurnPending::Confirmation { .. } => PersonAnswer::Decision(CallDecision {
+        Pending::Confirmation { .. } => PersonAnswer::Decision(CallDecision {
             id,
             approve: false,
             reason: Some(REASON.into()),
             arguments: None,
         }),
         // There is none.
-        TurnPending::Credential { .. } => PersonAnswer::Credential {
+        Pending::Credential { .. } => PersonAnswer::Credential {
             id,
             credential: json!(null),
         },
-        TurnPending::Result { .. } => PersonAnswer::Result {
+        Pending::Result { .. } => PersonAnswer::Result {
             id,
             content: json!({ "error": REASON }),
         },
-        TurnPending::Other { .. } => return None,
+        // Of a later version of petalflow.
+        _ => return None,
     })
 }
 

@@ -49,7 +49,7 @@ impl Agent {
         let (id, _) = send::begin(&self.server, &self.flow, &self.access, &sent).await?;
         let task = self.read(id).await?;
         let first = task.submitted(history);
-        Ok(stream::of(&self.server, &self.flow, task, first, permit))
+        Ok(stream::of(&self.server, task, first, permit))
     }
 
     pub(super) async fn get(&self, request: OfTask) -> Result<Value, A2aError> {
@@ -66,7 +66,7 @@ impl Agent {
             return Err(ErrorKind::UnsupportedOperation.with(text));
         }
         let first = task.value(None, true);
-        Ok(stream::of(&self.server, &self.flow, task, first, permit))
+        Ok(stream::of(&self.server, task, first, permit))
     }
 
     pub(super) async fn cancel(&self, request: OfTask) -> Result<Value, A2aError> {

@@ -122,8 +122,8 @@ async fn after_cancelled(
     flow: &dyn ServedThreads,
     thread: &str,
 ) -> Result<TurnInput, A2aError> {
-    let waiting = Turn::waiting(flow, thread).await?.unwrap_or_default();
-    if waiting.pending.is_empty() && waiting.questions.is_empty() {
+    let waiting = flow.turn_view(thread, None).await?.unwrap_or_default();
+    if waiting.turn.pending.is_empty() && waiting.questions.is_empty() {
         return Ok(TurnInput::default());
     }
     let info = server.info(thread).await.map_err(Refusal::from)?;
@@ -136,7 +136,7 @@ async fn after_cancelled(
         ));
     }
     Ok(TurnInput {
-        answers: cancelled::refusals(&waiting.pending),
+        answers: cancelled::refusals(&waiting.turn.pending),
         discards_questions: !waiting.questions.is_empty(),
         ..TurnInput::default()
     })

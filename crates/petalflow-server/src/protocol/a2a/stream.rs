@@ -12,7 +12,6 @@ use super::task::{self, Task};
 use super::task_id::TaskId;
 use super::updates::{TaskState, Update, artifact_id};
 use crate::protocol::waits;
-use crate::served::ServedThreads;
 use crate::server::{Inner, now_ms};
 
 /// The responses of a stream (`StreamResponse`).
@@ -28,21 +27,20 @@ pub(super) fn permit(server: &Inner) -> Result<OwnedSemaphorePermit, A2aError> {
 /// what the client has of it.
 pub(super) fn of(
     server: &Arc<Inner>,
-    flow: &Arc<dyn ServedThreads>,
     task: Task,
     first: Value,
     permit: OwnedSemaphorePermit,
 ) -> TaskStream {
     let first = json!({ "task": first });
     let items = task.turn.items(server);
-    let (flow, id, turn) = (Arc::clone(flow), task.id, task.turn.after);
+    let (id, turn) = (task.id, task.turn.after);
     let mut updates = task.updates;
     let responses = items.filter_map(move |item| {
         let _permit = &permit;
         let response = match item {
             Ok(item) => updates
                 .read(item)
-                .and_then(|update| response(&*flow, &id, turn, update).map(Ok)),
+                .and_then(|update| response(&id, turn, update).map(Ok)),
             Err(refusal) => Some(Err(A2aError::from(refusal))),
         };
         future::ready(response)
@@ -51,7 +49,7 @@ pub(super) fn of(
 }
 
 /// The response for an update. `None` if another process continues the task.
-fn response(flow: &dyn ServedThreads, id: &TaskId, turn: u64, update: Update) -> Option<Value> {
+fn response(id: &TaskId, turn: u64, update: Update) -> Option<Value> {
     let (task, context) = (id.text(), &id.context);
     Some(match update {
         Update::Artifact {
@@ -73,7 +71,7 @@ fn response(flow: &dyn ServedThreads, id: &TaskId, turn: u64, update: Update) ->
             ..
         } => return None,
         Update::End { end, state, text } => {
-            let waits = waits::all(flow, &end.pending, &end.interrupts);
+            let waits = waits::all(&end.turn.pending, &end.questions);
             let message = task::status_message(id, turn, &waits, text.as_deref());
             json!({ "statusUpdate": {
                 "taskId": task, "contextId": context,

@@ -3,9 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use petalflow::event::LoggedEvent;
-use petalflow_agent::AgentEvent;
-use serde::Deserialize as _;
+use petalflow::checkpoint::ThreadStatus;
+use petalflow::event::{EventName, LoggedEvent};
 use serde_json::{Value, json};
 
 use super::cancelled::Cancelled;
@@ -16,7 +15,7 @@ use super::updates::{TaskState, Update, Updates, collect};
 use crate::protocol::turn::Turn;
 use crate::protocol::waits::{self, Wait};
 use crate::refusal::Refusal;
-use crate::served::{Labels, ServedThreads};
+use crate::served::ServedThreads;
 
 /// The state of a task whose message is stored.
 const SUBMITTED: &str = "TASK_STATE_SUBMITTED";
@@ -61,11 +60,9 @@ impl Task {
             artifacts: Vec::new(),
             history: Vec::new(),
         };
-        let view = flow.view(&task.turn.thread, None).await?;
-        let view = view.unwrap_or_default();
-        let runs = matches!(view["status"].as_str(), Some("running" | "stopped"));
-        let labels = Labels::deserialize(&view["labels"]).unwrap_or_default();
-        let cancelled = Cancelled::of(&task.turn.thread, &labels);
+        let info = flow.info(&task.turn.thread).await?.unwrap_or_default();
+        let runs = matches!(info.status, ThreadStatus::Running | ThreadStatus::Stopped);
+        let cancelled = Cancelled::of(&task.turn.thread, &info.labels);
         task.read_turns(flow, runs, &cancelled).await?;
         task.add_messages(&**flow).await?;
         Ok(task)
@@ -101,7 +98,7 @@ impl Task {
             task.read_events(&events, extent.end);
             (task.state, task.end) = (TaskState::Working, None);
             for update in items.into_iter().filter_map(|item| updates.read(item)) {
-                task.apply(&**flow, update);
+                task.apply(update);
             }
             let Some(end) = extent.end.filter(|_| task.state != TaskState::Working) else {
                 return Ok(());
@@ -125,7 +122,7 @@ impl Task {
         }
     }
 
-    fn apply(&mut self, flow: &dyn ServedThreads, update: Update) {
+    fn apply(&mut self, update: Update) {
         match update {
             Update::Artifact {
                 number,
@@ -135,7 +132,7 @@ impl Task {
             } => collect(&mut self.artifacts, number, part, append),
             Update::End { end, state, text } => {
                 (self.state, self.text) = (state, text);
-                self.waits = waits::all(flow, &end.pending, &end.interrupts);
+                self.waits = waits::all(&end.turn.pending, &end.questions);
             }
             Update::Tool(_) => {}
         }
@@ -146,7 +143,7 @@ impl Task {
         let of_turn = |event: &&LoggedEvent| end.is_none_or(|end| event.number <= end);
         for event in events.iter().filter(of_turn) {
             self.changed_ms = event.recorded_ms;
-            if &*event.kind != "custom" {
+            if event.name() != Some(EventName::Custom) {
                 continue;
             }
             let value = json!(event.value);
@@ -159,17 +156,11 @@ impl Task {
 
     /// Adds the messages of the user to the history. A conversation of a document does not keep them as events.
     async fn add_messages(&mut self, flow: &dyn ServedThreads) -> Result<(), A2aError> {
-        let view = flow
-            .view(&self.turn.thread, None)
-            .await?
-            .unwrap_or_default();
-        let events = view["state"]["events"].as_array().into_iter().flatten();
+        let view = flow.turn_view(&self.turn.thread, None).await?;
+        let events = view.into_iter().flat_map(|view| view.turn.events);
         let (context, task) = (&self.id.context, self.id.text());
         let mut messages = Vec::new();
         for event in events {
-            let Ok(event) = AgentEvent::deserialize(event) else {
-                continue;
-            };
             let is_of_task = self.invocations.contains(&event.invocation);
             if let Some(message) = event.message.as_ref()
                 && event.is_from_user()

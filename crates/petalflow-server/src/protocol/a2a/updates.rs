@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
+use petalflow_agent::Pending;
 use petalflow_agent::human::{CONFIRMATION, CREDENTIAL};
 use petalflow_llm::response::FinishReason;
 use serde_json::{Value, json};
 
 use super::content::media_part;
-use crate::protocol::turn::{ItemKind, MessageEnd, TurnEnd, TurnItem, TurnOutcome, TurnPending};
+use crate::protocol::turn::{ItemKind, MessageEnd, TurnEnd, TurnItem, TurnOutcome};
 
 /// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,16 +142,16 @@ impl Updates {
     }
 
     fn end(&mut self, end: Box<TurnEnd>) -> Update {
-        let is_credential = |it: &TurnPending| matches!(it, TurnPending::Credential { .. });
+        let is_credential = |it: &Pending| matches!(it, Pending::Credential { .. });
         let (state, text) = match &end.outcome {
-            TurnOutcome::Finished if end.pending.is_empty() => {
+            TurnOutcome::Finished if end.turn.pending.is_empty() => {
                 match (self.refusal.take(), self.error.take()) {
                     (Some(refusal), _) => (TaskState::Rejected, Some(refusal)),
                     (None, Some(error)) => (TaskState::Failed, Some(error)),
                     (None, None) => (TaskState::Completed, None),
                 }
             }
-            TurnOutcome::Finished if end.pending.iter().all(is_credential) => {
+            TurnOutcome::Finished if end.turn.pending.iter().all(is_credential) => {
                 (TaskState::AuthRequired, None)
             }
             TurnOutcome::Finished | TurnOutcome::Interrupted => (TaskState::InputRequired, None),

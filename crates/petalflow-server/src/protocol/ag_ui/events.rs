@@ -1,12 +1,12 @@
 //! From the items of a turn to the events of a run.
 
 use petalflow::tool::{ToolCall, ToolResult};
+use petalflow_agent::Pending;
 use serde_json::{Map, Value, json};
 
 use super::thread::{is_request, text};
-use crate::protocol::turn::{ItemKind, MessageEnd, TurnEnd, TurnItem, TurnOutcome, TurnPending};
+use crate::protocol::turn::{ItemKind, MessageEnd, TurnEnd, TurnItem, TurnOutcome};
 use crate::protocol::waits::{self, Wait};
-use crate::served::ServedThreads;
 
 /// The version of the protocol.
 const VERSION: &str = "1.0";
@@ -115,9 +115,9 @@ impl Events {
     }
 
     /// The events for an item. Called agents do not speak with the user.
-    pub(super) fn read(&mut self, flow: &dyn ServedThreads, item: TurnItem) -> Vec<Value> {
+    pub(super) fn read(&mut self, item: TurnItem) -> Vec<Value> {
         if let ItemKind::End(end) = item.kind {
-            return self.end(flow, *end);
+            return self.end(*end);
         }
         if item.voice.is_called() {
             return Vec::new();
@@ -272,10 +272,10 @@ impl Events {
         (!delta.0.is_empty()).then(|| json!({ "type": "STATE_DELTA", "delta": delta }))
     }
 
-    fn end(&mut self, flow: &dyn ServedThreads, end: TurnEnd) -> Vec<Value> {
+    fn end(&mut self, end: TurnEnd) -> Vec<Value> {
         let mut events = self.leave();
         if end.outcome != TurnOutcome::Stopped {
-            events.extend(self.set_state(end.state.clone().into()));
+            events.extend(self.set_state(end.turn.state.clone().into()));
         }
         let error = match &end.outcome {
             TurnOutcome::Failed(error) => Some(("failed", error.clone())),
@@ -284,7 +284,7 @@ impl Events {
                 "the server stops: send the same run again, and the next server goes on with it"
                     .to_string(),
             )),
-            TurnOutcome::Finished if end.pending.is_empty() => {
+            TurnOutcome::Finished if end.turn.pending.is_empty() => {
                 self.error.take().map(|error| ("model_error", error))
             }
             _ => None,
@@ -293,8 +293,8 @@ impl Events {
             events.push(json!({ "type": "RUN_ERROR", "message": message, "code": code }));
             return events;
         }
-        let mut finished = self.finished(flow, &end);
-        let used = &end.usage.tokens;
+        let mut finished = self.finished(&end);
+        let used = &end.turn.usage.tokens;
         if used.total > 0 {
             finished["usage"] = json!([{
                 "inputTokens": used.input, "outputTokens": used.output, "totalTokens": used.total,
@@ -304,23 +304,23 @@ impl Events {
         events
     }
 
-    fn finished(&self, flow: &dyn ServedThreads, end: &TurnEnd) -> Value {
+    fn finished(&self, end: &TurnEnd) -> Value {
         if end.outcome == TurnOutcome::Cancelled {
             let mut event = self.ids.event("RUN_FINISHED");
             event["outcome"] = json!({ "type": "cancelled" });
             return event;
         }
-        let is_of_client = |pending: &&TurnPending| match pending {
-            TurnPending::Result { call, .. } => {
-                end.client.tools.iter().any(|tool| tool.name == call.name)
+        let is_of_client = |pending: &&Pending| match pending {
+            Pending::Result { call } => {
+                let mut tools = end.turn.client.tools.iter();
+                tools.any(|tool| tool.name == call.name)
             }
             _ => false,
         };
-        let (of_client, others): (Vec<&TurnPending>, Vec<&TurnPending>) =
-            end.pending.iter().partition(is_of_client);
-        let calls = of_client.iter().filter_map(|it| it.id()).map(String::from);
-        let others: Vec<TurnPending> = others.into_iter().cloned().collect();
-        let waits = waits::all(flow, &others, &end.interrupts);
+        let (of_client, others): (Vec<&Pending>, Vec<&Pending>) =
+            end.turn.pending.iter().partition(is_of_client);
+        let calls = of_client.iter().map(|pending| pending.id().to_string());
+        let waits = waits::all(others, &end.questions);
         self.ids.finished(&waits, calls.collect())
     }
 }

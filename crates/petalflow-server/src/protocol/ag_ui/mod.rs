@@ -91,7 +91,7 @@ async fn run(
         Run::Turn(turn) => {
             let thread = format!("{}{}", prefix(flow.facts()), input.thread_id);
             let known = Known::read(&*flow, &thread).await?.unwrap_or_default();
-            Ok(turn_events(&server, flow, &turn, ids, known, permit))
+            Ok(turn_events(&server, &turn, ids, known, permit))
         }
         Run::Shown(known) => Ok(thread_events(&ids, &known)),
     }
@@ -100,7 +100,6 @@ async fn run(
 /// The events of a turn.
 fn turn_events(
     server: &Arc<Inner>,
-    flow: Arc<dyn ServedThreads>,
     turn: &Turn,
     ids: RunIds,
     known: Known,
@@ -111,7 +110,7 @@ fn turn_events(
     let items = turn.items(server).flat_map(move |item| {
         let _permit = &permit;
         stream::iter(match item {
-            Ok(item) => events.read(&*flow, item),
+            Ok(item) => events.read(item),
             Err(refusal) => {
                 vec![json!({ "type": "RUN_ERROR", "message": refusal.text(), "code": "store" })]
             }

@@ -5,10 +5,8 @@ use std::collections::HashSet;
 use petalflow_agent::AgentEvent;
 use petalflow_agent::human::{CONFIRMATION, CREDENTIAL};
 use petalflow_llm::{ChatMessage, Part, Role};
-use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
-use crate::protocol::turn::TurnPending;
 use crate::protocol::waits::{self, Wait};
 use crate::refusal::Refusal;
 use crate::served::ServedThreads;
@@ -33,26 +31,16 @@ impl Known {
         flow: &dyn ServedThreads,
         thread: &str,
     ) -> Result<Option<Self>, Refusal> {
-        let Some(mut view) = flow.view(thread, None).await? else {
+        let Some(view) = flow.turn_view(thread, None).await? else {
             return Ok(None);
         };
-        let state = &mut view["state"];
-        let mut take = |key: &str| state.get_mut(key).map(Value::take).unwrap_or_default();
-        let pending: Vec<TurnPending> = serde_json::from_value(take("pending")).unwrap_or_default();
-        let events = take("events");
-        let state = match (take("state"), take("values")) {
-            (Value::Object(state), _) | (_, Value::Object(state)) => state,
-            _ => Map::new(),
-        };
-        let questions = view["questions"].as_array().cloned().unwrap_or_default();
         let mut known = Known {
-            waits: waits::all(flow, &pending, &questions),
-            state,
+            waits: waits::all(&view.turn.pending, &view.questions),
+            state: view.turn.state,
             ..Known::default()
         };
-        for event in events.as_array().into_iter().flatten() {
-            let event = AgentEvent::deserialize(event);
-            known.add(event.unwrap_or_default());
+        for event in view.turn.events {
+            known.add(event);
         }
         Ok(Some(known))
     }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::calls::{self, Waits};
 use super::error::ApiError;
 use crate::access::Access;
-use crate::protocol::turn::{PersonAnswer, Turn, TurnPending};
+use crate::protocol::turn::PersonAnswer;
 use crate::served::{AnswerBody, ServedThreads};
 use crate::server::{Inner, prefix};
 
@@ -65,7 +65,7 @@ pub(super) async fn find(
                 return Ok(Some(Continues::Question {
                     thread,
                     question: question.clone(),
-                    body: answer_body(calls::parsed(result.content.clone()))?,
+                    body: AnswerBody::of(calls::parsed(result.content.clone())),
                 }));
             }
             Waits::Question(_) => {
@@ -78,31 +78,18 @@ pub(super) async fn find(
     Ok(Some(Continues::Answers { thread, answers }))
 }
 
-/// The answer to a question: an object with `answer` or `decision`, or the answer itself.
-fn answer_body(value: Value) -> Result<AnswerBody, ApiError> {
-    let is_body = ["answer", "decision", "approved"]
-        .iter()
-        .any(|field| value.get(field).is_some());
-    let body = if is_body {
-        value
-    } else {
-        json!({ "answer": value })
-    };
-    Ok(AnswerBody::parse(body.to_string().as_bytes())?)
-}
-
 /// What a thread waits for, by the ids of the calls.
 async fn waits(flow: &dyn ServedThreads, thread: &str) -> Result<Vec<(String, Waits)>, ApiError> {
-    let Some(now) = Turn::waiting(flow, thread).await? else {
+    let Some(now) = flow.turn_view(thread, None).await? else {
         return Ok(Vec::new());
     };
-    let pending = now.pending.into_iter().filter_map(|pending: TurnPending| {
-        let id = calls::id(thread, pending.id()?);
-        Some((id, Waits::Pending(pending)))
+    let pending = now.turn.pending.into_iter().map(|pending| {
+        let id = calls::id(thread, pending.id());
+        (id, Waits::Pending(pending))
     });
-    let questions = now
-        .questions
-        .into_iter()
-        .map(|question| (calls::id(thread, &question), Waits::Question(question)));
+    let questions = now.questions.into_iter().map(|question| {
+        let id = calls::id(thread, &question.id);
+        (id, Waits::Question(question.id))
+    });
     Ok(pending.chain(questions).collect())
 }

@@ -2,11 +2,12 @@
 //! the thread.
 
 use petalflow::tool::ToolCall;
+use petalflow_agent::Pending;
 use petalflow_agent::human::{CONFIRMATION, CREDENTIAL};
 use serde_json::{Map, Value, json};
 
 use crate::call_decision::CallDecision;
-use crate::protocol::turn::{PersonAnswer, TurnEnd, TurnPending};
+use crate::protocol::turn::{PersonAnswer, TurnEnd};
 use crate::start_lock::digest;
 
 /// The name of the call by which a flow asks a question, as front ends of ADK know it.
@@ -33,7 +34,7 @@ pub(super) struct FunctionCall {
 /// Something that a thread waits for, with the id of its call.
 #[derive(Clone, Debug)]
 pub(super) enum Waits {
-    Pending(TurnPending),
+    Pending(Pending),
     /// A question of a flow, with its id.
     Question(String),
 }
@@ -41,44 +42,42 @@ pub(super) enum Waits {
 /// The calls for what a turn waits for at its end: the tools of the client, and requests to people. The results of the agent's own
 /// long-running tools come from elsewhere.
 pub(super) fn at_end(thread: &str, end: &TurnEnd) -> Vec<FunctionCall> {
-    let pending = end.pending.iter().filter_map(|pending| {
+    let pending = end.turn.pending.iter().filter_map(|pending| {
         let (name, arguments) = match pending {
-            TurnPending::Result { call, .. } if is_of_client(end, &call.name) => {
+            Pending::Result { call } if is_of_client(end, &call.name) => {
                 (call.name.clone(), call.arguments.clone())
             }
-            TurnPending::Confirmation { call, text, .. } => {
+            Pending::Confirmation { call, hint, .. } => {
                 let call = json!({ "id": call.id, "name": call.name, "args": call.arguments });
-                let hint = json!({ "hint": text, "confirmed": false });
+                let hint = json!({ "hint": hint, "confirmed": false });
                 let arguments = json!({ "originalFunctionCall": call, "toolConfirmation": hint });
                 (CONFIRMATION.to_string(), arguments)
             }
-            TurnPending::Credential { request, .. } => (CREDENTIAL.to_string(), request.clone()),
-            TurnPending::Result { .. } | TurnPending::Other { .. } => return None,
+            Pending::Credential { request, .. } => (CREDENTIAL.to_string(), json!(request)),
+            _ => return None,
         };
         let confirms = match pending {
-            TurnPending::Confirmation { call, text, .. } => Some((call.clone(), text.clone())),
+            Pending::Confirmation { call, hint, .. } => Some((call.clone(), hint.clone())),
             _ => None,
         };
         Some(FunctionCall {
-            id: id(thread, pending.id()?),
+            id: id(thread, pending.id()),
             name,
             arguments: arguments.to_string(),
             confirms,
         })
     });
-    let questions = end.interrupts.iter().filter_map(|question| {
-        Some(FunctionCall {
-            id: id(thread, question["id"].as_str()?),
-            name: INPUT.to_string(),
-            arguments: question.to_string(),
-            confirms: None,
-        })
+    let questions = end.questions.iter().map(|question| FunctionCall {
+        id: id(thread, &question.id),
+        name: INPUT.to_string(),
+        arguments: question.shown.to_string(),
+        confirms: None,
     });
     pending.chain(questions).collect()
 }
 
 fn is_of_client(end: &TurnEnd, tool: &str) -> bool {
-    end.client.tools.iter().any(|spec| spec.name == tool)
+    end.turn.client.tools.iter().any(|spec| spec.name == tool)
 }
 
 /// The id of a call: the thread without the name of its flow, and a checksum of the request.
@@ -108,15 +107,15 @@ pub(super) fn thread_of(call: &str) -> Option<&str> {
 }
 
 /// The answer of a client to something that the conversation waits for.
-pub(super) fn answer(pending: &TurnPending, result: Value) -> Option<PersonAnswer> {
-    let id = pending.id()?.to_string();
+pub(super) fn answer(pending: &Pending, result: Value) -> Option<PersonAnswer> {
+    let id = pending.id().to_string();
     Some(match pending {
-        TurnPending::Result { .. } => PersonAnswer::Result {
+        Pending::Result { .. } => PersonAnswer::Result {
             id,
             content: result,
         },
-        TurnPending::Confirmation { .. } => PersonAnswer::Decision(decision(id, &parsed(result))),
-        TurnPending::Credential { .. } => {
+        Pending::Confirmation { .. } => PersonAnswer::Decision(decision(id, &parsed(result))),
+        Pending::Credential { .. } => {
             let mut result = parsed(result);
             let credential = match &mut result {
                 Value::Object(fields) if fields.len() == 1 => fields.remove("credential"),
@@ -127,7 +126,7 @@ pub(super) fn answer(pending: &TurnPending, result: Value) -> Option<PersonAnswe
                 credential: credential.unwrap_or(result),
             }
         }
-        TurnPending::Other { .. } => return None,
+        _ => return None,
     })
 }
 

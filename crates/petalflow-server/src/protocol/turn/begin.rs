@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::end::{self, Waiting};
 use crate::refusal::Refusal;
 use crate::served::{AnswerBody, Input, InputValue, Labels, ServedThreads, no_thread};
 use crate::server::Inner;
@@ -101,13 +100,5 @@ impl Turn {
     /// Deletes the thread of the turn.
     pub(crate) async fn delete(&self) -> Result<(), Refusal> {
         Ok(self.flow.delete(&self.thread).await?)
-    }
-
-    /// What a thread currently waits for. `None` if there is no such thread.
-    pub(crate) async fn waiting(
-        flow: &dyn ServedThreads,
-        thread: &str,
-    ) -> Result<Option<Waiting>, Refusal> {
-        end::waiting(flow, thread).await
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
+use petalflow::checkpoint::ThreadStatus;
 use petalflow::event::LoggedEvent;
 use petalflow::thread::{FollowedEvents, ThreadError};
 use serde_json::Value;
@@ -183,9 +184,8 @@ impl TurnReader {
         if self.server.as_ref().is_some_and(runs) {
             return Ok(true);
         }
-        let view = self.flow.view(&self.thread, None).await?;
-        let status = view.as_ref().and_then(|view| view["status"].as_str());
-        Ok(status != Some("stopped"))
+        let info = self.flow.info(&self.thread).await?;
+        Ok(info.is_none_or(|info| info.status != ThreadStatus::Stopped))
     }
 
     async fn end(

@@ -16,5 +16,5 @@ mod tests;
 
 pub(crate) use crate::turn_parts::{PersonAnswer, TurnInput};
 pub(crate) use begin::{NewThread, Turn};
-pub(crate) use end::{TurnEnd, TurnOutcome, TurnPending};
+pub(crate) use end::{TurnEnd, TurnOutcome};
 pub(crate) use item::{ItemKind, MessageEnd, TurnItem};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::{StreamExt, stream};
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::tool::{FuncTool, ToolSpec};
-use petalflow_agent::{Agent, ClientSettings};
+use petalflow_agent::{Agent, ClientSettings, Pending};
 use petalflow_conversations::ConversationFlow;
 use petalflow_conversations::document::Conversation;
 use petalflow_documents::kinds::TriggerAuth;
@@ -140,8 +140,8 @@ async fn pieces_come_once_and_calls_with_their_results() {
         ]
     );
     assert_eq!(end.outcome, TurnOutcome::Finished);
-    assert_eq!(end.usage.tokens.total, 10);
-    assert!(end.pending.is_empty());
+    assert_eq!(end.turn.usage.tokens.total, 10);
+    assert!(end.turn.pending.is_empty());
     // The next turn has its own items.
     let turn = served.go_on(&turn, says("Thanks")).await;
     assert!(turn.after > 0);
@@ -165,12 +165,12 @@ async fn a_tool_of_the_client_ends_the_turn_until_its_result_comes() {
     let turn = served.begin(input).await;
     let (items, end) = served.read(&turn).await;
     assert_eq!(items, ["locate{}", "|"]);
-    let [TurnPending::Result { id, call }] = &end.pending[..] else {
+    let [Pending::Result { call }] = &end.turn.pending[..] else {
         panic!("{end:?}")
     };
     assert_eq!(call.name, "locate");
     let answer = PersonAnswer::Result {
-        id: id.clone(),
+        id: call.id.clone(),
         content: "Kyoto".into(),
     };
     let turn = served
@@ -185,7 +185,7 @@ async fn a_tool_of_the_client_ends_the_turn_until_its_result_comes() {
         .await;
     let (items, end) = served.read(&turn).await;
     assert_eq!(items, ["In Kyoto.", "|"]);
-    assert!(end.pending.is_empty());
+    assert!(end.turn.pending.is_empty());
     assert_eq!(model.last_request().unwrap().tools.len(), 1);
 }
 
@@ -219,10 +219,10 @@ async fn a_person_decides_and_the_turn_goes_on() {
     let served = served(&agent);
     let turn = served.begin(says("Tidy up")).await;
     let (_, end) = served.read(&turn).await;
-    let [TurnPending::Confirmation { id, text, call }] = &end.pending[..] else {
+    let [Pending::Confirmation { id, hint, call }] = &end.turn.pending[..] else {
         panic!("{end:?}")
     };
-    assert_eq!((&**text, &*call.name), ("Really?", "wipe"));
+    assert_eq!((&**hint, &*call.name), ("Really?", "wipe"));
     let decision = PersonAnswer::Decision(CallDecision {
         id: id.clone(),
         approve: true,
@@ -240,7 +240,7 @@ async fn a_person_decides_and_the_turn_goes_on() {
         .await;
     let (items, end) = served.read(&turn).await;
     assert_eq!(items, [r#"="gone""#, "Done.", "|"]);
-    assert!(end.pending.is_empty());
+    assert!(end.turn.pending.is_empty());
 }
 
 /// A model that says one word, and the next one once it may.

@@ -70,7 +70,7 @@ impl Chunks {
         chunks.push(self.chunk(&json!({}), Some(finish)));
         if self.with_usage {
             let mut last = self.value(&json!([]));
-            last["usage"] = usage::of_chat(&end.usage.tokens);
+            last["usage"] = usage::of_chat(&end.turn.usage.tokens);
             chunks.push(last.to_string());
         }
         chunks.push(DONE.to_string());

@@ -111,7 +111,7 @@ impl Completion {
                 "logprobs": null,
                 "finish_reason": self.finish_reason(&calls),
             }],
-            "usage": usage::of_chat(&end.usage.tokens),
+            "usage": usage::of_chat(&end.turn.usage.tokens),
         })
     }
 }

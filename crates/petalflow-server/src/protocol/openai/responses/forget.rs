@@ -31,7 +31,7 @@ impl Drop for Forget {
                 let ItemKind::End(end) = item.kind else {
                     continue;
                 };
-                if end.pending.is_empty() && end.interrupts.is_empty() {
+                if end.turn.pending.is_empty() && end.questions.is_empty() {
                     // A thread that cannot be deleted now stays. It is listed as any other.
                     let _ = turn.delete().await;
                 }

@@ -35,7 +35,7 @@ impl Head {
         let (status, event) = status(end, output.finish.as_ref());
         let mut value = self.value(status, output.items.clone());
         if status != "in_progress" {
-            value["usage"] = usage::of_response(&end.usage.tokens);
+            value["usage"] = usage::of_response(&end.turn.usage.tokens);
         }
         match &end.outcome {
             TurnOutcome::Failed(cause) => {

@@ -84,7 +84,7 @@ async fn now(turn: &Turn, head: &Head) -> Result<Value, ApiError> {
         if let ItemKind::End(end) = &item.kind {
             output.end(&turn.thread, end);
             let head = Head {
-                settings: end.client.clone(),
+                settings: end.turn.client.clone(),
                 ..head.clone()
             };
             return Ok(head.at_end(&output, end).1);
@@ -118,13 +118,12 @@ async fn head(
         .map_err(crate::refusal::Refusal::from)?;
     let extent = turn.extent().await?.unwrap_or_default();
     let previous = turn.previous().await?;
-    let view = flow.view(&turn.thread, extent.checkpoint).await?;
-    let client = view.map(|mut view| view["state"]["client"].take());
+    let view = flow.turn_view(&turn.thread, extent.checkpoint).await?;
     Ok(Head {
         id: id.to_string(),
         model: flow.facts().name.clone(),
         created: turn.began_ms().await? / 1_000,
-        settings: serde_json::from_value(client.unwrap_or_default()).unwrap_or_default(),
+        settings: view.map(|view| view.turn.client).unwrap_or_default(),
         labels: info.map(|info| info.labels).unwrap_or_default(),
         previous: previous.map(|after| id.sibling(after).to_string()),
         background: None,
