@@ -7,7 +7,7 @@ use serde_core::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
 use crate::checkpoint::{Cause, DecisionKind, DecisionRecord};
 use crate::event::{
-    Event, EventKind, EventName, EventTypes, LoggedEvent, RunEnd, TaskInfo, WithoutState, kind_name,
+    Event, EventKind, EventName, EventTypes, LoggedEvent, RunEnd, TaskInfo, WithoutState,
 };
 use crate::snapshot::{CheckpointInfo, Snapshot, TaskState};
 use crate::state::State;
@@ -124,7 +124,7 @@ fn without_state<S: EventTypes, M: SerializeMap>(
             map.serialize_entry("value", &value)?;
         }
         EventKind::Checkpoint { checkpoint } => map.serialize_entry("checkpoint", checkpoint)?,
-        EventKind::Nested(event) => map.serialize_entry("event", &kind_name(event.name()))?,
+        EventKind::Nested(event) => map.serialize_entry("event", event.name())?,
         EventKind::Interrupted { interrupts, .. } => {
             map.serialize_entry("interrupts", interrupts)?;
         }

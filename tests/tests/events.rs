@@ -20,8 +20,8 @@ flow_and_graph! { Fork(Log) { a -> b & c; } nodes: a, b, c }
 /// An event in one line.
 fn line(event: &Event<Log>) -> String {
     let what = match &event.kind {
-        EventKind::SuperstepStarted { nodes } => format!("superstep started {nodes:?}"),
-        EventKind::NodeFinished { update, .. } => format!("node finished {:?}", update.xs().only()),
+        EventKind::SuperstepStarted { nodes } => format!("superstep_started {nodes:?}"),
+        EventKind::NodeFinished { update, .. } => format!("node_finished {:?}", update.xs().only()),
         EventKind::Custom(custom) => format!("custom {custom}"),
         EventKind::Finished { state } => format!("finished {:?}", state.xs),
         EventKind::Failed { error } => format!("failed {error}"),
@@ -45,17 +45,17 @@ async fn lines<F: Flow<State = Log>>(launch: Launch<F>) -> Vec<String> {
 async fn g084_p057_events_have_the_order_of_execution() {
     let lines = run_both!(Fork, |launch| lines(launch).await);
     let expected = [
-        "0: run started",
-        r#"1: superstep started ["a"]"#,
-        "1 a#1: node started",
-        r#"1 a#1: node finished Some(["a"])"#,
-        "1: superstep finished",
-        r#"2: superstep started ["b", "c"]"#,
-        "2 b#1: node started",
-        r#"2 b#1: node finished Some(["b"])"#,
-        "2 c#1: node started",
-        r#"2 c#1: node finished Some(["c"])"#,
-        "2: superstep finished",
+        "0: run_started",
+        r#"1: superstep_started ["a"]"#,
+        "1 a#1: node_started",
+        r#"1 a#1: node_finished Some(["a"])"#,
+        "1: superstep_finished",
+        r#"2: superstep_started ["b", "c"]"#,
+        "2 b#1: node_started",
+        r#"2 b#1: node_finished Some(["b"])"#,
+        "2 c#1: node_started",
+        r#"2 c#1: node_finished Some(["c"])"#,
+        "2: superstep_finished",
         r#"2: finished ["a", "b", "c"]"#,
     ];
     assert_eq!(lines, expected);
@@ -75,13 +75,13 @@ flow_and_graph! { Talk(Log) { talk } nodes: talk }
 async fn g038_g039_a_custom_event_is_yielded_at_once_and_changes_no_state() {
     let lines = run_both!(Talk, |launch| lines(launch).await);
     let expected = [
-        "0: run started",
-        r#"1: superstep started ["talk"]"#,
-        "1 talk#1: node started",
+        "0: run_started",
+        r#"1: superstep_started ["talk"]"#,
+        "1 talk#1: node_started",
         r#"1 talk#1: custom "one""#,
         r#"1 talk#1: custom {"two":2}"#,
-        r#"1 talk#1: node finished Some(["talk"])"#,
-        "1: superstep finished",
+        r#"1 talk#1: node_finished Some(["talk"])"#,
+        "1: superstep_finished",
         r#"1: finished ["talk"]"#,
     ];
     assert_eq!(lines, expected);
@@ -107,8 +107,8 @@ flow_and_graph! { Fail(Log) { a -> fail; } nodes: a, fail }
 async fn a_failure_ends_the_events() {
     let lines = run_both!(Fail, |launch| lines(launch).await);
     let expected = [
-        "2 fail#1: node started",
-        "2 fail#1: node failed",
+        "2 fail#1: node_started",
+        "2 fail#1: node_failed",
         "2: failed node `fail` failed in superstep 2: broken",
     ];
     assert_eq!(lines[lines.len() - 3..], expected);

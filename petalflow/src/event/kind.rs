@@ -94,7 +94,7 @@ impl EventName {
     /// use petalflow::event::EventName;
     ///
     /// assert_eq!(EventName::named("node_finished"), Some(EventName::NodeFinished));
-    /// assert_eq!(EventName::named("node finished"), None);
+    /// assert_eq!(EventName::named("NodeFinished"), None);
     /// ```
     pub fn named(text: &str) -> Option<Self> {
         let found = Self::ALL.into_iter().find(|(_, known)| *known == text);

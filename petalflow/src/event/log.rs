@@ -106,7 +106,7 @@ impl LogBuffer {
             };
             let candidate = LogCandidate {
                 namespace: &event.namespace,
-                kind: &kind_name(name),
+                kind: name,
                 task: event.task.as_ref(),
                 is_partial: event.kind.is_partial(),
             };
@@ -133,11 +133,6 @@ impl LogBuffer {
     }
 }
 
-/// The name of a kind in a serialized event.
-pub(crate) fn kind_name(name: &str) -> String {
-    name.replace(' ', "_")
-}
-
 impl AnyEvent {
     /// The event as a log has it. `None` if no log has it.
     pub(crate) fn stored_entry(&self) -> Option<LogEntry> {
@@ -160,6 +155,6 @@ impl AnyEvent {
                 kind: EventKind::Custom(CustomEvent::named("error", error.to_string())),
             }))
         });
-        Some((kind_name(self.kind.name()), value.ok()?))
+        Some((self.kind.name().to_string(), value.ok()?))
     }
 }

@@ -20,7 +20,7 @@ pub(crate) use end::RunEnd;
 pub use kind::EventName;
 pub use log::LoggedEvent;
 pub(crate) use log::{
-    EventFilter, LogBuffer, LogCandidate, LogEntry, LogRole, LogSettings, WithoutState, kind_name,
+    EventFilter, LogBuffer, LogCandidate, LogEntry, LogRole, LogSettings, WithoutState,
 };
 pub(crate) use mode::Modes;
 pub(crate) use queue::EventQueue;
@@ -54,7 +54,7 @@ use crate::state::State;
 ///         log.push(format!("{}: {} {node}", event.superstep, event.kind.name()));
 ///     }
 /// }
-/// assert_eq!(log, ["1: node started write", "1: node finished write"]);
+/// assert_eq!(log, ["1: node_started write", "1: node_finished write"]);
 /// # Ok(())
 /// # }
 /// ```
@@ -289,26 +289,9 @@ impl<S: EventTypes> EventKind<S> {
         }
     }
 
-    /// The name of the kind, for logs.
+    /// The text of its [name](EventName::as_str), such as `node_started`.
     pub fn name(&self) -> &'static str {
-        match self {
-            EventKind::RunStarted => "run started",
-            EventKind::SuperstepStarted { .. } => "superstep started",
-            EventKind::NodeStarted => "node started",
-            EventKind::NodeFinished { .. } => "node finished",
-            EventKind::NodeRestored { .. } => "node restored",
-            EventKind::NodeSkipped => "node skipped",
-            EventKind::Retry { .. } => "retry",
-            EventKind::NodeFailed { .. } => "node failed",
-            EventKind::Custom(_) => "custom",
-            EventKind::SuperstepFinished => "superstep finished",
-            EventKind::Values { .. } => "values",
-            EventKind::Checkpoint { .. } => "checkpoint",
-            EventKind::Nested(_) => "nested",
-            EventKind::Finished { .. } => "finished",
-            EventKind::Interrupted { .. } => "interrupted",
-            EventKind::Failed { .. } => "failed",
-        }
+        EventName::from(self).as_str()
     }
 }
 
@@ -327,9 +310,9 @@ impl<S: EventTypes> fmt::Debug for Event<S> {
 impl<S: EventTypes> fmt::Debug for EventKind<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            EventKind::SuperstepStarted { nodes } => write!(f, "superstep started: {nodes:?}"),
+            EventKind::SuperstepStarted { nodes } => write!(f, "superstep_started: {nodes:?}"),
             EventKind::Retry { error, wait } => write!(f, "retry in {wait:?}: {error}"),
-            EventKind::NodeFailed { error } => write!(f, "node failed: {error}"),
+            EventKind::NodeFailed { error } => write!(f, "node_failed: {error}"),
             EventKind::Custom(event) => write!(f, "custom: {event}"),
             EventKind::Failed { error } => write!(f, "failed: {error}"),
             _ => f.write_str(self.name()),

@@ -48,7 +48,7 @@ use crate::flow::Flow;
 /// }
 /// assert_eq!(
 ///     names,
-///     ["run started", "superstep started", "node started", "custom", "node finished", "superstep finished", "finished"]
+///     ["run_started", "superstep_started", "node_started", "custom", "node_finished", "superstep_finished", "finished"]
 /// );
 /// # }
 /// ```
@@ -129,7 +129,7 @@ impl<F: Flow> Events<F> {
     /// while let Some(event) = events.next().await {
     ///     names.push(event.kind.name());
     /// }
-    /// assert_eq!(names, ["node finished", "finished"]);
+    /// assert_eq!(names, ["node_finished", "finished"]);
     /// # }
     /// ```
     pub fn without_progress(self) -> Self {

@@ -111,7 +111,7 @@ async fn a_run_that_has_begun_has_all_its_events() {
     let run = threads.thread("begun").begin("lamp".to_string()).await;
     let begun = names(run.unwrap().events().collect().await);
     assert_eq!(plain, begun);
-    assert_eq!(plain[0], "run started");
+    assert_eq!(plain[0], "run_started");
     let run = threads.thread("values").begin("lamp".to_string()).await;
     let values = run.unwrap().events().with_values();
     let values =

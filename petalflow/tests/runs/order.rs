@@ -166,20 +166,20 @@ async fn the_events_of_a_barrier_have_an_order() {
     let thread = After::new().store(&InMemoryStore::new()).thread("events");
     let events: Vec<_> = thread.run(()).events().with_values().collect().await;
     let names: Vec<_> = events.iter().map(|event| event.kind.name()).collect();
-    assert_eq!(names[..2], ["run started", "checkpoint"]);
+    assert_eq!(names[..2], ["run_started", "checkpoint"]);
     let thread = Plain::new().store(&InMemoryStore::new()).thread("events");
     let events: Vec<_> = thread.run(()).events().with_values().collect().await;
     let names: Vec<_> = events.iter().map(|event| event.kind.name()).collect();
     assert_eq!(
         names,
         [
-            "run started",
+            "run_started",
             "checkpoint",
-            "superstep started",
-            "node started",
-            "node finished",
+            "superstep_started",
+            "node_started",
+            "node_finished",
             "checkpoint",
-            "superstep finished",
+            "superstep_finished",
             "values",
             "finished"
         ]

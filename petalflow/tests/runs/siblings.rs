@@ -82,11 +82,11 @@ async fn the_events_of_a_resumed_superstep_add_up() {
         })
         .sum();
     let (restored, finished) = (
-        count(&events, "node restored"),
-        count(&events, "node finished"),
+        count(&events, "node_restored"),
+        count(&events, "node_finished"),
     );
     assert_eq!((started, restored, finished), (50, 49, 1));
-    assert_eq!(count(&events, "node started"), 1);
+    assert_eq!(count(&events, "node_started"), 1);
     let tasks = events.iter().filter(|event| event.task.is_some());
     let indices: std::collections::BTreeSet<_> = tasks
         .map(|event| event.task.as_ref().unwrap().index)
@@ -119,7 +119,7 @@ async fn the_filters_show_restored_tasks() {
             events.updates()
         };
         let events: Vec<_> = events.collect().await;
-        assert_eq!(count(&events, "node restored"), 49);
+        assert_eq!(count(&events, "node_restored"), 49);
     }
 }
 
@@ -129,10 +129,10 @@ async fn a_skipped_task_is_reported() {
     thread.run(()).await.unwrap().into_finished().unwrap_err();
     let events: Vec<_> = thread.resume(Decision::skip()).events().collect().await;
     let names = [
-        "node restored",
-        "node skipped",
-        "node started",
-        "node finished",
+        "node_restored",
+        "node_skipped",
+        "node_started",
+        "node_finished",
     ];
     assert_eq!(names.map(|name| count(&events, name)), [1, 1, 0, 0]);
 }

@@ -57,7 +57,7 @@ async fn the_log_has_what_a_listener_has_received() {
         let mut live = Vec::new();
         let mut events = threads.thread("t").run("2".to_string()).events();
         while let Some(event) = events.next().await {
-            live.push((event.kind.name().replace(' ', "_"), event.superstep));
+            live.push((event.kind.name().to_string(), event.superstep));
         }
         // Any handle to the store reads it.
         let stored = launch()

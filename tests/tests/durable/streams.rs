@@ -135,7 +135,7 @@ async fn each_mode_is_a_part_of_the_full_stream() {
         let custom: Vec<_> = events().custom().collect().await;
         assert!(matches!(&custom[..], [event] if event.node() == Some("reports")));
         let tasks: Vec<_> = events().tasks().collect().await;
-        assert_eq!(names(&tasks), ["node started", "node finished"].repeat(3));
+        assert_eq!(names(&tasks), ["node_started", "node_finished"].repeat(3));
         assert!(
             events().checkpoints().next().await.is_none(),
             "there is no thread"

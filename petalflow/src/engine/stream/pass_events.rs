@@ -9,7 +9,7 @@ use super::event::StreamedEvent;
 use super::publisher::Publisher;
 use crate::clock::now_ms;
 use crate::erased::CopyState;
-use crate::event::{AnyEvent, EventKind, Sink, TaskInfo, kind_name};
+use crate::event::{AnyEvent, EventKind, Sink, TaskInfo};
 use crate::ids::{Namespace, TaskId};
 
 /// What a pass does, which decides which of its events count.
@@ -82,10 +82,10 @@ impl Sink for PassEvents {
             EventKind::Nested(nested) => nested.name(),
             kind => kind.name(),
         };
-        let (kind, task) = (kind_name(kind), event.task.as_ref());
+        let task = event.task.as_ref();
         if !self
             .role
-            .counts(self.is_first, &event.namespace, &kind, task)
+            .counts(self.is_first, &event.namespace, kind, task)
         {
             return;
         }
