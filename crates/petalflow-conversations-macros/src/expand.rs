@@ -7,41 +7,51 @@ use crate::ast::Input;
 use crate::model::{
     Action, Arguments, Chosen, Function, Item, ItemKind, Model, Named, Reply, Variant,
 };
-use crate::names;
-use crate::program::Program;
-use crate::quiet;
 use crate::read::Document;
 
 pub(crate) fn expand(input: &Input, document: &Document, model: &Model) -> TokenStream {
-    let span = input.path.span();
+    let private = {
+        let runtime = &input.runtime;
+        quote!(#runtime::__private)
+    };
+    let definition = definition(input, document, model, &private);
+    let errors = errors(input, document);
+    let Input {
+        visibility,
+        name,
+        module,
+        ..
+    } = input;
+    let about = format!("The types of [`{name}`].");
+    let items = module_items(model, &private, input.path.span());
+    quote! {
+        #definition
+        #errors
+
+        #[doc = #about]
+        #[allow(dead_code, unreachable_pub, unused_variables, rustdoc::all)]
+        #visibility mod #module { #items }
+    }
+}
+
+/// The type of the conversation.
+fn definition(
+    input: &Input,
+    document: &Document,
+    model: &Model,
+    private: &TokenStream,
+) -> TokenStream {
     let Input {
         attributes,
         visibility,
         name,
-        module,
-        runtime,
+        path,
         ..
     } = input;
-    let private = quote!(#runtime::__private);
-    let title = format!(
-        "The conversation of `{}`.\n\n{}",
-        input.path.value(),
-        model.title
-    );
-    let about = format!("The types of [`{name}`].");
+    let title = format!("The conversation of `{}`.\n\n{}", path.value(), model.title);
     let constants = constants(document);
-    let mut warnings = None;
-    let source = span.unwrap().local_file();
-    let (members, items, errors) = if document.errors.is_empty() {
-        let members = builder(input, document, model, &private);
-        let program = Program::of_file(source, &module.to_string());
-        warnings = shown_warnings(input, document);
-        (members, module_items(model, &program, &private, span), None)
-    } else {
-        let program = Program::around(source, &module.to_string());
-        let quiet = quiet::expand(&document.errors, model, &program, module, span);
-        (quiet.members, quiet.items, Some(quiet.errors))
-    };
+    let builder = builder(input, document, model, private);
+    let warnings = shown_warnings(input, document);
     quote! {
         #(#attributes)*
         #[doc = #title]
@@ -49,15 +59,26 @@ pub(crate) fn expand(input: &Input, document: &Document, model: &Model) -> Token
         #visibility struct #name;
 
         #[allow(dead_code, unreachable_pub)]
-        impl #name { #constants #members }
-
-        #[doc = #about]
-        #[allow(dead_code, unreachable_pub, unused_variables, rustdoc::all)]
-        #visibility mod #module { #items }
+        impl #name { #constants #builder }
 
         #warnings
-        #errors
     }
+}
+
+/// The mistakes of the document, at its path. What can be read of it is made nevertheless.
+fn errors(input: &Input, document: &Document) -> Option<TokenStream> {
+    if document.errors.is_empty() {
+        return None;
+    }
+    let errors = &document.errors;
+    let file = document.file.as_ref().and_then(|file| file.to_str());
+    let included = document.included.iter().map(|(_, file)| file.as_str());
+    let files = file.into_iter().chain(included);
+    Some(quote_spanned! {input.path.span()=>
+        #(::core::compile_error!(#errors);)*
+        // The crate is compiled again when a file changes. A document with errors need not be a text.
+        #(const _: &[::core::primitive::u8] = ::core::include_bytes!(#files);)*
+    })
 }
 
 /// What makes `rustc` warn. The attributes of the user can allow it.
@@ -88,15 +109,11 @@ fn shown_warnings(input: &Input, document: &Document) -> Option<TokenStream> {
 
 fn constants(document: &Document) -> TokenStream {
     // The crate is compiled again when the file changes.
-    let file = document.file.as_ref().and_then(|file| file.to_str());
-    let included = document.included.iter().map(|(_, file)| file.as_str());
-    let files = file.into_iter().chain(included);
-    let file = file.into_iter();
+    let file = document.file.iter().filter_map(|file| file.to_str());
     let text = if document.errors.is_empty() {
         quote!(#(::core::include_str!(#file))*)
     } else {
-        // A document with errors need not be a text.
-        quote!({ #(let _: &[::core::primitive::u8] = ::core::include_bytes!(#files);)* "" })
+        quote!("")
     };
     let warnings = &document.warnings;
     quote! {
@@ -190,24 +207,11 @@ fn function_entry(function: &Function, private: &TokenStream) -> TokenStream {
     }
 }
 
-fn module_items(
-    model: &Model,
-    program: &Program,
-    private: &TokenStream,
-    span: Span,
-) -> TokenStream {
+fn module_items(model: &Model, private: &TokenStream, span: Span) -> TokenStream {
     let node = node(&model.nodes, private, span);
-    let handlers = handlers(model, program, private, span);
+    let handlers = handlers(model, private, span);
     let types = model.types.iter().map(|it| item(it, private, span));
-    // A method that takes arguments in vain is one error, and not two.
-    let vain = model.functions.iter().filter_map(|it| {
-        let name = names::camel(&it.name)?;
-        let is_vain = matches!(it.arguments, Arguments::Nothing)
-            && program.types.contains(&name)
-            && model.types.iter().all(|it| it.name != name);
-        is_vain.then(|| Ident::new(&name, span))
-    });
-    quote!(#node #handlers #(#types)* #(#[doc(hidden)] pub struct #vain;)*)
+    quote!(#node #handlers #(#types)*)
 }
 
 fn node(nodes: &[Variant], private: &TokenStream, span: Span) -> TokenStream {
@@ -244,27 +248,10 @@ fn node(nodes: &[Variant], private: &TokenStream, span: Span) -> TokenStream {
     }
 }
 
-fn handlers(model: &Model, program: &Program, private: &TokenStream, span: Span) -> TokenStream {
+fn handlers(model: &Model, private: &TokenStream, span: Span) -> TokenStream {
     if model.functions.is_empty() && model.actions.is_empty() {
         return TokenStream::new();
     }
-    let functions = model.functions.iter().map(|it| it.name.as_str());
-    let actions = model.actions.iter().map(|it| it.name.as_str());
-    let methods: Vec<&str> = functions.chain(actions).collect();
-    let misspelt = program.misspelt(&methods);
-    // `rustc` reports the misspelt name, and need not report that the right one is missing. A program is never built with this
-    // body.
-    let body = |name: &str| {
-        if misspelt.contains(&name) {
-            quote!({ async { const { ::core::panic!("the `impl` does not have this method") } } })
-        } else {
-            quote_spanned!(span=> ;)
-        }
-    };
-    // A type that is not `Sync` is then one error, and not one for each future. A type with parameters could not have the bound.
-    let bound = program
-        .is_for_plain_types()
-        .then(|| quote_spanned!(span=> where Self: ::core::marker::Sync));
     let functions = model.functions.iter().map(|function| {
         let name = ident(&function.name, span);
         let doc = plain(&function.doc);
@@ -277,25 +264,23 @@ fn handlers(model: &Model, program: &Program, private: &TokenStream, span: Span)
             }
             Reply::Decision(it) => chosen(it, private, span),
         };
-        let body = body(&function.name);
         // With the span of the user's token, errors do not name the macro behind `conversation!`.
         quote_spanned! {span=>
             #own
             #[doc = #doc]
             fn #name(&self, #arguments cx: &#private::ToolContext) -> impl ::core::future::Future<
                 Output = ::core::result::Result<#result, #private::BoxError>,
-            > + ::core::marker::Send #bound #body
+            > + ::core::marker::Send;
         }
     });
     let actions = model.actions.iter().map(|action| {
         let name = ident(&action.name, span);
         let doc = plain(&action.doc);
-        let body = body(&action.name);
         quote_spanned! {span=>
             #[doc = #doc]
             fn #name(&self, call: #private::ActionCall) -> impl ::core::future::Future<
                 Output = ::core::result::Result<(), #private::BoxError>,
-            > + ::core::marker::Send #bound #body
+            > + ::core::marker::Send;
         }
     });
     quote_spanned! {span=>

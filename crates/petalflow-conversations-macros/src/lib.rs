@@ -11,8 +11,6 @@ mod expand;
 mod methods;
 mod model;
 mod names;
-mod program;
-mod quiet;
 mod read;
 mod shape;
 
