@@ -29,7 +29,7 @@
 //!     transitions to unknown node 'ende'; did you mean `end`?");
 //! ```
 
-pub use petalflow_conversations_core::{
+pub use petalflow_document_model::conversations::{
     Action, ArgumentChecker, ArgumentErrors, Checked, Code, Condition, ContextStrategy,
     Conversation, Converted, Decision, Diagnostic, Diagnostics, Document, Dropped, Finding, Format,
     Function, Handler, Message, MissingKey, Next, Node, ParameterError, Parameters, Pointer,

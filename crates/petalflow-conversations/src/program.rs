@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use petalflow::thread::DocumentVersion;
 use petalflow::tool::{Tool, ToolSpec};
-use petalflow_conversations_core::decision::Decision;
-use petalflow_conversations_core::{
+use petalflow_document_model::conversations::decision::Decision;
+use petalflow_document_model::conversations::{
     Action, ArgumentChecker, ContextStrategy, Conversation, Function, Handler, Next, Node,
     Parameters, Template, case_key,
 };
@@ -209,7 +209,7 @@ impl<'b> Joiner<'b> {
             (it.spec.name.clone(), offered)
         });
         let functions = functions.collect();
-        let mut messages = |messages: &[petalflow_conversations_core::Message]| {
+        let mut messages = |messages: &[petalflow_document_model::conversations::Message]| {
             let messages = messages.iter();
             let messages = messages.map(|it| (it.role.clone(), self.template(&place, &it.content)));
             messages.collect::<Vec<_>>()

@@ -1,7 +1,7 @@
 //! Lists the types of nodes and their settings.
 
+use petalflow_document_model::source::names;
 use petalflow_documents::document::{SETTINGS_SCHEMAS, inner_node_setting};
-use petalflow_source::names;
 use serde_json::{Map, Value, json};
 
 use crate::exit::{Exit, Failure, Result};

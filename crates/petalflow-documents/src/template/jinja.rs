@@ -10,7 +10,7 @@ use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior,
 use serde_json::Value;
 
 use petalflow::BoxError;
-use petalflow_documents_core::template::Variables;
+use petalflow_document_model::documents::template::Variables;
 
 use super::missing::MissingVariable;
 use crate::values::canonical;

@@ -7,8 +7,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use petalflow::BoxError;
-pub(crate) use petalflow_documents_core::template::Variables;
-use petalflow_documents_core::template::{MissingValue, Template as GoTemplate};
+pub(crate) use petalflow_document_model::documents::template::Variables;
+use petalflow_document_model::documents::template::{MissingValue, Template as GoTemplate};
 
 use jinja::Jinja;
 pub use missing::MissingVariable;
