@@ -324,35 +324,36 @@ global_functions:
         "graph TD
     START([START])
     END([END])
-    start_[\"start\"]
+    start{start}
     end_[\"end\"]
     e_n_d_[\"e n#lt;d#gt;\"]
-    start_book{\"book\"}
-    start_wait{\"wait\"}
-    any_node([\"any node\"])
-    START --> start_
-    start_ --> start_book
-    start_book -->|\"free is true\"| end_
-    start_book -->|\"default\"| start_
-    start_ --> start_wait
-    start_wait -->|\"until is now\"| end_
-    start_wait -->|\"other\"| start_
-    start_ -->|\"again\"| start_
+    book{book}
+    wait{wait}
+    any_node{\"any node\"}
+    START --> start
+    start --> book
+    start --> wait
+    start -.->|again| start
     end_ --> END
-    any_node -->|\"help\"| start_
+    e_n_d_ --> END
+    book -.->|\"default\"| start
+    book -.->|\"free is true\"| end_
+    wait -.->|other| start
+    wait -.->|\"until is now\"| end_
+    any_node -.->|help| start
 "
     );
     let dot = conversation.dot();
     assert!(
-        dot.contains("\"start_book\" [shape=diamond, label=\"book\"];"),
+        dot.contains("\"book\" [shape=diamond, label=\"book\"];"),
         "{dot}"
     );
     assert!(
-        dot.contains("\"start_book\" -> \"end_\" [label=\"free is true\"];"),
+        dot.contains("\"book\" -> \"end_\" [style=dashed, label=\"free is true\"];"),
         "{dot}"
     );
     let picture = conversation.picture();
-    assert!(picture.contains(">◇ book</text>"), "{picture}");
+    assert!(picture.contains(">book</text>"), "{picture}");
 }
 
 #[test]
@@ -369,7 +370,7 @@ fn decisions_of_the_editor_are_drawn() {
     ]));
     let mermaid = conversation.mermaid();
     assert!(
-        mermaid.contains("    a_age -->|\"result #lt; 18\"| a\n    a_age -->|\"default\"| b\n"),
+        mermaid.contains("    age -.->|\"default\"| b\n    age -.->|\"result #lt; 18\"| a\n"),
         "{mermaid}"
     );
 }
