@@ -30,9 +30,9 @@
 //! ```
 
 pub use petalflow_document_model::conversations::{
-    Action, ArgumentChecker, ArgumentErrors, Checked, Code, Condition, ContextStrategy,
-    Conversation, Converted, Decision, Diagnostic, Diagnostics, Document, Dropped, Finding, Format,
-    Function, Handler, Message, MissingKey, Next, Node, ParameterError, Parameters, Pointer,
-    Position, Severity, Source, Template, TemplateError, case_key, check, config, config_schema,
-    decision, editor, editor_schema, legacy, static_schema,
+    Action, Checked, Code, Condition, ContextStrategy, Conversation, Converted, Decision,
+    Diagnostic, Diagnostics, Document, Dropped, Finding, Format, Function, Handler, Message,
+    MissingKey, Next, Node, Parameters, Pointer, Position, Severity, Source, Template,
+    TemplateError, case_key, check, config, config_schema, decision, editor, editor_schema, legacy,
+    static_schema,
 };

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use crate::conversations::action::Action;
-use crate::conversations::arguments::{Budget, parameter_errors};
 use crate::conversations::finding::{Code, Findings};
 use crate::conversations::message::Message;
+use crate::conversations::parameter_rules::{Budget, parameter_errors};
 use crate::conversations::parameters::Parameters;
 use crate::source::Pointer;
 use crate::source::names::{shown, similar, suggestion};

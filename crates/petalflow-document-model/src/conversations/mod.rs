@@ -30,7 +30,6 @@
 //! ```
 
 mod action;
-mod arguments;
 mod case_key;
 mod common_rules;
 pub mod config;
@@ -44,13 +43,13 @@ pub mod legacy;
 mod lenient;
 mod message;
 mod names;
+mod parameter_rules;
 mod parameters;
 mod source;
 mod template;
 
 pub use crate::source::{Format, Pointer, Position, Severity, Source};
 pub use action::Action;
-pub use arguments::{ArgumentChecker, ArgumentErrors, ParameterError};
 pub use case_key::case_key;
 pub use conversation::{
     Condition, ContextStrategy, Conversation, Decision, Function, Handler, Next, Node,

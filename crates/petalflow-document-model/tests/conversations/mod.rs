@@ -1,12 +1,12 @@
 //! Documents of conversation flows.
 
-mod arguments;
 mod conversions;
 mod decisions;
 mod declarative;
 mod editor;
 mod findings;
 mod includes;
+mod parameters;
 mod placeholders;
 mod shortcuts;
 mod statics;

@@ -1,6 +1,5 @@
 //! From the static forms.
 
-use crate::conversations::arguments::Budget;
 use crate::conversations::common_rules::{
     check_actions, check_fields, check_messages, check_parameters,
 };
@@ -8,6 +7,7 @@ use crate::conversations::conversation::{Conversation, Function, Handler, Next, 
 use crate::conversations::finding::{Code, Finding, Findings};
 use crate::conversations::legacy::{self, Offered, StaticFlow};
 use crate::conversations::names::shown;
+use crate::conversations::parameter_rules::Budget;
 use crate::conversations::parameters::Parameters;
 use crate::source::{Pointer, Severity};
 

@@ -3,13 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{EditorDocument, Function, NodeData, NodeType, Strategy};
-use crate::conversations::arguments::Budget;
 use crate::conversations::common_rules::{
     check_actions, check_fields, check_parameters, check_template,
 };
 use crate::conversations::decision::{Decision, Operator};
 use crate::conversations::finding::{Code, Finding, Findings};
 use crate::conversations::names::shown;
+use crate::conversations::parameter_rules::Budget;
 use crate::source::{Pointer, Severity};
 
 impl EditorDocument {

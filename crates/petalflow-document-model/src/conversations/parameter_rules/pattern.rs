@@ -1,6 +1,6 @@
 //! Patterns of texts.
 
-use regex::{Error, Regex, RegexBuilder};
+use regex::{Error, RegexBuilder};
 
 /// How large a compiled pattern may be, in bytes, and how large one is that costs little.
 const MAX_SIZE: usize = 1 << 20;
@@ -26,8 +26,8 @@ impl Default for Budget {
     }
 }
 
-/// Reads a pattern. The error says what is wrong after `has the pattern ..`.
-pub(super) fn compile(pattern: &str, budget: &mut Budget) -> Result<Regex, String> {
+/// Whether a pattern can be used. The error says what is wrong after `has the pattern ..`.
+pub(super) fn check(pattern: &str, budget: &mut Budget) -> Result<(), String> {
     match build(pattern, SMALL, 1, budget) {
         Err(Problem::TooLarge) => build(pattern, MAX_SIZE, LARGE_COST, budget),
         built => built,
@@ -50,7 +50,7 @@ enum Problem {
     Syntax(String),
 }
 
-fn build(pattern: &str, size: usize, cost: u32, budget: &mut Budget) -> Result<Regex, Problem> {
+fn build(pattern: &str, size: usize, cost: u32, budget: &mut Budget) -> Result<(), Problem> {
     let rest = budget.patterns.checked_sub(cost);
     budget.patterns = rest.ok_or(Problem::NoBudget)?;
     let built = RegexBuilder::new(pattern)
@@ -58,7 +58,7 @@ fn build(pattern: &str, size: usize, cost: u32, budget: &mut Budget) -> Result<R
         .dfa_size_limit(size)
         .nest_limit(50)
         .build();
-    built.map_err(|error| match error {
+    built.map(drop).map_err(|error| match error {
         Error::CompiledTooBig(_) => Problem::TooLarge,
         // The last line says what is wrong; those before it show where.
         Error::Syntax(text) => {
