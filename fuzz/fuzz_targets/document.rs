@@ -1,8 +1,8 @@
 //! A document in JSON or YAML, from any text: its diagnostics, its graph, and its templates.
 #![no_main]
 
-use petalflow_documents_core::template::Template;
-use petalflow_documents_core::{Catalog, Format, Source};
+use petalflow_document_model::documents::template::Template;
+use petalflow_document_model::documents::{Catalog, Format, Source};
 
 libfuzzer_sys::fuzz_target!(|input: (bool, &str)| {
     let (is_yaml, text) = input;

@@ -1,7 +1,7 @@
 //! An expression of a condition, from any text.
 #![no_main]
 
-use petalflow_expression::Expression;
+use petalflow_document_model::expression::Expression;
 use serde_json::{Map, json};
 
 libfuzzer_sys::fuzz_target!(|text: &str| {

@@ -1,7 +1,7 @@
 //! A template of a document, from any text: parsed and filled.
 #![no_main]
 
-use petalflow_documents_core::template::{MissingValue, Template, Variables};
+use petalflow_document_model::documents::template::{MissingValue, Template, Variables};
 use serde_json::json;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {

@@ -40,51 +40,32 @@ pub(crate) const PACKAGES: &[Layer] = &[
     ),
     layer("petalflow-llm", &["petalflow"], &["petalflow-memory"]),
     layer("petalflow-tracing", &["petalflow", "petalflow-llm"], &[]),
-    layer("petalflow-expression", &[], &[]),
-    layer("petalflow-source", &[], &[]),
+    layer("petalflow-document-model", &["petalflow-graph"], &[]),
     layer(
-        "petalflow-documents-core",
-        &["petalflow-expression", "petalflow-source"],
-        &[],
-    ),
-    layer(
-        "petalflow-conversations-core",
-        &["petalflow-graph", "petalflow-source"],
-        &[],
-    ),
-    layer(
-        "petalflow-conversations-macros",
-        &["petalflow-conversations-core", "petalflow-source"],
+        "petalflow-document-macros",
+        &["petalflow-document-model"],
         &[],
     ),
     layer(
         "petalflow-conversations",
         &[
             "petalflow",
-            "petalflow-conversations-core",
-            "petalflow-conversations-macros",
+            "petalflow-document-macros",
+            "petalflow-document-model",
             "petalflow-llm",
         ],
         &["petalflow-sqlite"],
     ),
     layer(
-        "petalflow-documents-macros",
-        &["petalflow-documents-core", "petalflow-source"],
-        &[],
-    ),
-    layer(
         "petalflow-documents",
         &[
             "petalflow",
-            "petalflow-documents-core",
-            "petalflow-documents-macros",
-            "petalflow-expression",
+            "petalflow-document-macros",
+            "petalflow-document-model",
             "petalflow-llm",
-            "petalflow-source",
         ],
         &[],
     ),
-    layer("petalflow-studio", &[], &[]),
     layer(
         "petalflow-server",
         &[
@@ -127,15 +108,14 @@ pub(crate) const PACKAGES: &[Layer] = &[
         &[
             "petalflow",
             "petalflow-conversations",
+            "petalflow-document-model",
             "petalflow-documents",
             "petalflow-graph",
             "petalflow-llm",
             "petalflow-postgres",
             "petalflow-redis",
             "petalflow-server",
-            "petalflow-source",
             "petalflow-sqlite",
-            "petalflow-studio",
         ],
         &[],
     ),
@@ -144,14 +124,10 @@ pub(crate) const PACKAGES: &[Layer] = &[
 /// Published only because other packages of petalflow depend on them: their names are not an interface.
 pub(crate) const INTERNAL_PACKAGES: &[&str] = &[
     "petalflow-codec",
-    "petalflow-conversations-core",
-    "petalflow-conversations-macros",
-    "petalflow-documents-core",
-    "petalflow-documents-macros",
-    "petalflow-expression",
+    "petalflow-document-macros",
+    "petalflow-document-model",
     "petalflow-graph",
     "petalflow-macros",
-    "petalflow-source",
     "petalflow-store",
 ];
 
@@ -246,6 +222,14 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "graph_rules",
             "topology",
         ],
+    ),
+    (
+        "petalflow-document-model",
+        &["source", "expression", "documents", "conversations"],
+    ),
+    (
+        "petalflow-document-macros",
+        &["reported", "conversation", "flow_from"],
     ),
     (
         "petalflow-macros",

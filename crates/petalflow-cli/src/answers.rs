@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
 use petalflow::interrupt::Interrupt;
+use petalflow_document_model::source::names;
 use petalflow_documents::document::GraphDefinition;
 use petalflow_documents::kinds::{
     HumanOption, HumanQuestion, HumanRequest, HumanResponse, RequestType,
 };
-use petalflow_source::names;
 use serde_json::{Value, json};
 
 use crate::exit::{Exit, Failure, Result};

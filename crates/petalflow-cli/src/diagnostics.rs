@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use petalflow_source::{Code, Diagnostic, Diagnostics, Severity};
+use petalflow_document_model::source::{Code, Diagnostic, Diagnostics, Severity};
 use serde_json::{Value, json};
 
 use crate::exit::Result;

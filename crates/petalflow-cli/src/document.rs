@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::str::Utf8Error;
 
 use petalflow_conversations::document as conversation;
+use petalflow_document_model::source::{Code, Diagnostics, Format, Pointer, Report, Severity};
 use petalflow_documents::document;
-use petalflow_source::{Code, Diagnostics, Format, Pointer, Report, Severity};
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure, Result};

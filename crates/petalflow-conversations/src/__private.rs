@@ -5,7 +5,7 @@ pub use std::vec::Vec;
 
 pub use petalflow::BoxError;
 pub use petalflow::tool::{ToolArgument, ToolContext};
-pub use petalflow_conversations_macros::conversation_impl;
+pub use petalflow_document_macros::conversation_impl;
 pub use serde::{Serialize, Serializer};
 pub use serde_json::{Map, Value};
 

@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use petalflow::{BoxError, Context, async_trait};
-use petalflow_conversations_core::Action;
+use petalflow_document_model::conversations::Action;
 use serde_json::{Map, Value};
 
 /// A call of an action's handler.

@@ -29,10 +29,10 @@
 //!     transitions to unknown node 'ende'; did you mean `end`?");
 //! ```
 
-pub use petalflow_conversations_core::{
-    Action, ArgumentChecker, ArgumentErrors, Checked, Code, Condition, ContextStrategy,
-    Conversation, Converted, Decision, Diagnostic, Diagnostics, Document, Dropped, Finding, Format,
-    Function, Handler, Message, MissingKey, Next, Node, ParameterError, Parameters, Pointer,
-    Position, Severity, Source, Template, TemplateError, case_key, check, config, config_schema,
-    decision, editor, editor_schema, legacy, static_schema,
+pub use petalflow_document_model::conversations::{
+    Action, Checked, Code, Condition, ContextStrategy, Conversation, Converted, Decision,
+    Diagnostic, Diagnostics, Document, Dropped, Finding, Format, Function, Handler, Message,
+    MissingKey, Next, Node, Parameters, Pointer, Position, Severity, Source, Template,
+    TemplateError, case_key, check, config, config_schema, decision, editor, editor_schema, legacy,
+    static_schema,
 };

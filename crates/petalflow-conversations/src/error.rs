@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use petalflow_conversations_core::MissingKey;
-use petalflow_conversations_core::decision::DecisionError;
+use petalflow_document_model::conversations::MissingKey;
+use petalflow_document_model::conversations::decision::DecisionError;
 use petalflow_llm::LlmError;
 
 /// Something that keeps a [`ConversationFlow`](crate::ConversationFlow) from being built.

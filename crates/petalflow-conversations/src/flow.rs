@@ -9,7 +9,7 @@ use petalflow::checkpoint::Store;
 use petalflow::state::InputOf;
 use petalflow::thread::{DocumentVersion, Threads};
 use petalflow::{BoxError, Context, Launch, Route, Run, flow, node};
-use petalflow_conversations_core::Conversation;
+use petalflow_document_model::conversations::Conversation;
 
 use crate::ConversationState;
 use crate::program::Program;

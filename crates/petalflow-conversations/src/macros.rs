@@ -4,7 +4,7 @@
 /// each mistake is an error with file, line, column and code. The crate is compiled again when the file changes.
 ///
 /// What is probably not as the author wants is a warning of `rustc`. `#[allow(deprecated)]` in front of the name turns it off.
-/// As long as the document has an error, code that uses what is made from it is not checked.
+/// A document with an error is read as far as possible, so that names which it still has are no further errors.
 ///
 /// The path is relative to the file with the macro, or else to the folder of the package. All forms of
 /// [documents](crate::document) are read.

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use petalflow::thread::DocumentVersion;
 use petalflow::tool::{Tool, ToolSpec};
-use petalflow_conversations_core::decision::Decision;
-use petalflow_conversations_core::{
-    Action, ArgumentChecker, ContextStrategy, Conversation, Function, Handler, Next, Node,
-    Parameters, Template, case_key,
+use petalflow_document_model::conversations::decision::Decision;
+use petalflow_document_model::conversations::{
+    Action, ContextStrategy, Conversation, Function, Handler, Next, Node, Parameters, Template,
+    case_key,
 };
 use petalflow_llm::LlmClient;
 use serde_json::Value;
@@ -51,8 +51,8 @@ pub(crate) struct Step {
 /// A function that a node offers.
 pub(crate) struct Offered {
     pub(crate) tool: Option<Arc<dyn Tool>>,
-    /// Checks the arguments, if the document describes them. Otherwise the tool does.
-    pub(crate) checker: Option<Arc<ArgumentChecker>>,
+    /// The schema of the arguments, if the document describes them. Otherwise the tool checks them.
+    pub(crate) described: Option<Arc<ToolSpec>>,
     pub(crate) timeout: Option<Duration>,
     /// Whether an interruption ends the call.
     pub(crate) is_cancelled: bool,
@@ -160,7 +160,8 @@ struct Joiner<'b> {
 struct Joined {
     spec: Arc<ToolSpec>,
     tool: Option<Arc<dyn Tool>>,
-    checker: Option<Arc<ArgumentChecker>>,
+    /// Whether the document describes the arguments.
+    is_described: bool,
     next: Next,
 }
 
@@ -203,13 +204,13 @@ impl<'b> Joiner<'b> {
                 timeout: name.and_then(|name| self.settings.timeouts.get(name).copied()),
                 is_cancelled: name.is_some_and(|name| self.settings.cancelled.contains(name)),
                 tool: it.tool.clone(),
-                checker: it.checker.clone(),
+                described: it.is_described.then(|| Arc::clone(&it.spec)),
                 next,
             };
             (it.spec.name.clone(), offered)
         });
         let functions = functions.collect();
-        let mut messages = |messages: &[petalflow_conversations_core::Message]| {
+        let mut messages = |messages: &[petalflow_document_model::conversations::Message]| {
             let messages = messages.iter();
             let messages = messages.map(|it| (it.role.clone(), self.template(&place, &it.content)));
             messages.collect::<Vec<_>>()
@@ -272,7 +273,7 @@ impl<'b> Joiner<'b> {
         };
         Some(Joined {
             spec: Arc::new(ToolSpec::new(&function.name, description, parameters)),
-            checker: self.checker(place, function),
+            is_described: function.parameters.is_some(),
             tool,
             next: function.next.clone(),
         })
@@ -294,21 +295,6 @@ impl<'b> Joiner<'b> {
             }
             if function.parameters.is_none() {
                 function.parameters = Some(Parameters::of_schema(&spec.parameters));
-            }
-        }
-    }
-
-    fn checker(&mut self, place: &str, function: &Function) -> Option<Arc<ArgumentChecker>> {
-        match ArgumentChecker::new(function.parameters.as_ref()?) {
-            Ok(checker) => Some(Arc::new(checker)),
-            Err(errors) => {
-                for error in errors {
-                    self.wrong(
-                        &format!("node `{place}`"),
-                        format!("function `{}`: {error}", function.name),
-                    );
-                }
-                None
             }
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use petalflow::tool::Tool;
-use petalflow_conversations_core::ContextStrategy;
+use petalflow_document_model::conversations::ContextStrategy;
 use petalflow_llm::LlmClient;
 
 use crate::ActionHandler;

@@ -1,7 +1,7 @@
 //! The version of a conversation's document.
 
 use petalflow::thread::DocumentVersion;
-use petalflow_conversations_core::Conversation;
+use petalflow_document_model::conversations::Conversation;
 use serde_json::Value;
 
 use crate::BuildError;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use petalflow::prelude::*;
-use petalflow::tool::{FuncTool, ToolContext};
+use petalflow::tool::{FuncTool, ToolContext, schema};
 use petalflow_conversations::document::decision::Operator;
 use petalflow_conversations::document::{Condition, Decision, Next, Parameters};
 use petalflow_conversations::{
@@ -416,12 +416,12 @@ async fn arguments_that_do_not_fit_are_told_to_the_model_and_the_handler_is_not_
     let last = message_texts(&model.requests()[2]);
     assert_eq!(
         last[2],
-        "result: {\"error\":\"the arguments do not fit: `count` must be at least 1, not 0; `size` must be one of \
-         `small`, `large`, not the text `huge`. Call the function again with arguments that fit\",\"status\":\"error\"}"
+        "result: {\"error\":\"the arguments do not fit: `count` is 0, and must be at least 1; `size` is \\\"huge\\\", and \
+         must be one of \\\"small\\\", \\\"large\\\"; call it again with arguments that fit its schema\",\"status\":\"error\"}"
     );
     assert_eq!(
         *calls.lock().unwrap(),
-        [json!({ "size": "large", "count": 2 })]
+        [json!({ "size": "large", "count": 2.0 })]
     );
 }
 
@@ -513,6 +513,38 @@ async fn f037_f045_a_function_of_two_nodes_has_one_handler_and_the_parameters_of
     let last = message_texts(&model.requests()[3]);
     let results: Vec<_> = last.iter().filter(|it| it.starts_with("result")).collect();
     assert_eq!(results[0], "result: \"ok\"");
-    assert!(results[1].contains("`n` must be at least 2"), "{results:?}");
+    assert!(
+        results[1].contains("`n` is 1, and must be at least 2"),
+        "{results:?}"
+    );
     assert_eq!(results[2], "result: \"ok\"");
+}
+
+/// The arguments as a function gets them, or what the model reads.
+fn checked(properties: Value, arguments: Value) -> Result<Value, String> {
+    let parameters = Parameters {
+        properties: serde_json::from_value(properties).unwrap(),
+        required: Vec::new(),
+    };
+    schema::check_arguments(&parameters.schema(), arguments).map_err(|it| it.to_string())
+}
+
+#[test]
+fn f038_an_argument_that_is_missing_is_left_out() {
+    // The Python that the editor generates replaces it by 0, False or "".
+    let properties = json!({ "n": { "type": "integer" }, "b": { "type": "boolean" }, "s": { "type": "string" } });
+    for arguments in [json!({}), json!({ "n": null, "b": null, "s": null })] {
+        assert_eq!(checked(properties.clone(), arguments), Ok(json!({})));
+    }
+}
+
+#[test]
+fn f039_lists_and_objects_are_not_texts() {
+    // The Python that the editor generates declares both as `str`.
+    let fits = |kind: &str, value: Value| {
+        checked(json!({ "a": { "type": kind } }), json!({ "a": value })).is_ok()
+    };
+    assert!(fits("array", json!([1])) && !fits("array", json!("[1]")));
+    assert!(fits("object", json!({ "a": 1 })) && !fits("object", json!("{}")));
+    assert!(fits("number", json!(1)) && !fits("integer", json!(1.5)));
 }

@@ -22,7 +22,7 @@
 //! # Ok::<(), petalflow_documents::document::Diagnostics>(())
 //! ```
 
-pub use petalflow_documents_core::{
+pub use petalflow_document_model::documents::{
     AGENT_SCHEMA, Agent, AgentWorkflow, Catalog, Code, Definition, Dependencies, Diagnostic,
     Diagnostics, Document, EdgeDefinition, Execution, Format, GRAPH_SCHEMA, GraphDefinition, Needs,
     NodeDefinition, Position, ReadGraph, SETTINGS_SCHEMAS, Severity, Source, Strategy, Task,

@@ -34,6 +34,6 @@
 //!
 //! PetalFlow counts the bytes of a text for `.length`. Here it is the number of characters.
 
-pub use petalflow_expression::{
+pub use petalflow_document_model::expression::{
     EvalError, Expression, ParseError, compare, compile, equal, length, truthy,
 };

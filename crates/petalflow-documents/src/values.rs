@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-pub(crate) use petalflow_expression::{compare, equal, length, truthy};
+pub(crate) use petalflow_document_model::expression::{compare, equal, length, truthy};
 
 /// A text unchanged, and any other value as JSON.
 pub(crate) fn text(value: &Value) -> String {

@@ -1,7 +1,7 @@
 //! Graphs as diagrams: Mermaid and Graphviz.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 
 use crate::graph::{Edge, Graph, Node, Source, Target, Via, When};
@@ -149,6 +149,7 @@ struct Ids(Vec<String>);
 impl Ids {
     fn of(graph: &Graph) -> Self {
         let mut taken = HashSet::from(["END".to_owned(), "START".to_owned()]);
+        let mut numbers = HashMap::new();
         let mut ids = Vec::with_capacity(graph.vertices());
         for node in graph.nodes() {
             let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -158,8 +159,12 @@ impl Ids {
             if id.is_empty() || RESERVED.iter().any(|word| id.eq_ignore_ascii_case(word)) {
                 id.push('_');
             }
+            // A counter, because many nodes can have one name.
+            let base = id.clone();
             while !taken.insert(id.clone()) {
-                id.push('_');
+                let number = numbers.entry(base.clone()).or_insert(1_usize);
+                *number += 1;
+                id = format!("{base}_{number}");
             }
             ids.push(id);
         }
@@ -213,7 +218,7 @@ fn mermaid_label(label: &str) -> String {
 }
 
 /// A text in quotes for Mermaid. Control characters, also line ends, become spaces: a name is one line.
-pub fn mermaid_quoted(text: &str) -> String {
+fn mermaid_quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {
@@ -232,7 +237,7 @@ pub fn mermaid_quoted(text: &str) -> String {
 }
 
 /// A text in quotes for the DOT language. Control characters become spaces, as in [`mermaid_quoted`].
-pub fn dot_quoted(text: &str) -> String {
+fn dot_quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {
         match c {

@@ -54,8 +54,6 @@ pub use analyses::{
 };
 pub use diagnostic::{Diagnostic, Location};
 pub use diagram::{dot, mermaid};
-#[doc(hidden)]
-pub use diagram::{dot_quoted, mermaid_quoted};
 pub use facts::{KeyFacts, NodeFacts};
 pub use graph::{Edge, Graph, Node, Source, Target, Via, When};
 #[cfg(feature = "analysis")]

@@ -193,7 +193,7 @@ async fn studio(client: &Client<CrawlAll>, admin: &Admin) -> Result<()> {
         // Only programs on this machine reach the address.
         .threads(TriggerAuth::None)
         .hosts(["127.0.0.1", "localhost"])
-        .routes(axum::Router::new().nest_service("/studio", petalflow_studio::router()))
+        .routes(axum::Router::new().nest_service("/studio", petalflow_server::studio::router()))
         .build()?;
     println!("http://{address}/studio/");
     let listener = tokio::net::TcpListener::bind(address).await?;

@@ -131,6 +131,9 @@ mod served;
 mod server;
 mod settings;
 mod start_lock;
+#[cfg(feature = "studio")]
+#[cfg_attr(docsrs, doc(cfg(feature = "studio")))]
+pub mod studio;
 mod threads;
 #[cfg(feature = "protocol")]
 #[cfg_attr(

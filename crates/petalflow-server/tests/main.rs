@@ -20,4 +20,6 @@ mod setup;
 mod sockets;
 mod steering;
 mod stored;
+#[cfg(feature = "studio")]
+mod studio;
 mod versions;

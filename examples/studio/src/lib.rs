@@ -34,7 +34,7 @@ pub fn server(
         .agent("librarian", &librarian::agent())
         .schedule(morning_research())
         .threads(auth)
-        .routes(Router::new().nest_service("/studio", petalflow_studio::router())))
+        .routes(Router::new().nest_service("/studio", petalflow_server::studio::router())))
 }
 
 /// A research each morning of a working day.

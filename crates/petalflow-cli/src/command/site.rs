@@ -95,7 +95,7 @@ impl Site {
             });
         }
         if self.has_studio {
-            let studio = petalflow_studio::router();
+            let studio = petalflow_server::studio::router();
             builder = builder.routes(Router::new().nest_service(STUDIO_PATH, studio));
         }
         builder

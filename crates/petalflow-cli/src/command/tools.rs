@@ -1,7 +1,7 @@
 //! Lists the types of nodes and their settings.
 
+use petalflow_document_model::source::names;
 use petalflow_documents::document::{SETTINGS_SCHEMAS, inner_node_setting};
-use petalflow_source::names;
 use serde_json::{Map, Value, json};
 
 use crate::exit::{Exit, Failure, Result};
@@ -112,10 +112,6 @@ fn show(name: &str, schema: &Value) -> Result<()> {
         }),
     };
     shown?;
-    // The descriptions are those of the Rust types, whose templates are of Jinja.
-    if schema.to_string().contains("{{") {
-        terminal::line("\nTemplates in documents are those of Go: `{{.name}}`, `{{.user.name}}`.")?;
-    }
     Ok(())
 }
 

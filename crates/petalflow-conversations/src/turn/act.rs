@@ -1,7 +1,7 @@
 //! Actions, one in each superstep: those that have run are not run again after a crash.
 
 use petalflow::Context;
-use petalflow_conversations_core::Action;
+use petalflow_document_model::conversations::Action;
 
 use super::step;
 use crate::program::{Planned, Program};

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::task::Poll;
 
 use petalflow::error::catch_panic;
-use petalflow::tool::ToolContext;
+use petalflow::tool::{ToolContext, ToolSpec, schema};
 use petalflow::{BoxError, Context};
 use serde_json::{Value, json};
 
@@ -125,8 +125,8 @@ async fn run(
         Some(tool) => {
             let arguments = pending.call.arguments.clone();
             // If the arguments do not fit, the model reads why, and the code is not called.
-            let arguments = match &offered.checker {
-                Some(checker) => checker.check(arguments)?,
+            let arguments = match &offered.described {
+                Some(spec) => checked(spec, arguments)?,
                 None => arguments,
             };
             let tool_cx =
@@ -154,6 +154,15 @@ async fn run(
         None => offered.next.next(&result)?,
     };
     Ok(result)
+}
+
+/// The arguments, if they fit the document.
+fn checked(spec: &ToolSpec, arguments: Value) -> Result<Value, String> {
+    schema::check_arguments(&spec.parameters, arguments).map_err(|mistakes| {
+        format!(
+            "the arguments do not fit: {mistakes}; call it again with arguments that fit its schema"
+        )
+    })
 }
 
 /// Waits for a call until its timeout, and until the person interrupts if that ends the call.

@@ -1,7 +1,7 @@
 //! The entry of a node: what the model reads from now on.
 
 use petalflow::Context;
-use petalflow_conversations_core::{ContextStrategy, Template};
+use petalflow_document_model::conversations::{ContextStrategy, Template};
 use petalflow_llm::ChatMessage;
 
 use super::{step, summary};

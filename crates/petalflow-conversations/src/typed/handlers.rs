@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use petalflow::BoxError;
 use petalflow::tool::{FuncTool, ToolArgument, ToolContext, ToolSpec, schema};
-use petalflow_conversations_core::{
+use petalflow_document_model::conversations::{
     Checked, Conversation, Function as Described, Handler, Source, check,
 };
 use serde_json::{Value, json};

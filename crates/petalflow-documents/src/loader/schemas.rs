@@ -1,6 +1,6 @@
 //! The JSON Schemas of the settings of nodes.
 
-use petalflow_source::schema::without_examples;
+use petalflow_document_model::source::schema::without_examples;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ use crate::kinds::{
     TransformConfig, WebhookTriggerConfig,
 };
 
-/// The JSON Schemas of the settings by node type, made from the types of [`kinds`](crate::kinds). `petalflow-documents-core`
+/// The JSON Schemas of the settings by node type, made from the types of [`kinds`](crate::kinds). `petalflow-document-model`
 /// has them in a file, because it checks documents without the types.
 ///
 /// ```

@@ -36,7 +36,7 @@ fn cache(config: Value) -> (CacheNode, MemoryCacheStore, Arc<AtomicUsize>) {
 
 #[tokio::test]
 async fn p164_the_key_is_a_template_or_a_hash() {
-    let (node, store, _) = cache(json!({ "cache_key": "{{ q }}/{{ input.page }}" }));
+    let (node, store, _) = cache(json!({ "cache_key": "{{.q}}/{{.input.page}}" }));
     let envelope = vars(json!({ "q": "petals" })).with_input(json!({ "page": 7 }));
     run(node, envelope).await.expect("it runs");
     assert_eq!(store.keys(), ["n:petals/7"]);

@@ -189,7 +189,7 @@ async fn p174_the_request_has_the_selected_variables() {
     let node = human(json!({
         "mode": "choice",
         "prompt": "not used",
-        "prompt_template": "{{ vars.name }} {{ input.q }} {{ trace.run_id }}",
+        "prompt_template": "{{.vars.name}} {{.input.q}} {{.trace.run_id}}",
         "input_vars": ["name", "missing"],
         "options": [{ "id": "a", "label": "A" }],
         "timeout": "1m",

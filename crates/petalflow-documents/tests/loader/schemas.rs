@@ -1,4 +1,4 @@
-//! The schemas that `petalflow-documents-core` has are those of the settings here.
+//! The schemas that `petalflow-document-model` has are those of the settings here.
 
 use petalflow_documents::document::SETTINGS_SCHEMAS;
 use petalflow_documents::settings_schemas;
@@ -11,13 +11,13 @@ fn the_stored_schemas_of_settings_are_those_of_the_types() {
     if std::env::var_os("PETALFLOW_BLESS").is_some() {
         let folder = concat!(
             env!("CARGO_MANIFEST_DIR"),
-            "/../petalflow-documents-core/schemas/node-settings"
+            "/../petalflow-document-model/schemas/node-settings"
         );
         std::fs::write(format!("{folder}/v1.json"), text).expect("the folder exists");
     } else {
         assert!(
             SETTINGS_SCHEMAS == text,
-            "petalflow-documents-core/schemas/node-settings/v1.json is not that of the types: run the test with PETALFLOW_BLESS=1"
+            "petalflow-document-model/schemas/node-settings/v1.json is not that of the types: run the test with PETALFLOW_BLESS=1"
         );
     }
 }

@@ -3,10 +3,12 @@
 //! [`of`] returns the neutral schema, which is part of a [`ToolSpec`](super::ToolSpec). `petalflow_llm::schema` converts it for
 //! providers that enforce schemas.
 
+mod arguments;
 mod check;
 mod nulls;
 mod path;
 
+pub use arguments::check_arguments;
 pub use check::{Mistakes, check};
 pub(crate) use nulls::drop_nulls;
 
