@@ -124,7 +124,7 @@ async fn begin(
     if thread.snapshot().await?.is_some() {
         return Err(Refusal::conflict("there is a refund with this id already"));
     }
-    let run = thread.begin(new.cents).await?;
+    let run = thread.run(new.cents).begin().await?;
     app.spawn(id.clone(), run);
     Ok((StatusCode::ACCEPTED, Json(json!({ "id": id }))))
 }

@@ -22,7 +22,6 @@ mod resume;
 mod thread_run;
 mod write;
 
-pub(crate) use claim::answered::check_unanswered;
 pub(crate) use claim::live_runs::live_run;
 pub(crate) use claim::thread_claim::{ThreadClaim, new_owner};
 #[cfg(feature = "engine")]

@@ -20,7 +20,7 @@ use crate::future::BoxFuture;
 use crate::node::ManagedValues;
 use crate::outcome::{RunError, RunErrorKind, ThreadError, check_id};
 use crate::plan::ExecutionPlan;
-use crate::question::Interrupt;
+use crate::question::{AnswerError, Interrupt};
 
 impl StoredRun for ThreadStart {
     fn thread(&self) -> &Arc<str> {
@@ -256,6 +256,8 @@ async fn open_unanswered(
 ) -> Result<OpenedThread, ThreadError> {
     let (storage, targets) = (start.storage.clone(), start.command.targets());
     match Box::pin(open(flow, plan, start)).await {
+        // That an earlier question was answered says nothing about those that are open.
+        Err(error @ ThreadError::Answer(AnswerError::Ambiguous { .. })) => Err(error),
         Err(error @ ThreadError::Answer(_)) => {
             Err(match check_unanswered(&storage, plan, &targets).await {
                 Err(answered @ ThreadError::Answer(_)) => answered,

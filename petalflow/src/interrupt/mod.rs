@@ -51,17 +51,17 @@
 //! # }
 //! ```
 
+mod any_resume;
 mod decision;
 mod guard;
-mod respond;
 mod resume;
 
 pub use crate::question::{
     Answer, AnswerError, Ask, Expiry, Interrupt, InterruptId, InterruptKind,
 };
+pub(crate) use any_resume::{AnyResume, OnlyQuestion, Response};
 pub use decision::Decision;
 pub(crate) use decision::{AnyDecision, DecisionAction};
 pub use guard::Guard;
 pub use petalflow_macros::Ask;
-pub(crate) use resume::AnyResume;
 pub use resume::Resume;

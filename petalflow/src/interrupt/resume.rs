@@ -2,10 +2,9 @@
 
 use std::marker::PhantomData;
 
+use super::any_resume::{AnyResume, Response};
 use super::decision::effects_of;
-use super::respond::Response;
-use super::{Answer, AnyDecision, Decision, InterruptId};
-use crate::erased::EffectsBox;
+use super::{Answer, Decision, Interrupt, InterruptId};
 use crate::error::BoxError;
 use crate::node::KeyWrites;
 use crate::state::State;
@@ -35,17 +34,6 @@ use crate::state::State;
 pub struct Resume<S: State> {
     pub(crate) any: AnyResume,
     state: PhantomData<fn() -> S>,
-}
-
-/// A [`Resume`] without the type of the state.
-#[derive(Default)]
-pub(crate) struct AnyResume {
-    pub(crate) answers: Vec<Answer>,
-    /// Without an id, it applies to all open interrupts.
-    pub(crate) decisions: Vec<(Option<InterruptId>, AnyDecision)>,
-    pub(crate) updates: Vec<Result<EffectsBox, BoxError>>,
-    pub(crate) goto: Vec<String>,
-    pub(crate) responses: Vec<Response>,
 }
 
 impl_debug!([S: State] Resume<S>, |this| answers = this.any.answers, decisions = this.any.decisions, updates = this.any.updates.len(), goto = this.any.goto,
@@ -100,6 +88,52 @@ impl<S: State> Resume<S> {
     #[must_use]
     pub fn goto(mut self, node: impl Into<String>) -> Self {
         self.any.goto.push(node.into());
+        self
+    }
+
+    /// Responds to the question or the approval with this id as the function says, which gets it from the thread that the run
+    /// has claimed. So a program that does not know what is asked need not load the thread first, and nobody else can answer in
+    /// between. An error of the function is [`AnswerError::Value`], and the thread waits as before.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow::interrupt::{Answer, Ask, Decision, InterruptKind, Resume};
+    /// use petalflow::prelude::*;
+    ///
+    /// #[derive(serde::Serialize, Ask)]
+    /// #[ask(answer = bool)]
+    /// struct MayPost {
+    ///     text: String,
+    /// }
+    /// # #[state]
+    /// # struct Post { #[key(input)] text: String, posted: bool }
+    /// # #[node(Post)]
+    /// # async fn review(text: &str, cx: Context) -> petalflow::Result<PostPosted> {
+    /// #     Ok(PostPosted(cx.ask(MayPost { text: text.into() }).await?))
+    /// # }
+    /// # flow!(Publish(Post) { review });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let thread = Publish::new().store(&InMemoryStore::new()).thread("post");
+    /// # let id = thread.run("hello".to_string()).await?.interrupts()[0].id;
+    /// // A form has been sent, for whatever has this id.
+    /// let resume = Resume::new().respond(id, |open| match open.kind {
+    ///     InterruptKind::Ask { .. } => Ok(Answer::new::<MayPost>(open.id, &true)?.into()),
+    ///     _ => Ok(Resume::new().decide(open.id, Decision::approve())),
+    /// });
+    /// assert!(thread.resume(resume).await?.into_finished()?.posted);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn respond(
+        mut self,
+        id: InterruptId,
+        make: impl FnOnce(&Interrupt) -> Result<Self, BoxError> + Send + Sync + 'static,
+    ) -> Self {
+        let make = Box::new(|open: &Interrupt| Ok(make(open)?.any));
+        self.any.responses.push(Response::To { id, make });
         self
     }
 }

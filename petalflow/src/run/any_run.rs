@@ -78,6 +78,12 @@ impl AnyRun {
         Self::waiting(Waiting::Ready(start))
     }
 
+    /// A run that ends with this error before it begins.
+    pub(crate) fn failed(flow: Arc<dyn AnyFlow>, error: RunError) -> Self {
+        let future = Box::pin(std::future::ready(Err(error)));
+        AnyRun(Progress::Running(Running { future, flow }))
+    }
+
     fn waiting(waiting: Waiting) -> Self {
         AnyRun(Progress::Waiting(Some(Box::new(waiting))))
     }

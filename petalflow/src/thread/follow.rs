@@ -47,7 +47,7 @@ impl<F: Flow> Thread<F> {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {
     /// let thread = Talk::new().store(&InMemoryStore::new()).event_log(1_000).thread("ann");
-    /// let run = thread.begin(vec!["hello".to_string()]).await?;
+    /// let run = thread.run(vec!["hello".to_string()]).begin().await?;
     /// tokio::spawn(run);
     ///
     /// let mut events = thread.follow(0);

@@ -3,12 +3,11 @@
 use std::marker::PhantomData;
 
 use super::erased::AnyThread;
-use super::{Edit, Outcome, Retention, ThreadError, ThreadRun, Threads};
+use super::{Edit, Retention, ThreadError, ThreadRun, Threads};
 use crate::durable::Command;
 use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::interrupt::Resume;
-use crate::outcome::RunError;
 use crate::question::Ask;
 use crate::state::{InputOf, State};
 
@@ -143,56 +142,11 @@ impl<F: Flow> Thread<F> {
         ThreadRun::typed(self.any.recover())
     }
 
-    /// Stores the input and returns the run, which continues when it is awaited, polled or spawned. A server can confirm that it
-    /// has accepted the input, because no crash loses it after this.
+    /// Answers the only question of the type `A` that the thread waits for, and resumes the thread.
     ///
-    /// If the run is dropped or the process ends, the input stays in the store, and [`resume(())`](Self::resume) runs it. For
-    /// answers there is [`begin_answer`](Self::begin_answer); for other ways to start a run, [`ThreadRun::begin`].
-    ///
-    /// # Errors
-    ///
-    /// As the run before its first node: the thread is busy, waits for a person, or was stored by another program, a managed
-    /// value is missing, or the store fails.
-    ///
-    /// # Cancel safety
-    ///
-    /// As [`ThreadRun::begin`].
-    ///
-    /// ```
-    /// # use petalflow::checkpoint::InMemoryStore;
-    /// # use petalflow::prelude::*;
-    /// # #[state]
-    /// # struct Chat { #[key(input, append)] lines: Vec<String> }
-    /// # #[node(Chat)]
-    /// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
-    /// # flow!(Talk(Chat) { reply });
-    /// # async fn accept(thread: &petalflow::thread::Thread<Talk>) -> petalflow::Result<u16> {
-    /// let run = thread.begin(vec!["hello".to_string()]).await?;
-    /// tokio::spawn(async move {
-    ///     if let Err(error) = run.await {
-    ///         eprintln!("{error}");
-    ///     }
-    /// });
-    /// Ok(202)
-    /// # }
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> petalflow::Result<()> {
-    /// # let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
-    /// # assert_eq!(accept(&thread).await?, 202);
-    /// # assert_eq!(thread.snapshot().await?.expect("it has begun").state.lines, ["hello"]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn begin(
-        &self,
-        input: impl InputOf<F::State>,
-    ) -> BoxFuture<'_, Result<ThreadRun<F>, RunError>> {
-        // Boxed, so that a value that is not an input is reported once.
-        Box::pin(self.run(input).begin())
-    }
-
-    /// Answers the only question of the type `A` that the thread waits for, and resumes the thread. If several people can answer,
-    /// only one answer is accepted: see [`begin_answer`](Self::begin_answer).
+    /// Of several callers with an answer, one succeeds. The others get [`AnswerError::Answered`], in this process and in other
+    /// processes. So while a run of another process has the thread, this waits up to 130 milliseconds for the answer of that
+    /// run before it returns [`Busy`](ThreadError::Busy). [`ThreadRun::begin`] returns when the answer is stored.
     ///
     /// # Errors
     ///
@@ -200,33 +154,7 @@ impl<F: Flow> Thread<F> {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future stops the run at once, as with [`ThreadRun`]. Until the answer is stored, the thread still waits for
-    /// it.
-    pub fn answer<A: Ask>(
-        &self,
-        answer: A::Answer,
-    ) -> BoxFuture<'_, Result<Outcome<F::State>, RunError>> {
-        // Boxed, so that a type that is not a question is reported once, and not again by `.await`.
-        Box::pin(async move {
-            let run = self.any.answer::<A>(answer).await?;
-            ThreadRun::<F>::typed(run).await
-        })
-    }
-
-    /// Stores an answer to the only question of the type `A` that the thread waits for, and returns the run that resumes the
-    /// thread. Like [`begin`](Self::begin), for an answer.
-    ///
-    /// Of several callers with an answer, one succeeds. The others get [`AnswerError::Answered`], in this process and in other
-    /// processes. So while a run of another process has the thread, this waits up to 130 milliseconds for the answer of that
-    /// run before it returns [`Busy`](ThreadError::Busy).
-    ///
-    /// # Errors
-    ///
-    /// As [`answer`](Self::answer), and if the store fails.
-    ///
-    /// # Cancel safety
-    ///
-    /// As [`ThreadRun::begin`].
+    /// Dropping the run stops it at once. Until the answer is stored, the thread still waits for it.
     ///
     /// ```
     /// # use petalflow::checkpoint::InMemoryStore;
@@ -244,22 +172,15 @@ impl<F: Flow> Thread<F> {
     /// # async fn main() -> petalflow::Result<()> {
     /// let thread = PayRefund::new().store(&InMemoryStore::new()).thread("refund");
     /// thread.run(()).await?;
-    /// let run = thread.begin_answer::<MayPay>(true).await?; // The answer is stored.
-    /// let late = thread.begin_answer::<MayPay>(false).await.expect_err("it has an answer");
+    /// let run = thread.answer::<MayPay>(true).begin().await?; // The answer is stored.
+    /// let late = thread.answer::<MayPay>(false).await.expect_err("it has an answer");
     /// assert!(late.to_string().contains("has an answer already"));
     /// assert!(run.await?.into_finished()?.paid);
     /// # Ok(())
     /// # }
     /// ```
-    pub fn begin_answer<A: Ask>(
-        &self,
-        answer: A::Answer,
-    ) -> BoxFuture<'_, Result<ThreadRun<F>, RunError>> {
-        // Boxed, so that a type that is not a question is reported once.
-        Box::pin(async move {
-            let run = self.any.answer::<A>(answer).await?;
-            ThreadRun::typed(run).begin().await
-        })
+    pub fn answer<A: Ask>(&self, answer: A::Answer) -> ThreadRun<F> {
+        ThreadRun::typed(self.any.answer::<A>(&answer))
     }
 
     /// Copies an older checkpoint to the end of the thread and returns its new number. The next [`resume`](Self::resume)

@@ -71,7 +71,34 @@ impl<F: Flow> ThreadRun<F> {
 
     /// Stores what the run begins with: its input, or the answers, decisions and edits with which it resumes. Returns when they
     /// are in the store, with every [`Durability`](crate::thread::Durability). No node has run then. The run that this returns
-    /// continues when it is awaited, polled or spawned, and all of its [events](Self::events) can still be received.
+    /// continues when it is awaited, polled or spawned, and all of its [events](Self::events) can still be received. So a server
+    /// can confirm that it has accepted an input or an answer, because no crash loses it after this:
+    ///
+    /// ```
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Chat { #[key(input, append)] lines: Vec<String> }
+    /// # #[node(Chat)]
+    /// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+    /// # flow!(Talk(Chat) { reply });
+    /// # async fn accept(thread: &petalflow::thread::Thread<Talk>) -> petalflow::Result<u16> {
+    /// let run = thread.run(vec!["hello".to_string()]).begin().await?;
+    /// tokio::spawn(async move {
+    ///     if let Err(error) = run.await {
+    ///         eprintln!("{error}");
+    ///     }
+    /// });
+    /// Ok(202)
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let thread = Talk::new().store(&InMemoryStore::new()).thread("ann");
+    /// # assert_eq!(accept(&thread).await?, 202);
+    /// # assert_eq!(thread.snapshot().await?.expect("it has begun").state.lines, ["hello"]);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// The run has claimed its thread. Dropping it releases the thread, and [`Thread::resume`](crate::thread::Thread::resume)
     /// with `()` runs what is stored. With a store whose claims expire, poll it before its claim expires.

@@ -112,7 +112,7 @@ async fn a_recorded_answer_that_cannot_be_read_leads_out_with_a_fork() {
     waiting(&store).await;
     let thread = numbers::Pay::new().store(&store).thread("order");
     // The answer is recorded, and the process ends before the node has run.
-    drop(thread.begin_answer::<numbers::Amount>(7).await.unwrap());
+    drop(thread.answer::<numbers::Amount>(7).begin().await.unwrap());
     let thread = words::Pay::new().store(&store).thread("order");
     let error = thread.resume(()).await.unwrap_err().to_string();
     assert!(

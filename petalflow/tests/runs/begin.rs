@@ -70,7 +70,7 @@ async fn the_input_is_in_the_store_before_a_node_runs() {
         let (store, runs) = (InMemoryStore::new(), runs());
         let threads = Pack::new().manage_shared(runs.clone()).store(&store);
         let thread = threads.durability(durability).thread("order");
-        let run = thread.begin("lamp".to_string()).await.unwrap();
+        let run = thread.run("lamp".to_string()).begin().await.unwrap();
         let begun = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(begun.state.item, "lamp", "{durability:?}");
         assert_eq!(runs.load(Ordering::SeqCst), 0);
@@ -88,10 +88,10 @@ async fn the_run_continues_when_it_is_spawned() {
         .manage(AtomicU32::new(0))
         .store(&InMemoryStore::new());
     let thread = threads.thread("order");
-    let run = thread.begin("lamp".to_string()).await.unwrap();
+    let run = thread.run("lamp".to_string()).begin().await.unwrap();
     let outcome = tokio::spawn(run).await.unwrap().unwrap();
     assert_eq!(outcome.into_finished().unwrap().log, ["packed lamp"]);
-    let again = thread.begin("desk".to_string()).await.unwrap();
+    let again = thread.run("desk".to_string()).begin().await.unwrap();
     let twice = again.begin().await.unwrap();
     let order = twice.await.unwrap().into_finished().unwrap();
     assert_eq!(order.log, ["packed lamp", "packed desk"]);
@@ -108,11 +108,19 @@ async fn a_run_that_has_begun_has_all_its_events() {
         .store(&InMemoryStore::new());
     let run = threads.thread("plain").run("lamp".to_string());
     let plain = names(run.events().collect().await);
-    let run = threads.thread("begun").begin("lamp".to_string()).await;
+    let run = threads
+        .thread("begun")
+        .run("lamp".to_string())
+        .begin()
+        .await;
     let begun = names(run.unwrap().events().collect().await);
     assert_eq!(plain, begun);
     assert_eq!(plain[0], "run_started");
-    let run = threads.thread("values").begin("lamp".to_string()).await;
+    let run = threads
+        .thread("values")
+        .run("lamp".to_string())
+        .begin()
+        .await;
     let values = run.unwrap().events().with_values();
     let values =
         values.filter(|event| std::future::ready(matches!(event.kind, EventKind::Values { .. })));
@@ -125,8 +133,8 @@ async fn the_thread_is_claimed_until_the_run_is_dropped() {
         .manage(AtomicU32::new(0))
         .store(&InMemoryStore::new());
     let thread = threads.thread("order");
-    let run = thread.begin("lamp".to_string()).await.unwrap();
-    let busy = thread.begin("desk".to_string()).await.unwrap_err();
+    let run = thread.run("lamp".to_string()).begin().await.unwrap();
+    let busy = thread.run("desk".to_string()).begin().await.unwrap_err();
     assert!(matches!(
         busy.thread_error(),
         Some(ThreadError::Busy { .. })
@@ -139,7 +147,7 @@ async fn the_thread_is_claimed_until_the_run_is_dropped() {
 async fn an_input_that_is_refused_is_not_stored() {
     let store = InMemoryStore::new();
     let thread = Pack::new().store(&store).thread("order");
-    let error = thread.begin("lamp".to_string()).await.unwrap_err();
+    let error = thread.run("lamp".to_string()).begin().await.unwrap_err();
     assert!(matches!(error.kind(), RunErrorKind::MissingManaged(_)));
     assert!(thread.snapshot().await.unwrap().is_none());
     assert!(store.namespaces("order").await.unwrap().is_empty());
@@ -186,7 +194,7 @@ async fn middleware_may_end_a_run_before_it_has_begun() {
         .manage(AtomicU32::new(0))
         .run_middleware(Shortcut);
     let thread = launch.store(&InMemoryStore::new()).thread("order");
-    let run = thread.begin("lamp".to_string()).await.unwrap();
+    let run = thread.run("lamp".to_string()).begin().await.unwrap();
     assert_eq!(run.await.unwrap().state().item, "cached");
 }
 
@@ -198,7 +206,7 @@ async fn one_of_two_answers_is_accepted() {
         let thread = threads.on_busy(on_busy).thread("order");
         let paused = thread.run("lamp".to_string()).await.unwrap();
         let id = paused.interrupts()[0].id;
-        let first = thread.begin_answer::<MayShip>(true).await.unwrap();
+        let first = thread.answer::<MayShip>(true).begin().await.unwrap();
         // By the type of the question, and by its id: while the first one has the thread, and after it.
         let late = thread.answer::<MayShip>(false).await.unwrap_err();
         assert!(answered(&late), "{late}");
@@ -209,7 +217,7 @@ async fn one_of_two_answers_is_accepted() {
         assert_eq!(order.log, ["shipped: true"]);
         let late = thread.resume(no()).begin().await.unwrap_err();
         assert!(answered(&late), "{late}");
-        let late = thread.begin_answer::<MayShip>(false).await.unwrap_err();
+        let late = thread.answer::<MayShip>(false).begin().await.unwrap_err();
         assert!(answered(&late), "{late}");
         assert_eq!(runs.load(Ordering::SeqCst), 1);
     }
@@ -299,7 +307,7 @@ fn answer_elsewhere(thread: &Thread<Ship>, answer: bool) -> Option<Vec<String>> 
         .enable_time()
         .build();
     runtime.unwrap().block_on(async {
-        match thread.begin_answer::<MayShip>(answer).await {
+        match thread.answer::<MayShip>(answer).begin().await {
             Ok(run) => Some(run.await.unwrap().into_finished().unwrap().log),
             Err(error) if answered(&error) => None,
             Err(error) => panic!("{error}"),

@@ -249,7 +249,7 @@ async fn a_client_that_reconnects_at_any_event_loses_and_repeats_none() {
     let live = tokio::spawn({
         let thread = thread.clone();
         async move {
-            let run = thread.begin("20".to_string()).await.unwrap();
+            let run = thread.run("20".to_string()).begin().await.unwrap();
             let run = tokio::spawn(run);
             let events = followed(&thread, 0).await;
             run.await.unwrap().unwrap().into_finished().unwrap();
@@ -269,7 +269,7 @@ async fn a_client_that_reconnects_at_any_event_loses_and_repeats_none() {
 async fn a_client_that_reconnects_after_each_event_of_a_run_loses_and_repeats_none() {
     let store = InMemoryStore::new();
     let thread = logged(&store, 1_000);
-    let run = thread.begin("20".to_string()).await.unwrap();
+    let run = thread.run("20".to_string()).begin().await.unwrap();
     let run = tokio::spawn(run);
     let (mut known, mut received) = (0, Vec::new());
     while let Some(event) = thread.follow(known).next().await {
@@ -285,7 +285,11 @@ async fn a_client_that_reconnects_after_each_event_of_a_run_loses_and_repeats_no
 async fn a_client_follows_a_thread_that_another_handle_runs() {
     // As another process: the two share only what is stored. The time is paused when nothing else can happen.
     let store = InMemoryStore::new();
-    let run = logged(&store, 1_000).begin("20".to_string()).await.unwrap();
+    let run = logged(&store, 1_000)
+        .run("20".to_string())
+        .begin()
+        .await
+        .unwrap();
     let other = logged(&store, 1_000);
     let following = tokio::spawn({
         let other = other.clone();
@@ -304,7 +308,7 @@ async fn what_is_followed_ends_with_a_pause_and_a_failure() {
     let store = InMemoryStore::new();
     for (task, last) in [("ask", "interrupted"), ("fail", "failed")] {
         let thread = launch().store(&store).event_log(100).thread(task);
-        let run = tokio::spawn(thread.begin(task.to_string()).await.unwrap());
+        let run = tokio::spawn(thread.run(task.to_string()).begin().await.unwrap());
         let events = followed(&thread, 0).await;
         assert_eq!(events.last().unwrap().kind, last);
         drop(run.await.unwrap());

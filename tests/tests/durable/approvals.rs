@@ -488,7 +488,7 @@ async fn a_decision_and_an_answer_that_nobody_waits_for_say_what_the_thread_wait
         let expected = format!("the thread does not wait for an approval{waits_for}");
         assert_eq!(decided.to_string(), expected);
         let answered = thread.answer::<Other>(true).await.unwrap_err();
-        let expected = format!("thread `t` does not wait for an answer to `other`{waits_for}");
+        let expected = format!("the thread does not wait for an answer to `other`{waits_for}");
         assert_eq!(answered.to_string(), expected);
     });
 }

@@ -84,7 +84,7 @@ async fn begin(
             "there is a complaint with this id".into(),
         ));
     }
-    spawn(thread.begin(text).await.map_err(refused)?);
+    spawn(thread.run(text).begin().await.map_err(refused)?);
     Ok(StatusCode::ACCEPTED)
 }
 

@@ -42,6 +42,17 @@ pub enum AnswerError {
         /// What the thread waits for.
         waiting: Vec<Interrupt>,
     },
+    /// The thread waits for no question of this type.
+    #[error(
+        "the thread does not wait for an answer to `{question}`; it waits for {}",
+        open(waiting)
+    )]
+    NotAsked {
+        /// The name of the question.
+        question: String,
+        /// What the thread waits for.
+        waiting: Vec<Interrupt>,
+    },
     /// Another caller has answered the question or decided the approval, or it has expired.
     #[error(
         "interrupt {id} has an answer already (`{name}`): another caller has answered, or the question has expired; this answer is not recorded"

@@ -9,7 +9,7 @@ use crate::erased::InputBox;
 use crate::event::LogSettings;
 use crate::exec::BeginBarrier;
 use crate::ids::{Namespace, TaskId};
-use crate::interrupt::AnyResume;
+use crate::interrupt::{AnyResume, Response};
 use crate::task_services::question::Answers;
 use crate::task_services::question::answer::AnswerTarget;
 
@@ -33,7 +33,7 @@ impl Command {
         let decisions =
             decisions.map(|(id, _)| id.map_or(AnswerTarget::Approvals, AnswerTarget::Interrupt));
         let responses = resume.responses.iter();
-        let responses = responses.map(|response| AnswerTarget::Interrupt(response.id));
+        let responses = responses.map(Response::target);
         decisions.chain(answers).chain(responses).collect()
     }
 }

@@ -9,12 +9,11 @@ use crate::event::LogSettings;
 use crate::exec::{Begin, Start};
 use crate::future::BoxFuture;
 use crate::ids::Namespace;
-use crate::interrupt::AnyResume;
+use crate::interrupt::{AnyResume, OnlyQuestion, Response};
 use crate::outcome::{RunError, ThreadError, check_id};
-use crate::question::{AnswerError, Ask, Interrupt, open};
+use crate::question::Ask;
 use crate::run::AnyRun;
 use crate::snapshot::AnyEdit;
-use crate::task_services::question::answer::AnswerTarget;
 
 /// See [`Thread`](crate::thread::Thread).
 #[derive(Clone)]
@@ -70,51 +69,19 @@ impl AnyThread {
     }
 
     /// The run that resumes the thread with an answer to the only question of the type `A` that it waits for.
-    pub(in crate::thread) fn answer<A: Ask>(
-        &self,
-        answer: A::Answer,
-    ) -> BoxFuture<'_, Result<AnyRun, RunError>> {
-        Box::pin(async move {
-            let question = self.only_question(A::NAME, Interrupt::asks::<A>).await;
-            let answer = question.and_then(|question| Ok(question.answer::<A>(answer)?));
-            let answer =
-                answer.map_err(|error| RunError::of_thread(error, self.threads.flow.name()))?;
-            let mut resume = AnyResume::default();
-            resume.answers.push(answer);
-            Ok(self.resume(resume))
-        })
-    }
-
-    /// The only question with this name that the thread waits for.
-    fn only_question(
-        &self,
-        name: &'static str,
-        is_asked: fn(&Interrupt) -> bool,
-    ) -> BoxFuture<'_, Result<Interrupt, ThreadError>> {
-        Box::pin(async move {
-            let snapshot = self.snapshot().await?.ok_or_else(|| self.unknown())?;
-            let waiting = snapshot.interrupts;
-            let mut asked: Vec<Interrupt> = waiting
-                .iter()
-                .filter(|interrupt| is_asked(interrupt))
-                .cloned()
-                .collect();
-            if asked.len() > 1 {
-                return Err(AnswerError::Ambiguous { waiting: asked }.into());
+    pub(in crate::thread) fn answer<A: Ask>(&self, answer: &A::Answer) -> AnyRun {
+        match OnlyQuestion::answered::<A>(answer) {
+            Ok(answered) => {
+                let mut resume = AnyResume::default();
+                resume.responses.push(Response::Only(answered));
+                self.resume(resume)
             }
-            if let Some(question) = asked.pop() {
-                return Ok(question);
+            Err(error) => {
+                let flow = Arc::clone(&self.threads.flow);
+                let error = RunError::of_thread(error.into(), flow.name());
+                AnyRun::failed(flow, error)
             }
-            let question = AnswerTarget::Question(name);
-            let plan = self.threads.flow.plan();
-            durable::check_unanswered(&self.storage(), &plan, &[question]).await?;
-            Err(AnswerError::Value(format!(
-                "thread `{}` does not wait for an answer to `{name}`; it waits for {}",
-                self.id,
-                open(&waiting)
-            ))
-            .into())
-        })
+        }
     }
 
     pub(in crate::thread) fn fork(
@@ -253,11 +220,5 @@ impl AnyThread {
     pub(in crate::thread) fn checked(&self) -> Result<ThreadStorage, ThreadError> {
         check_id(&self.id)?;
         Ok(self.storage())
-    }
-
-    fn unknown(&self) -> ThreadError {
-        ThreadError::Unknown {
-            thread: self.id.to_string(),
-        }
     }
 }
