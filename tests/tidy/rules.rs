@@ -97,7 +97,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
             "petalflow-graph",
             "petalflow-llm",
         ],
-        &["petalflow-sqlite"],
+        &["petalflow-sqlite", "petalflow-testing"],
     ),
     layer(
         "petalflow-mcp",

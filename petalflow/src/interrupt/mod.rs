@@ -53,7 +53,6 @@
 
 mod decision;
 mod guard;
-mod respond;
 mod resume;
 
 pub use crate::question::{
