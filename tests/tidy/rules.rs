@@ -77,7 +77,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
             "petalflow-graph",
             "petalflow-llm",
         ],
-        &["petalflow-sqlite"],
+        &["petalflow-sqlite", "petalflow-testing"],
     ),
     layer(
         "petalflow-mcp",

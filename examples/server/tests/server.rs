@@ -137,7 +137,7 @@ async fn the_runs_of_a_dead_process_are_recovered() {
         .await
         .unwrap();
     let threads = PayRefund::new().store(&store).durability(Durability::Exit);
-    drop(threads.thread("A-2").begin(700_u64).await.unwrap());
+    drop(threads.thread("A-2").run(700_u64).begin().await.unwrap());
     // And one that stopped as it should, with a question.
     let paused = threads.thread("A-3").run(800_u64).await.unwrap();
     assert!(matches!(paused, Outcome::Paused(_)));

@@ -106,7 +106,7 @@ impl<F: Flow> Threads<F> {
     /// # async fn main() -> petalflow::Result<()> {
     /// let threads = Wait::new().store(&InMemoryStore::new());
     /// let token = CancelToken::new();
-    /// let run = threads.clone().cancel_with(&token).thread("one").begin(()).await?;
+    /// let run = threads.clone().cancel_with(&token).thread("one").run(()).begin().await?;
     /// token.cancel();
     /// assert!(run.await.is_err());
     /// let info = threads.thread("one").info().await?.expect("it has begun");
