@@ -8,7 +8,7 @@ use serde_core::ser::{Error as _, Serialize, SerializeMap, Serializer};
 use crate::checkpoint::{Cause, DecisionKind, DecisionRecord};
 use crate::event::{Event, EventKind, LoggedEvent, RunEnd, TaskInfo, WithoutState, kind_name};
 use crate::snapshot::{CheckpointInfo, Snapshot, TaskState};
-use crate::state::{State, Update as _};
+use crate::state::{State, Update};
 use petalflow_store::{as_object, as_text};
 
 as_text!(Shown<Cause>, Shown<DecisionKind>);
@@ -149,7 +149,7 @@ impl Serialize for RunEnd<'_> {
 }
 
 /// The names of the keys that a node wrote.
-fn written_keys<S: State>(update: &S::Update) -> Vec<&'static str> {
+fn written_keys<S: State>(update: &Update<S>) -> Vec<&'static str> {
     let written = update.written();
     let keys = S::KEYS.iter().enumerate();
     let keys = keys.filter(|(index, _)| written.contains(*index));

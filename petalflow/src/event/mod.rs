@@ -29,7 +29,7 @@ use crate::error::NodeError;
 pub use crate::ids::{Namespace, TaskId};
 use crate::outcome::RunError;
 use crate::question::Interrupt;
-use crate::state::State;
+use crate::state::{State, Update};
 
 /// An event of a run. Events arrive in the order in which they happened.
 ///
@@ -115,7 +115,7 @@ pub struct TaskInfo {
 /// while let Some(event) = events.next().await {
 ///     match event.kind {
 ///         EventKind::SuperstepStarted { nodes } => assert_eq!(&*nodes[0], "write"),
-///         EventKind::NodeFinished { update, .. } => assert_eq!(update.draft().only().unwrap(), "…"),
+///         EventKind::NodeFinished { update, .. } => assert_eq!(update.of::<EssayDraft>().only().unwrap(), "…"),
 ///         EventKind::Finished { state } => assert_eq!(state.draft, "…"),
 ///         _ => {}
 ///     }
@@ -139,7 +139,7 @@ pub enum EventKind<S: State> {
     /// A node has finished. Its writes are applied at the end of the superstep.
     NodeFinished {
         /// The writes of the node.
-        update: S::Update,
+        update: Update<S>,
         /// Whether the result came from the [cache](crate::Launch::cache), without a run of the node.
         cached: bool,
     },
@@ -147,7 +147,7 @@ pub enum EventKind<S: State> {
     /// The thread was resumed after the superstep was stopped.
     NodeRestored {
         /// The writes of the node.
-        update: S::Update,
+        update: Update<S>,
     },
     /// A person has decided to skip the node at its `interrupt before`.
     NodeSkipped,
@@ -254,7 +254,7 @@ impl<S: State> Event<S> {
     /// # async fn main() -> petalflow::Result<()> {
     /// let events: Vec<_> = WriteBook::run(()).events().collect().await;
     /// let written = events.iter().filter_map(|event| event.nested::<Essay>()).find_map(|inner| match &inner.kind {
-    ///     EventKind::NodeFinished { update, .. } => update.draft().only(),
+    ///     EventKind::NodeFinished { update, .. } => update.of::<EssayDraft>().only(),
     ///     _ => None,
     /// });
     /// assert_eq!(written.unwrap(), "…");

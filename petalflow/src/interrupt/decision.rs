@@ -3,7 +3,7 @@
 use crate::checkpoint::DecisionKind;
 use crate::error::BoxError;
 use crate::node::{Effects, KeyWrites};
-use crate::state::State;
+use crate::state::{State, Update};
 
 /// A decision at an `interrupt before` or `interrupt after`, with its author and reason, which the thread's history
 /// stores.
@@ -45,7 +45,7 @@ pub(crate) enum DecisionAction<S: State> {
     /// The run ends.
     Reject,
     /// These writes are applied, then the run resumes.
-    Edit(Box<Result<S::Update, BoxError>>),
+    Edit(Box<Result<Update<S>, BoxError>>),
     /// The node is skipped, and the run resumes after it.
     Skip,
 }
@@ -139,7 +139,7 @@ impl<S: State> Decision<S> {
 }
 
 /// The update of writes.
-pub(crate) fn update_of<S: State>(writes: impl KeyWrites<S>) -> Result<S::Update, BoxError> {
+pub(crate) fn update_of<S: State>(writes: impl KeyWrites<S>) -> Result<Update<S>, BoxError> {
     let mut effects = Effects::default();
     writes.apply(&mut effects)?;
     Ok(effects.update)

@@ -4,7 +4,7 @@ use super::decision::update_of;
 use super::{Answer, Decision, InterruptId};
 use crate::error::BoxError;
 use crate::node::KeyWrites;
-use crate::state::State;
+use crate::state::{State, Update};
 
 /// The input with which a thread is resumed: answers, decisions, changes to the state, other nodes to continue at. `()`
 /// is empty.
@@ -32,7 +32,7 @@ pub struct Resume<S: State> {
     pub(crate) answers: Vec<Answer>,
     /// Without an id, it applies to all open interrupts.
     pub(crate) decisions: Vec<(Option<InterruptId>, Decision<S>)>,
-    pub(crate) updates: Vec<Result<S::Update, BoxError>>,
+    pub(crate) updates: Vec<Result<Update<S>, BoxError>>,
     pub(crate) goto: Vec<String>,
 }
 

@@ -20,7 +20,7 @@ use crate::future::BoxFuture;
 use crate::middleware::{Middleware, RunMiddleware};
 use crate::node::{Context, Key, ManagedProvider, ManagedValues, RestoreContext};
 use crate::run::Run;
-use crate::state::{InputOf, Storable, ThreadSafe, Update as _, WriteError};
+use crate::state::{InputOf, Storable, ThreadSafe, WriteError};
 use crate::subflow::nested;
 use crate::thread::{DocumentVersion, Thread, Threads};
 
@@ -443,7 +443,7 @@ impl<F: Flow> Launch<F> {
         self.settings.extras_mut().record_failure = Some(|error, update| {
             update.clear();
             // The first write to an empty update is always accepted.
-            let recorded: Result<(), WriteError> = K::push(K::Value::of(error), false, update);
+            let recorded: Result<(), WriteError> = update.add::<K>(K::Value::of(error), false);
             debug_assert!(recorded.is_ok());
         });
         self

@@ -5,7 +5,7 @@ use petalflow_graph::NodeIdx;
 use super::{Effects, Output, RouteChoice, Routing};
 use crate::error::BoxError;
 use crate::plan::ExecutionPlan;
-use crate::state::State;
+use crate::state::{State, Update};
 
 /// An output that a person gives. The types of a node and of such an output are not compared at compile time, because the
 /// node is known by its name.
@@ -53,7 +53,7 @@ impl<S: State> ExternalOutput<S> {
     }
 
     /// Writes that choose no route and send no items.
-    pub(crate) fn of_update(update: S::Update) -> Self {
+    pub(crate) fn of_update(update: Update<S>) -> Self {
         let mut effects = Effects::default();
         effects.update = update;
         ExternalOutput {

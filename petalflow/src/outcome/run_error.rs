@@ -7,7 +7,7 @@ use super::{Paused, RunErrorKind, ThreadError};
 use crate::error::{BoxError, NodeError, Panicked, message_with_sources};
 use crate::ids::TaskId;
 use crate::question::Interrupt;
-use crate::state::{State, WriteError};
+use crate::state::{State, Update, WriteError};
 
 /// Why a run did not finish.
 ///
@@ -60,7 +60,7 @@ pub(super) struct Inner {
 /// The state at the last barrier, and the writes of tasks that finished after it.
 pub(crate) struct LastBarrier<S: State> {
     pub(crate) state: S,
-    pub(crate) pending: Vec<(String, S::Update)>,
+    pub(crate) pending: Vec<(String, Update<S>)>,
 }
 
 impl RunError {
@@ -350,10 +350,10 @@ impl RunError {
     /// let error = Fail::run(()).await.err().unwrap();
     /// let pending: Vec<_> = error.pending::<Log>().collect();
     /// assert_eq!(pending[0].0, "works");
-    /// assert_eq!(pending[0].1.lines().only().unwrap(), &["worked"]);
+    /// assert_eq!(pending[0].1.of::<LogLines>().only().unwrap(), &["worked"]);
     /// # }
     /// ```
-    pub fn pending<S: State>(&self) -> impl Iterator<Item = (&str, &S::Update)> {
+    pub fn pending<S: State>(&self) -> impl Iterator<Item = (&str, &Update<S>)> {
         self.barrier::<S>().into_iter().flat_map(|barrier| {
             barrier
                 .pending

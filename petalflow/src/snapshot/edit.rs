@@ -2,7 +2,7 @@
 
 use crate::error::BoxError;
 use crate::node::{ExternalOutput, Output};
-use crate::state::{KeyFlag, State};
+use crate::state::{KeyFlag, State, Update};
 use petalflow_codec::encode;
 use serde_core::Serialize;
 
@@ -73,7 +73,7 @@ impl<S: State> Edit<S> {
     ) -> Result<Self, BoxError> {
         let codec = S::codec();
         let codec = codec.ok_or_else(|| format!("the state `{}` is volatile", S::NAME))?;
-        let mut update = S::Update::default();
+        let mut update = Update::<S>::default();
         for (name, value) in values {
             let name = name.as_ref();
             let index = S::KEYS.iter().position(|key| key.name == name);

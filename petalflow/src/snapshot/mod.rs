@@ -10,7 +10,7 @@ use crate::checkpoint::{Cause, DecisionRecord, Record, StoredCheckpoint};
 use crate::error::NodeError;
 use crate::plan::NodeNames;
 use crate::question::Interrupt;
-use crate::state::State;
+use crate::state::{State, Update};
 
 /// The state of a thread at one of its checkpoints.
 ///
@@ -45,7 +45,7 @@ pub struct Snapshot<S: State> {
     /// The open interrupts.
     pub interrupts: Vec<Interrupt>,
     /// The writes of tasks that have finished, by the index in `tasks`.
-    pub(crate) pending: Vec<(usize, S::Update)>,
+    pub(crate) pending: Vec<(usize, Update<S>)>,
 }
 
 /// The properties of a checkpoint, without its state.
@@ -165,11 +165,11 @@ impl<S: State> Snapshot<S> {
     /// assert_eq!(thread.run(()).await?.interrupts().len(), 1);
     /// let snapshot = thread.snapshot().await?.expect("it has run");
     /// let (task, writes) = snapshot.pending().next().expect("`write` has finished");
-    /// assert_eq!((&*task.node, writes.draft().only().unwrap().as_str()), ("write", "petals"));
+    /// assert_eq!((&*task.node, writes.of::<EssayDraft>().only().unwrap().as_str()), ("write", "petals"));
     /// # Ok(())
     /// # }
     /// ```
-    pub fn pending(&self) -> impl Iterator<Item = (&TaskState, &S::Update)> {
+    pub fn pending(&self) -> impl Iterator<Item = (&TaskState, &Update<S>)> {
         let pending = self.pending.iter();
         pending.filter_map(|(task, update)| Some((self.tasks.get(*task)?, update)))
     }

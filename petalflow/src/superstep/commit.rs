@@ -11,7 +11,7 @@ use crate::state::{KeySet, State, Update, WriteError};
 pub(crate) fn commit_one<S: State>(
     state: &mut S,
     written: &mut KeySet,
-    update: &mut S::Update,
+    update: &mut Update<S>,
 ) -> Result<(), WriteError> {
     if S::EPHEMERAL.is_empty() && !update.written_any() {
         return Ok(());
@@ -27,7 +27,7 @@ pub(crate) fn commit_one<S: State>(
 pub(crate) fn prepare<'a, S: State>(
     state: &'a S,
     expired: KeySet,
-    updates: impl Iterator<Item = &'a S::Update> + Clone,
+    updates: impl Iterator<Item = &'a Update<S>> + Clone,
 ) -> Result<KeySet, WriteError> {
     let mut once = KeySet::NONE;
     let mut overwritten = KeySet::NONE;
@@ -53,7 +53,7 @@ pub(crate) fn apply<'a, S: State>(
     state: &mut S,
     written: &mut KeySet,
     overwritten: KeySet,
-    updates: impl Iterator<Item = &'a mut S::Update>,
+    updates: impl Iterator<Item = &'a mut Update<S>>,
 ) {
     expire(state, written);
     for update in updates {

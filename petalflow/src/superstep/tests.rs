@@ -252,10 +252,12 @@ struct Report {
     signal: Option<u8>,
 }
 
-type Writes = <Report as State>::Update;
+type Writes = Update<Report>;
 
 fn write<K: Key<State = Report>>(update: &mut Writes, value: K::Value) {
-    K::push(value, false, update).expect("the first write of a key is accepted");
+    update
+        .add::<K>(value, false)
+        .expect("the first write of a key is accepted");
 }
 
 fn lines(update: &mut Writes, line: &str) {

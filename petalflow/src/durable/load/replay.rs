@@ -5,7 +5,7 @@ use crate::durable::record::dirty_keys::noted;
 use crate::durable::record::fingerprint::Fingerprint;
 use crate::migration::{Log, Migration, Named};
 use crate::outcome::ThreadError;
-use crate::state::{KeyFlag, KeyMeta, KeySet, State, StateCodec, Values};
+use crate::state::{KeyFlag, KeyMeta, KeySet, State, StateCodec, Update, Values};
 use crate::upgrade::{Change, InUse, difference, key_changes};
 use petalflow_codec::CodecError;
 
@@ -167,7 +167,7 @@ fn load<S: State>(logs: &Named<Log>, codec: &StateCodec<S>) -> Result<(S, KeySet
         // The problem does not name the key.
         let unreadable = known().find_map(|(key, log)| {
             let value = log.value.as_ref()?;
-            let read = (codec.load_value)(&mut S::Update::default(), key, value);
+            let read = (codec.load_value)(&mut Update::<S>::default(), key, value);
             Some((key, log, read.err()?))
         });
         match unreadable {
@@ -178,7 +178,7 @@ fn load<S: State>(logs: &Named<Log>, codec: &StateCodec<S>) -> Result<(S, KeySet
     for (key, log) in known() {
         // Each in an update of its own, because one node may have removed what another wrote.
         for bytes in &log.writes {
-            let mut writes = S::Update::default();
+            let mut writes = Update::<S>::default();
             (codec.load_writes)(&mut writes, key, bytes)
                 .map_err(|problem| cannot_read::<S>(key, log, &problem))?;
             state.commit(&mut writes, KeySet::NONE, &mut written);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::checkpoint::{KeyEntry, KeyKind};
 use crate::outcome::ThreadError;
-use crate::state::{KeyFlag, KeyMeta, KeySet, State, StateCodec, Update as _};
+use crate::state::{KeyFlag, KeyMeta, KeySet, State, StateCodec, Update};
 
 /// The keys that have changed since the last checkpoint. Writes to a key that grows are encoded at once. The value of any
 /// other key is encoded with the checkpoint.
@@ -29,7 +29,7 @@ impl DirtyKeys {
     pub(crate) fn record<'a, S: State>(
         &mut self,
         codec: &StateCodec<S>,
-        updates: impl Iterator<Item = &'a S::Update>,
+        updates: impl Iterator<Item = &'a Update<S>>,
         overwritten: KeySet,
     ) -> Result<(), ThreadError> {
         for update in updates {

@@ -10,7 +10,7 @@ use crate::durable::record::fingerprint::Fingerprint;
 use crate::exec::{CachedResult, TaskEnd, TaskResult};
 use crate::future::BoxFuture;
 use crate::node::{Effects, ManagedValues, Scope};
-use crate::state::{KeySet, State, StateCodec, Update as _};
+use crate::state::{KeySet, State, StateCodec};
 
 struct CacheEntry<S: State> {
     cache: Arc<dyn Cache>,

@@ -8,7 +8,7 @@ use crate::durable::record::fingerprint::{Fingerprint, codec_of};
 use crate::exec::{FinishedTask, TaskResult};
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
-use crate::state::{State, StateCodec, Update as _};
+use crate::state::{State, StateCodec};
 use petalflow_graph::NodeIdx;
 
 /// Encodes and decodes the results of the tasks of a flow.

@@ -14,7 +14,7 @@ use crate::exec::{FinishedTask, TaskEnd, TaskResult};
 use crate::node::{Effects, RouteChoice};
 use crate::outcome::ThreadError;
 use crate::plan::{EdgeTarget, ExecutionPlan, RouteNames};
-use crate::state::{KeySet, State, StateCodec, Update as _};
+use crate::state::{KeySet, State, StateCodec, Update};
 use petalflow_codec::{CodecError, Unpack, pack, unpack};
 
 /// The version and the schema of the program that wrote a result: beside one checkpoint there may be results of several
@@ -269,7 +269,7 @@ pub(in crate::durable) fn load_writes_of<S: State>(
     (program, was): (&Fingerprint, &Outline),
     keys: KeySet,
     bytes: &[u8],
-) -> Result<Option<S::Update>, CodecError> {
+) -> Result<Option<Update<S>>, CodecError> {
     let record = TaskRecord::decode(bytes)?;
     let written = record.keys.iter().map(|(key, _)| *key);
     let fits = record.kind == 0 && program.reads_writes(record.by, was, written);
@@ -283,8 +283,8 @@ fn load_update<S: State>(
     codec: &StateCodec<S>,
     keys: KeySet,
     writes: &[(&str, Cow<'_, [u8]>)],
-) -> Option<S::Update> {
-    let mut update = S::Update::default();
+) -> Option<Update<S>> {
+    let mut update = Update::<S>::default();
     for (id, bytes) in writes {
         let key = S::KEYS.iter().position(|key| key.id == *id)?;
         // A type may have changed behind its name.

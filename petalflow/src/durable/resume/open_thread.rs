@@ -15,7 +15,7 @@ use crate::interrupt::Resume;
 use crate::outcome::ThreadError;
 use crate::plan::{ExecutionPlan, NodeNames};
 use crate::question::Interrupt;
-use crate::state::{KeyFlag, KeyMeta, KeySet, State};
+use crate::state::{KeyFlag, KeyMeta, KeySet, State, Update};
 use crate::superstep::Planner;
 use crate::task_services::question::answer::only_interrupts;
 
@@ -174,7 +174,7 @@ impl<S: State> ThreadOpener<'_, S> {
         header: &Header,
         outline: &Outline,
         writes: &[StoredWrite],
-    ) -> Result<Vec<S::Update>, ThreadError> {
+    ) -> Result<Vec<Update<S>>, ThreadError> {
         let keys = const { KeyMeta::set(S::KEYS, KeyFlag::Recover) };
         let mut recovered = Vec::new();
         if keys.is_empty() {
@@ -197,8 +197,8 @@ impl<S: State> ThreadOpener<'_, S> {
     }
 
     /// The writes to these keys that a task has recorded in case it does not finish. Those of another type are lost.
-    fn unfinished(&self, task: TaskId, keys: KeySet, writes: &[StoredWrite]) -> S::Update {
-        let mut update = S::Update::default();
+    fn unfinished(&self, task: TaskId, keys: KeySet, writes: &[StoredWrite]) -> Update<S> {
+        let mut update = Update::<S>::default();
         for write in writes.iter().filter(|write| write.task == task) {
             if let Some(WriteName::Unfinished(id)) = write.contents()
                 && let Some(key) = S::KEYS.iter().position(|key| key.id == id)

@@ -11,7 +11,7 @@ use crate::ids::{Namespace, TaskId};
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::question::{Interrupt, InterruptId};
-use crate::state::{KeySet, State, Update as _};
+use crate::state::{KeySet, State, Update};
 use crate::superstep::{Planner, Task};
 use crate::task_services::TaskServices;
 use crate::task_services::question::Answers;
@@ -64,7 +64,7 @@ impl<S: State> ThreadOpener<'_, S> {
         &mut self,
         state: &mut S,
         written: &mut KeySet,
-        mut update: S::Update,
+        mut update: Update<S>,
     ) -> Result<(), ThreadError> {
         let checked = state.validate(KeySet::NONE, std::iter::once(&update));
         checked.map_err(|error| {

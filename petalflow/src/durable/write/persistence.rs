@@ -19,7 +19,7 @@ use crate::ids::TaskId;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::question::{Interrupt, InterruptKind};
-use crate::state::{KeySet, State, Update as _};
+use crate::state::{KeySet, State, Update};
 use crate::superstep::Task;
 use crate::task_services::TaskServices;
 use crate::task_services::question::WaitingQuestion;
@@ -200,7 +200,7 @@ impl<S: State> Persistence<S> for ThreadPersistence<S> {
 
     fn record_writes<'a>(
         &mut self,
-        updates: impl Iterator<Item = &'a S::Update>,
+        updates: impl Iterator<Item = &'a Update<S>>,
         overwritten: KeySet,
     ) -> Result<(), ThreadError>
     where

@@ -9,7 +9,7 @@ use crate::error::{BoxError, NodeError, Panicked, catch};
 use crate::ids::TaskId;
 use crate::outcome::{RunErrorKind, ThreadError, TimeoutScope};
 use crate::question::Interrupt;
-use crate::state::{State, WriteError};
+use crate::state::{State, Update, WriteError};
 
 /// Why a run cannot continue. Boxed: every step of a run returns one of these or nothing, and nearly always nothing.
 pub(crate) struct Abort<S: State>(Box<AbortReason<S>>);
@@ -19,7 +19,7 @@ pub(in crate::exec) struct AbortReason<S: State> {
     pub(in crate::exec) kind: RunErrorKind,
     pub(in crate::exec) source: Option<BoxError>,
     /// The writes of tasks that finished in the superstep that was not committed, by node.
-    pub(in crate::exec) pending: Vec<(String, S::Update)>,
+    pub(in crate::exec) pending: Vec<(String, Update<S>)>,
     /// The failure of a node at the moment at which the run was cancelled.
     pub(in crate::exec) failed: Option<NodeError>,
     /// The task that failed.
@@ -56,7 +56,7 @@ impl<S: State> Abort<S> {
     }
 
     /// Adds the writes of tasks that finished.
-    pub(in crate::exec) fn with_pending(mut self, pending: Vec<(String, S::Update)>) -> Self {
+    pub(in crate::exec) fn with_pending(mut self, pending: Vec<(String, Update<S>)>) -> Self {
         self.0.pending = pending;
         self
     }

@@ -11,13 +11,13 @@ use crate::event::Sink;
 use crate::ids::Namespace;
 use crate::middleware::{Middleware, RunMiddleware};
 use crate::node::{ManagedValues, RunShared};
-use crate::state::State;
+use crate::state::{State, Update};
 
 /// The default limit: a run of N supersteps needs a limit of N.
 pub(crate) const DEFAULT_LIMIT: u64 = 100;
 
 /// Adds a failure to the writes of a node.
-pub(crate) type RecordFailure<S> = fn(NodeError, &mut <S as State>::Update);
+pub(crate) type RecordFailure<S> = fn(NodeError, &mut Update<S>);
 
 /// The settings of a run. Small, because a server holds one per run; what few runs have is in [`Extras`].
 pub(crate) struct Settings<S: State> {

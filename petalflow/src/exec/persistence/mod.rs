@@ -24,7 +24,7 @@ use crate::ids::TaskId;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::question::Interrupt;
-use crate::state::{KeySet, State};
+use crate::state::{KeySet, State, Update};
 use crate::superstep::{Planner, Task};
 use task_end::{FinishedTask, TaskResult};
 
@@ -113,7 +113,7 @@ pub(crate) trait Persistence<S: State>: Send {
     /// The writes of the superstep, before they are applied.
     fn record_writes<'a>(
         &mut self,
-        _updates: impl Iterator<Item = &'a S::Update>,
+        _updates: impl Iterator<Item = &'a Update<S>>,
         _overwritten: KeySet,
     ) -> Result<(), ThreadError>
     where

@@ -9,7 +9,7 @@ use crate::exec::task::task_run::TaskRun;
 use crate::flow::next_on_fast_path;
 use crate::outcome::RunErrorKind;
 use crate::plan::ExecutionPlan;
-use crate::state::{KeySet, State, Update as _, WriteError};
+use crate::state::{KeySet, State, Update, WriteError};
 use crate::superstep::{NoEdge, Planner, Task, apply, expired, prepare};
 
 /// The part of a run that a commit changes.
@@ -96,7 +96,7 @@ fn writers<S: State>(
 pub(in crate::exec) fn take_pending<S: State>(
     plan: &ExecutionPlan,
     tasks: &mut [TaskRun<S>],
-) -> Vec<(String, S::Update)> {
+) -> Vec<(String, Update<S>)> {
     let mut pending = Vec::new();
     for task in tasks.iter_mut().filter(|task| task.is_finished()) {
         let update = std::mem::take(&mut task.effects.update);

@@ -23,7 +23,7 @@ use crate::durable::record::task_entries::TaskEntries;
 use crate::ids::TaskId;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
-use crate::state::{KeySet, State, StateCodec};
+use crate::state::{KeySet, State, StateCodec, Update};
 use crate::superstep::{Planner, Task};
 use crate::task_services::{StoredMark, TaskServices};
 use pruning::Pruning;
@@ -265,7 +265,7 @@ impl<S: State> CheckpointWriter<S> {
     /// Records the writes of a superstep, before they are applied.
     pub(in crate::durable) fn record_writes<'a>(
         &mut self,
-        updates: impl Iterator<Item = &'a S::Update>,
+        updates: impl Iterator<Item = &'a Update<S>>,
         overwritten: KeySet,
     ) -> Result<(), ThreadError>
     where

@@ -9,7 +9,7 @@ use crate::exec::TaskResult;
 use crate::ids::TaskId;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
-use crate::state::{State, Update as _};
+use crate::state::State;
 use crate::task_services::question::WaitingQuestion;
 
 impl<S: State> CheckpointWriter<S> {
