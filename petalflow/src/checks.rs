@@ -18,9 +18,9 @@
 //! | [`spawn`] | a node can run as a task of tokio |
 
 pub use crate::__private::flow::{HasValue, ItemsOf, NodeOver, RunsAtOnce, Subflow, ValueOver};
+pub use crate::__private::state::{NeedsDefault, SkipsZero};
 pub use crate::__private::{
-    Deliverable, IsState, KeyOf, NeedsDefault, Optional, SkipsZero, boxed_error, key_output,
-    last_output, shared, spawn,
+    Deliverable, IsState, KeyOf, Optional, boxed_error, key_output, last_output, shared, spawn,
 };
 pub use crate::question::StoredQuestion;
 pub use crate::thread::IsThread;

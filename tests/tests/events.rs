@@ -21,7 +21,9 @@ flow_and_graph! { Fork(Log) { a -> b & c; } nodes: a, b, c }
 fn line(event: &Event<Log>) -> String {
     let what = match &event.kind {
         EventKind::SuperstepStarted { nodes } => format!("superstep_started {nodes:?}"),
-        EventKind::NodeFinished { update, .. } => format!("node_finished {:?}", update.xs().only()),
+        EventKind::NodeFinished { update, .. } => {
+            format!("node_finished {:?}", update.of::<LogXs>().only())
+        }
         EventKind::Custom(custom) => format!("custom {custom}"),
         EventKind::Finished { state } => format!("finished {:?}", state.xs),
         EventKind::Failed { error } => format!("failed {error}"),

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use crate::compaction::CompactionEvent;
+use crate::conversation::ConversationEvents;
 use crate::guardrail::GuardrailEvent;
 use crate::turn::AgentFlow;
 use crate::{AgentEvent, Conversation};
@@ -130,7 +131,11 @@ impl AgentEvents {
         let is_nested = !std::ptr::eq(event, outer);
         let kind = match &event.kind {
             EventKind::NodeFinished { update, .. } => {
-                for new in update.events().iter().flat_map(Write::value) {
+                for new in update
+                    .of::<ConversationEvents>()
+                    .iter()
+                    .flat_map(Write::value)
+                {
                     // The caller knows the user's message already.
                     let is_news = !(new.is_from_user() && event.node() == Some("begin"));
                     let is_known = if is_nested {

@@ -1,7 +1,7 @@
 //! The syntax tree of `#[derive(Route)]`: the variants and their payloads.
 
 use proc_macro2::{Ident, TokenStream};
-use syn::{Attribute, Data, DeriveInput, Fields, Generics, Path, Type};
+use syn::{Attribute, Data, DeriveInput, Fields, Path, Type};
 
 use crate::attributes;
 use crate::errors::Errors;
@@ -10,12 +10,11 @@ use crate::options::{self, Seen};
 /// An enum that is a route.
 pub(crate) struct RouteAst {
     pub(crate) ident: Ident,
-    pub(crate) generics: Generics,
     pub(crate) krate: Option<Path>,
     /// The lint levels of the enum and its variants.
     pub(crate) lints: TokenStream,
     pub(crate) variants: Vec<Variant>,
-    /// Whether the enum is a valid route. If not, the expansion is a placeholder.
+    /// Whether the enum is a valid route. If not, the expansion has the errors only.
     pub(crate) usable: bool,
 }
 
@@ -42,7 +41,6 @@ impl RouteAst {
         let krate = krate(&attrs, errors);
         let mut route = RouteAst {
             ident,
-            generics,
             krate,
             lints: attributes::lints(&attrs),
             variants: Vec::new(),
@@ -73,9 +71,9 @@ impl RouteAst {
                 route.usable = false;
             }
         }
-        if !route.generics.params.is_empty() {
+        if !generics.params.is_empty() {
             let message = "a route cannot be generic, because the flow's edges depend on what its variants carry: name the types";
-            errors.at(&route.generics, message);
+            errors.at(&generics, message);
             route.usable = false;
         }
         route

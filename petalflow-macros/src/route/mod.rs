@@ -13,6 +13,10 @@ use crate::paths::Runtime;
 pub(crate) fn expand(item: TokenStream) -> TokenStream {
     derive(item, |item, errors| {
         let route = RouteAst::read(item, errors);
-        expand::route(&route, errors, &Runtime::new(route.krate.as_ref()))
+        if route.usable {
+            expand::route(&route, &Runtime::new(route.krate.as_ref()))
+        } else {
+            TokenStream::new()
+        }
     })
 }

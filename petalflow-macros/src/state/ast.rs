@@ -5,9 +5,7 @@ use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{ParseStream, Parser as _};
-use syn::{
-    Attribute, Data, DeriveInput, Field, GenericParam, Lifetime, LitInt, Meta, Path, Token, Type,
-};
+use syn::{Attribute, Data, DeriveInput, Field, Lifetime, LitInt, Meta, Path, Token, Type};
 
 use crate::attributes;
 use crate::errors::Errors;
@@ -82,11 +80,6 @@ impl StateAst {
 
     pub(crate) fn is_generic(&self) -> bool {
         !self.item.generics.params.is_empty()
-    }
-
-    pub(crate) fn has_only_type_parameters(&self) -> bool {
-        let mut params = self.item.generics.params.iter();
-        params.all(|param| matches!(param, GenericParam::Type(_)))
     }
 }
 

@@ -108,10 +108,6 @@ fn expand_parsed(
     check::all(&cx, &mut errors);
     let runtime = Runtime::new(args.krate.as_ref());
     let errors = errors.into_tokens();
-    if ast.is_generic() && ast.has_only_type_parameters() && emit == Emit::ItemAndCode {
-        let code = expand::generic(ast.item, &state, &runtime);
-        return quote!(#code #errors);
-    }
     // The keys of a generic state would be types with unknown parameters.
     let code = (!ast.is_generic()).then(|| expand::state(&state, &runtime));
     let item = (emit == Emit::ItemAndCode).then_some(&ast.item);

@@ -1,7 +1,7 @@
 //! The model of a state: its names and its keys.
 
 use petalflow_graph::{MAX_KEYS, Rule};
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::{Data, DeriveInput, Expr, Field, Fields, LitInt, LitStr, Path, Type, Visibility};
@@ -80,6 +80,8 @@ pub(crate) struct Key {
     pub(crate) initial: Initial,
     pub(crate) id: Option<LitStr>,
     pub(crate) flags: Flags,
+    /// Whether the type is one of std, which is certain to have what the type of a key needs.
+    pub(crate) is_std: bool,
     /// Whether an option is wrong, so that the reducer is unknown.
     pub(crate) broken: bool,
 }
@@ -235,8 +237,12 @@ impl State {
             };
             if let Some(owner) = owner {
                 key.name_clash = Some((key.newtype.clone(), owner.to_owned()));
-                let name = format!("__petalflow_{}_{index}", key.newtype.unraw());
-                key.newtype = Ident::new(&name, Span::call_site());
+                // The name that the message suggests, unless it is taken, too.
+                let mut name = format!("{}Value", key.newtype.unraw());
+                if taken.iter().any(|(ident, _)| *ident == name) {
+                    name = format!("{name}{index}");
+                }
+                key.newtype = Ident::new(&name, key.newtype.span());
             }
             taken.push((
                 key.newtype.clone(),
@@ -283,6 +289,7 @@ impl Key {
             initial: Initial::Implicit,
             id: None,
             flags: Flags::default(),
+            is_std: is_std(field.ty.to_token_stream()),
             broken: false,
         };
         let before = errors.count();
@@ -321,11 +328,6 @@ impl Key {
                 }
             }
         }
-    }
-
-    /// Whether the type has all of its lifetimes. rustc reports one that is missing.
-    pub(crate) fn is_complete(&self) -> bool {
-        paths::with_lifetimes(&self.ty).is_none()
     }
 
     /// Whether no value of the type can be read back, because it borrows.
@@ -403,6 +405,18 @@ fn visibility<'a>(state: &'a Visibility, field: &'a Field) -> &'a Visibility {
     } else {
         state
     }
+}
+
+/// Whether a type consists of the usual types of std, judged by its tokens. They have `Clone`, `Debug`, `PartialEq` and serde's
+/// traits, and threads can share them.
+fn is_std(ty: TokenStream) -> bool {
+    const KNOWN: &str = "BTreeMap BTreeSet Duration HashMap HashSet Option PathBuf String SystemTime Vec VecDeque alloc bool char collections core f32 f64 i128 i16 i32 i64 i8 isize option path std string time u128 u16 u32 u64 u8 usize vec";
+    ty.into_iter().all(|token| match token {
+        TokenTree::Ident(ident) => KNOWN.split_ascii_whitespace().any(|known| ident == known),
+        TokenTree::Group(group) => is_std(group.stream()),
+        TokenTree::Punct(punct) => matches!(punct.as_char(), '<' | '>' | ',' | ':'),
+        TokenTree::Literal(_) => false,
+    })
 }
 
 /// Whether a type consists of well-known public types, judged by its tokens.

@@ -98,12 +98,10 @@ fn a_rejected_form_shows_the_accepted_form() {
             "`crate`",
         ),
     ] {
-        let expansion = route(item.clone());
-        let messages = errors(expansion.clone());
+        let messages = errors(route(item.clone()));
         assert!(
             matches!(&messages[..], [message] if message.contains(words)),
             "{item}: {messages:?}"
         );
-        assert!(text(expansion).contains("Routing for Plan"), "{item}");
     }
 }

@@ -166,18 +166,3 @@ fn a_derive_expands_fields_with_cfg() {
         "{expansion}"
     );
 }
-
-#[test]
-fn a_generic_state_has_types_with_its_error_in_them() {
-    let code = text(state(quote!(
-        struct Essay<T> {
-            draft: T,
-        }
-    )));
-    assert_eq!(
-        code.matches("a state cannot be generic").count(),
-        1,
-        "{code}"
-    );
-    assert!(code.contains("type EssayDraft < __Value = () >"), "{code}");
-}

@@ -3,7 +3,11 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde_core::de::{DeserializeOwned, DeserializeSeed, Error, Visitor};
+use serde_core::de::{DeserializeSeed, Error, Visitor};
+
+use super::state::explicit;
+use crate::node::Key;
+use crate::state::{State, Update};
 
 pub use serde_core::de::{Deserialize, Deserializer, MapAccess};
 
@@ -12,69 +16,86 @@ pub trait Question: serde_core::Serialize + Send + Sync + 'static {}
 
 impl<T: serde_core::Serialize + Send + Sync + 'static> Question for T {}
 
-/// The values of the keys that were read, one slot per key.
-pub trait Slots<'de> {
-    /// Reads the value of the key with this index. Returns false if it was read before.
-    fn read<A: MapAccess<'de>>(&mut self, key: usize, map: &mut A) -> Result<bool, A::Error>;
+/// Reads the keys of an input. Implemented if all of them can be read.
+pub trait ReadInput<'de, S: State> {
+    /// Reads the value of the key with this index.
+    fn read_key<A: MapAccess<'de>>(
+        key: usize,
+        map: &mut A,
+        values: &mut Update<S>,
+    ) -> Result<(), A::Error>;
 }
 
-/// The value of a key, for a conditional bound: see [`CloneFor`](super::CloneFor). It has functions of its own, because rustc
-/// cannot choose between the `Deserialize` bounds of two keys of one type.
-pub trait DataFor<'a, const KEY: usize>: Sized {
-    /// Reads a value. Returns false if there is one already.
-    fn read<'de, A: MapAccess<'de>>(slot: &mut Option<Self>, map: &mut A)
-    -> Result<bool, A::Error>;
-
-    /// The value of a key without a default. A missing `Option` is `None`, as in the structs of serde.
-    fn required<E: Error>(slot: Option<Self>, key: &'static str) -> Result<Self, E>;
+/// Reads the value of a key.
+pub fn read_key<'de, K: Key<Value: Deserialize<'de>>, A: MapAccess<'de>>(
+    map: &mut A,
+    values: &mut Update<K::State>,
+) -> Result<(), A::Error> {
+    if !values.of::<K>().is_empty() {
+        return Err(A::Error::duplicate_field(K::NAME));
+    }
+    values.set::<K>(map.next_value()?);
+    Ok(())
 }
 
-#[diagnostic::do_not_recommend]
-impl<T: DeserializeOwned, const KEY: usize> DataFor<'_, KEY> for T {
-    fn read<'de, A: MapAccess<'de>>(slot: &mut Option<T>, map: &mut A) -> Result<bool, A::Error> {
-        let new = slot.is_none();
-        if new {
-            *slot = Some(map.next_value()?);
-        }
-        Ok(new)
+/// The value of a key without a default. A missing `Option` is `None`, as in the structs of serde.
+pub fn required<'de, K: Key<Value: Deserialize<'de>>, E: Error>(
+    values: &mut Update<K::State>,
+) -> Result<K::Value, E> {
+    let error = PhantomData;
+    match values.taken::<K>() {
+        Some(value) => Ok(value),
+        None => K::Value::deserialize(Missing {
+            key: K::NAME,
+            error,
+        }),
     }
+}
 
-    fn required<E: Error>(slot: Option<T>, key: &'static str) -> Result<T, E> {
-        let error = PhantomData;
-        slot.map_or_else(|| T::deserialize(Missing { key, error }), Ok)
-    }
+/// The value of a key, which is the initial value of the key if it is missing.
+pub fn or_initial<K: Key>(values: &mut Update<K::State>) -> K::Value {
+    values.taken::<K>().unwrap_or_else(explicit::<K>)
+}
+
+/// The value of a key, which is the default of the type if it is missing. The reducer folds it into the initial value without
+/// a change.
+pub fn or_default<K: Key<Value: Default>>(values: &mut Update<K::State>) -> K::Value {
+    values.taken::<K>().unwrap_or_default()
 }
 
 /// Reads a map of keys. The error for an unknown key lists the keys of the input.
-pub fn read_input<'de, D: Deserializer<'de>, S: Slots<'de>>(
+pub fn read_input<'de, S: State, I: ReadInput<'de, S>, D: Deserializer<'de>>(
     deserializer: D,
     name: &'static str,
     keys: &'static [&'static str],
-    slots: &mut S,
-) -> Result<(), D::Error> {
-    deserializer.deserialize_struct(name, keys, Input { name, keys, slots })
+) -> Result<Update<S>, D::Error> {
+    let input = Input::<S, I> {
+        name,
+        keys,
+        of: PhantomData,
+    };
+    deserializer.deserialize_struct(name, keys, input)
 }
 
-struct Input<'s, S> {
+struct Input<S, I> {
     name: &'static str,
     keys: &'static [&'static str],
-    slots: &'s mut S,
+    of: PhantomData<(S, I)>,
 }
 
-impl<'de, S: Slots<'de>> Visitor<'de> for Input<'_, S> {
-    type Value = ();
+impl<'de, S: State, I: ReadInput<'de, S>> Visitor<'de> for Input<S, I> {
+    type Value = Update<S>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "a map with the keys of `{}`", self.name)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Update<S>, A::Error> {
+        let mut values = Update::default();
         while let Some(key) = map.next_key_seed(KeyIndex(self.keys))? {
-            if !self.slots.read(key, &mut map)? {
-                return Err(A::Error::duplicate_field(self.keys[key]));
-            }
+            I::read_key(key, &mut map, &mut values)?;
         }
-        Ok(())
+        Ok(values)
     }
 }
 

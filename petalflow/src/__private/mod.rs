@@ -17,8 +17,8 @@ pub mod editor {
 }
 pub mod flow;
 mod node;
-mod route;
-mod state;
+pub mod route;
+pub mod state;
 #[cfg(feature = "tool")]
 pub mod tool;
 
@@ -28,19 +28,10 @@ pub use petalflow_macros::{Beside, StateAfterCfg, flow_documented};
 
 pub use crate::delivery::{ItemProbe, NoItemCodec};
 pub use crate::node::{Itself as Function, key_output, last_output};
-pub use crate::state::{
-    Coder, CopyProbe, NoCoder, NoCopy, StateCodec, SumProbe, UncheckedSum, Values,
-};
-pub use data::{DataFor, Deserialize, Deserializer, MapAccess, Question, Slots, read_input};
+pub use data::{Deserialize, Question};
 pub use node::{
     Broken, IfShared, IsState, Itself, KeyOf, Lazy, Names, NoNames, Optional, blocking,
     boxed_error, boxed_error_of, checked_by_state, if_shared, spawn, written_once,
 };
-pub use petalflow_codec::{CodecError, FieldOutline};
-pub use petalflow_graph::messages::KeyTraits;
-pub use route::{Carried, Carries, Deliver, Deliverable, NotSent, OneType, Payload, PayloadType};
-pub use state::{
-    After, Checked, CloneFor, CloneWrites, DebugFor, DefaultFor, EqFor, Holds, KeyType, Lacks,
-    Marks, NeedsDefault, NotClone, PartialEqFor, SharedFor, SkipsZero, applied, checked,
-    debug_newtype, debug_struct, debug_update, fold_from_first, shared,
-};
+pub use route::{Carried, Carries, Deliverable};
+pub use state::{Checked, Holds, KeyType, Lacks, SharedFor, checked, shared};

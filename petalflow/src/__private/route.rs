@@ -1,8 +1,24 @@
 //! For the code of `#[derive(Route)]`.
 
-use crate::delivery::Delivery;
+pub use std::option::Option::{self, None, Some};
+pub use std::primitive::{bool, str, u32, usize};
+pub use std::result::Result;
 
-pub use crate::node::{Carried, Carries};
+pub use crate::delivery::Delivery;
+pub use crate::error::BoxError;
+pub use crate::node::{Carried, Carries, Effects, Output, Route, Routing};
+pub use crate::state::{CanStore, KeySet, State};
+
+/// Records a route, and sends its payload.
+#[inline]
+pub fn choose<S: State, R: Route>(route: R, effects: &mut Effects<S>) -> Result<(), BoxError> {
+    let index = route.index();
+    effects.choose(index);
+    if let Some(payload) = route.payload() {
+        effects.send(Some(index), payload);
+    }
+    Ok(())
+}
 
 /// The payload of a variant. `Payload(value).deliver()` delivers a `Vec` as a list, also behind an alias: the inherent method
 /// has precedence over that of the trait.

@@ -1,187 +1,76 @@
-//! For the code of `#[state]`.
+//! For the code of `#[state]`, which names everything of the runtime through this module.
 
-use std::fmt;
 use std::marker::PhantomData;
 
-use petalflow_graph::messages::{self, KeyTraits};
+use petalflow_graph::messages;
 use serde_core::{Serialize, de::DeserializeOwned};
 
-use crate::error::BoxError;
-use crate::state::{KeySet, ThreadSafe, Write, WriteError, Writes, reduce};
+use crate::migration::Migrate;
+use crate::state::ThreadSafe;
 
-/// The keys that an update writes.
-#[derive(Clone, Copy, Debug)]
-pub struct Marks<const W: usize> {
-    written: [u64; W],
-    overwritten: [u64; W],
+pub use std::cmp::PartialEq;
+pub use std::convert::From;
+pub use std::default::Default;
+pub use std::fmt::{self, Debug};
+pub use std::option::Option::{self, None, Some};
+pub use std::primitive::{bool, str, usize};
+pub use std::result::Result::{self, Ok};
+pub use std::vec::Vec;
+
+pub use petalflow_codec::{FieldOutline, Reducer};
+pub use petalflow_graph::messages::KeyTraits;
+
+pub use super::data::{
+    Deserialize, Deserializer, MapAccess, ReadInput, or_default, or_initial, read_input, read_key,
+    required,
+};
+pub use crate::error::BoxError;
+pub use crate::node::{Effects, Key, Output, WriteOutput};
+pub use crate::state::codec::{KeyCodec, fields_of_key};
+pub use crate::state::functions::{Input, KeyFunctions};
+pub use crate::state::{
+    Durable, KeyFlag, KeyMeta, KeySet, State, Update, Volatile, WriteError, Writes, reduce,
+};
+
+/// The version of stored values, and the function that migrates lower versions to it.
+pub type Migration = (u32, Migrate);
+
+/// The type of a key's value.
+pub type Value<K> = <K as Key>::Value;
+
+/// Applies the write of a node.
+#[inline]
+pub fn apply<K: Key>(key: K, effects: &mut Effects<K::State>) -> Result<(), BoxError> {
+    effects.update.write::<K>(key.into_value())
 }
 
-impl<const W: usize> Default for Marks<W> {
-    fn default() -> Self {
-        Marks {
-            written: [0; W],
-            overwritten: [0; W],
-        }
-    }
+/// Adds a key of the input to an update.
+pub fn push<K: Key>(value: K::Value, update: &mut Update<K::State>) {
+    update.push::<K>(value);
 }
 
-impl<const W: usize> Marks<W> {
-    /// The written keys.
-    pub fn written(&self) -> KeySet {
-        KeySet::of_words(&self.written)
-    }
-
-    /// The overwritten keys.
-    pub fn overwritten(&self) -> KeySet {
-        KeySet::of_words(&self.overwritten)
-    }
-
-    /// Adds a write to the key with this index. Fails if the key does not accept it.
-    pub fn push<T>(
-        &mut self,
-        writes: &mut Writes<T>,
-        value: T,
-        overwrite: bool,
-        index: usize,
-        key: &'static str,
-        exclusive: bool,
-    ) -> Result<(), WriteError> {
-        let (word, bit) = (index / 64, 1 << (index % 64));
-        let overwritten = self.overwritten[word] & bit != 0;
-        if overwrite {
-            if overwritten {
-                return Err(WriteError::second_overwrite(key));
-            }
-            self.overwritten[word] |= bit;
-            writes.push(Write::Overwrite(value));
-        } else if overwritten {
-            // An overwrite replaces the other writes.
-        } else if exclusive && self.written[word] & bit != 0 {
-            return Err(WriteError::second_write(key));
-        } else {
-            writes.push(Write::Fold(value));
-        }
-        self.written[word] |= bit;
-        Ok(())
-    }
-
-    /// Adds a write to a key, given as its index, its name, and whether it is exclusive.
-    pub fn write<T>(
-        &mut self,
-        writes: &mut Writes<T>,
-        value: T,
-        key: &'static (usize, &'static str, bool),
-    ) -> Result<(), BoxError> {
-        let (word, bit) = (key.0 / 64, 1 << (key.0 % 64));
-        if self.written[word] & bit != 0 {
-            return self.write_again(writes, value, key);
-        }
-        self.written[word] |= bit;
-        writes.push_first(value);
-        Ok(())
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn write_again<T>(
-        &mut self,
-        writes: &mut Writes<T>,
-        value: T,
-        &(index, name, exclusive): &'static (usize, &'static str, bool),
-    ) -> Result<(), BoxError> {
-        Ok(self.push(writes, value, false, index, name, exclusive)?)
-    }
-
-    /// Returns the written keys, and clears the marks.
-    pub fn take(&mut self) -> KeySet {
-        let written = self.written();
-        *self = Marks::default();
-        written
-    }
+/// The value of a key of a new state: the one that is set, the default, or the one of the input.
+pub fn value<K: Key>(values: &mut Update<K::State>) -> Option<K::Value> {
+    values.value::<K>()
 }
 
-/// The result of applying one key.
-pub fn applied(result: Result<(), WriteError>) -> Result<(), BoxError> {
-    result.map_err(Into::into)
+/// The default of a key that has one.
+pub fn explicit<K: Key>() -> K::Value {
+    let initial = K::initial();
+    initial.unwrap_or_else(|| unreachable!("the macro calls it for keys with a default"))
 }
 
-/// Folds like [`Writes::fold_into`]. If the key has no value, the first write becomes the value.
-pub fn fold_from_first<T>(
-    writes: &mut Writes<T>,
-    current: &mut T,
-    overwritten: bool,
-    mut first: bool,
-    fold: fn(&mut T, T),
-) -> bool {
-    writes.fold_into(current, overwritten, |current, value| {
-        if std::mem::take(&mut first) {
-            reduce::replace(current, value);
-        } else {
-            fold(current, value);
-        }
-    })
+/// Whether two values are equal.
+pub fn equal<T>(left: &T, right: &T) -> bool
+where
+    for<'a> &'a T: PartialEq,
+{
+    left == right
 }
 
-/// `Debug` for the newtype of a key.
-pub fn debug_newtype(
-    f: &mut fmt::Formatter<'_>,
-    name: &str,
-    value: &dyn fmt::Debug,
-) -> fmt::Result {
-    f.debug_tuple(name).field(value).finish()
-}
-
-/// `Debug` for a struct of these fields.
-pub fn debug_struct(
-    f: &mut fmt::Formatter<'_>,
-    name: &str,
-    fields: &[(&str, &dyn fmt::Debug)],
-) -> fmt::Result {
-    let mut f = f.debug_struct(name);
-    for (name, value) in fields {
-        f.field(name, value);
-    }
-    f.finish()
-}
-
-/// `Debug` for an update: the written keys.
-pub fn debug_update(
-    f: &mut fmt::Formatter<'_>,
-    name: &str,
-    written: KeySet,
-    fields: &[(&str, &dyn fmt::Debug)],
-) -> fmt::Result {
-    let mut f = f.debug_struct(name);
-    for (key, (name, value)) in fields.iter().enumerate() {
-        if written.contains(key) {
-            f.field(name, value);
-        }
-    }
-    f.finish()
-}
-
-/// `Clone` for the writes of a key. `CloneWrites(writes).cloned()` also compiles for a type without `Clone`, which
-/// [`KeyType::check`] reports: the inherent method has precedence if it exists.
-#[derive(Debug)]
-pub struct CloneWrites<'a, T>(pub &'a Writes<T>);
-
-impl<T: Clone> CloneWrites<'_, T> {
-    pub fn cloned(self) -> Writes<T> {
-        self.0.clone()
-    }
-}
-
-pub trait NotClone {
-    type Writes;
-    fn cloned(self) -> Self::Writes;
-}
-
-impl<T> NotClone for CloneWrites<'_, T> {
-    type Writes = Writes<T>;
-
-    fn cloned(self) -> Writes<T> {
-        unreachable!("a program with such a key does not compile")
-    }
+/// All fields of a state.
+pub fn fields(keys: &[fn() -> Vec<FieldOutline>]) -> Vec<FieldOutline> {
+    keys.iter().flat_map(|fields| fields()).collect()
 }
 
 /// The type of a key, from its newtype: generated code names the type without repeating it.
@@ -260,15 +149,6 @@ pub const fn shared<T: ThreadSafe>() -> usize {
     0
 }
 
-/// The same type, if there is no error in the type `C`.
-pub trait After<C> {
-    type Type;
-}
-
-impl<T, C> After<C> for T {
-    type Type = T;
-}
-
 /// The future of a node, of a type that depends on the check of a value from the run.
 pub fn checked<const RESULT: usize, F>(future: F) -> <F as Checked<RESULT>>::Type {
     future
@@ -313,31 +193,18 @@ impl<T: Default + PartialEq> SkipsZero for T {
     }
 }
 
-/// Traits with a lifetime, for conditional bounds: with `where for<'a> T: DebugFor<'a>` there is no impl for a `T` without
-/// `Debug`, and `where T: Debug` would be an error. `KEY` distinguishes the bounds of two keys of one type.
+/// Traits with a lifetime, for conditional bounds: with `where for<'a> T: DefaultFor<'a>` there is no impl for a `T` without
+/// `Default`, and `where T: Default` would be an error. `KEY` distinguishes the bounds of two keys of one type.
 macro_rules! conditional {
-    ($($name:ident: $of:path $(, $more:path)*;)*) => {$(
-        pub trait $name<'a, const KEY: usize = 0>: $of $(+ $more)* {}
+    ($($name:ident: $of:path;)*) => {$(
+        pub trait $name<'a, const KEY: usize = 0>: $of {}
 
         #[diagnostic::do_not_recommend]
-        impl<T: $of $(+ $more)*, const KEY: usize> $name<'_, KEY> for T {}
+        impl<T: $of, const KEY: usize> $name<'_, KEY> for T {}
     )*};
 }
 
 conditional! {
-    CloneFor: Clone;
-    DebugFor: fmt::Debug;
     DefaultFor: Default;
-    EqFor: Eq;
     SharedFor: ThreadSafe;
 }
-
-pub trait PartialEqFor<'a>: PartialEq {
-    /// `==` without the warning of rustc for function pointers.
-    fn same(&self, other: &Self) -> bool {
-        self == other
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: PartialEq> PartialEqFor<'_> for T {}

@@ -6,7 +6,7 @@ use super::StateType;
 use super::state::other_state;
 use crate::delivery::Delivery;
 use crate::node::{Choice, Effects, RouteChoice};
-use crate::state::{KeySet, State, Update as _};
+use crate::state::{KeySet, State, Update};
 use petalflow_graph::RouteIdx;
 
 /// The effects of one run of a node over a state of any type. A box is also the form of writes alone, such as those of an
@@ -125,7 +125,7 @@ pub(crate) fn effects_mut<S: State>(effects: &mut dyn AnyEffects) -> &mut Effect
 }
 
 /// The writes of a box.
-pub(crate) fn into_update<S: State>(effects: EffectsBox) -> S::Update {
+pub(crate) fn into_update<S: State>(effects: EffectsBox) -> Update<S> {
     let any: Box<dyn Any> = effects;
     match any.downcast::<Effects<S>>() {
         Ok(effects) => effects.update,

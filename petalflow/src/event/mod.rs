@@ -119,7 +119,7 @@ pub struct TaskInfo {
 /// while let Some(event) = events.next().await {
 ///     match event.kind {
 ///         EventKind::SuperstepStarted { nodes } => assert_eq!(&*nodes[0], "write"),
-///         EventKind::NodeFinished { update, .. } => assert_eq!(update.draft().only().unwrap(), "…"),
+///         EventKind::NodeFinished { update, .. } => assert_eq!(update.of::<EssayDraft>().only().unwrap(), "…"),
 ///         EventKind::Finished { state } => assert_eq!(state.draft, "…"),
 ///         _ => {}
 ///     }
@@ -259,7 +259,7 @@ impl<S: EventTypes> Event<S> {
     /// # async fn main() -> petalflow::Result<()> {
     /// let events: Vec<_> = WriteBook::run(()).events().collect().await;
     /// let written = events.iter().filter_map(|event| event.nested::<Essay>()).find_map(|inner| match &inner.kind {
-    ///     EventKind::NodeFinished { update, .. } => update.draft().only(),
+    ///     EventKind::NodeFinished { update, .. } => update.of::<EssayDraft>().only(),
     ///     _ => None,
     /// });
     /// assert_eq!(written.unwrap(), "…");

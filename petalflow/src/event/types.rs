@@ -2,7 +2,7 @@
 
 use super::{Event, EventKind};
 use crate::erased::{EffectsBox, StateBox, into_state, into_update};
-use crate::state::{KeyMeta, KeySet, State, Update as _};
+use crate::state::{KeyMeta, KeySet, State, Update};
 
 /// The types of the values in an event: those of a [`State`], or with [`Erased`] those of any state.
 #[diagnostic::on_unimplemented(
@@ -23,9 +23,9 @@ pub trait EventTypes {
 #[diagnostic::do_not_recommend]
 impl<S: State> EventTypes for S {
     type State = S;
-    type Update = S::Update;
+    type Update = Update<S>;
 
-    fn written(update: &S::Update) -> (KeySet, &'static [KeyMeta]) {
+    fn written(update: &Update<S>) -> (KeySet, &'static [KeyMeta]) {
         (update.written(), S::KEYS)
     }
 }

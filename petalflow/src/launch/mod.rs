@@ -445,7 +445,7 @@ impl<F: Flow> Launch<F> {
             effects.clear();
             let update = &mut effects_mut::<F::State>(effects).update;
             // The first write to an empty update is always accepted.
-            let recorded: Result<(), WriteError> = K::push(K::Value::of(error), false, update);
+            let recorded: Result<(), WriteError> = update.add::<K>(K::Value::of(error), false);
             debug_assert!(recorded.is_ok());
         });
         self

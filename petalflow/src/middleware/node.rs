@@ -64,7 +64,6 @@ impl<S: State> NodeCall<'_, S> {
     /// The same call, to be passed to [`Next::run`], so that the effects can be read afterwards.
     ///
     /// ```
-    /// use petalflow::state::Update as _;
     /// use petalflow::middleware::from_fn;
     /// # use petalflow::prelude::*;
     /// # #[state]

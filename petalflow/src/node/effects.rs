@@ -41,21 +41,20 @@ pub enum RouteChoice {
 /// ```
 /// use petalflow::node::{Effects, Output};
 /// use petalflow::prelude::*;
-/// use petalflow::state::Update as _;
 /// # #[state]
 /// # struct Essay { draft: String }
 ///
 /// // What a node returns, looked at without running a flow.
 /// let mut effects = Effects::<Essay>::default();
 /// (EssayDraft("…".into()), Each(vec![1, 2, 3])).apply(&mut effects).unwrap();
-/// assert_eq!(effects.update.draft().only().unwrap(), "…");
+/// assert_eq!(effects.update.of::<EssayDraft>().only().unwrap(), "…");
 /// assert_eq!(effects.deliveries()[0].1.len(), 3);
 /// effects.clear();
 /// assert!(!effects.update.written_any());
 /// ```
 pub struct Effects<S: State> {
     /// The writes.
-    pub update: S::Update,
+    pub update: Update<S>,
     pub(crate) choice: Choice,
 }
 
@@ -80,7 +79,7 @@ struct Sent {
 impl<S: State> Default for Effects<S> {
     fn default() -> Self {
         Effects {
-            update: S::Update::default(),
+            update: Update::default(),
             choice: Choice::default(),
         }
     }
@@ -90,7 +89,7 @@ impl_debug!([S: State] Effects<S>, |this| written = this.update.written(), choic
 
 impl<S: State> Effects<S> {
     /// These writes, without a decision.
-    pub(crate) fn of(update: S::Update) -> Self {
+    pub(crate) fn of(update: Update<S>) -> Self {
         Effects {
             update,
             choice: Choice::default(),

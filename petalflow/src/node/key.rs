@@ -1,7 +1,7 @@
 //! Typed keys, which nodes return to write them.
 
 use super::{Effects, Output, Routing, WriteOutput};
-use crate::state::{KeySet, State, WriteError};
+use crate::state::{KeyMeta, KeySet, State, WriteError, Writes, check_sum, reduce};
 
 /// A typed state key: the newtype that [`#[state]`](macro@crate::state) generates for a field. Its name is the state's
 /// name followed by the field's name.
@@ -31,6 +31,8 @@ pub trait Key: WriteOutput<Self::State> + Send + 'static {
     const NAME: &'static str;
     /// The index of the field in [`State::KEYS`].
     const INDEX: usize;
+    /// The properties of the key.
+    const META: KeyMeta;
 
     /// Creates a write of this value.
     fn new(value: Self::Value) -> Self;
@@ -41,13 +43,41 @@ pub trait Key: WriteOutput<Self::State> + Send + 'static {
     /// The current value of the key.
     fn get(state: &Self::State) -> &Self::Value;
 
-    /// Adds the value to an update.
+    /// The current value of the key, to fold writes into it.
     #[doc(hidden)]
-    fn push(
-        value: Self::Value,
-        overwrite: bool,
-        update: &mut <Self::State as State>::Update,
-    ) -> Result<(), WriteError>;
+    fn get_mut(state: &mut Self::State) -> &mut Self::Value;
+
+    /// The writes to the key.
+    #[doc(hidden)]
+    fn slot(slots: &<Self::State as State>::Slots) -> &Writes<Self::Value>;
+
+    /// The writes to the key, to change them.
+    #[doc(hidden)]
+    fn slot_mut(slots: &mut <Self::State as State>::Slots) -> &mut Writes<Self::Value>;
+
+    /// The default of the key. `None` if its first value always comes from the input.
+    #[doc(hidden)]
+    fn initial() -> Option<Self::Value> {
+        None
+    }
+
+    /// Folds a write into the value: the reducer of the key.
+    #[doc(hidden)]
+    fn fold(current: &mut Self::Value, written: Self::Value) {
+        reduce::replace(current, written);
+    }
+
+    /// Whether a write of the value is ignored: see `skip_zero`.
+    #[doc(hidden)]
+    fn is_zero(_: &Self::Value) -> bool {
+        false
+    }
+
+    /// Checks the writes of a superstep, in the order in which they fold, before they are applied.
+    #[doc(hidden)]
+    fn check(current: &Self::Value, writes: &[&Writes<Self::Value>]) -> Result<(), WriteError> {
+        check_sum(Self::NAME, current, writes)
+    }
 }
 
 /// A write that replaces the value of the key, without its reducer.
@@ -87,7 +117,7 @@ impl<S: State, K: Key<State = S>> Output<S> for Overwrite<K> {
     type Routing = ();
 
     fn apply(self, effects: &mut Effects<S>) -> crate::error::Result<()> {
-        Ok(K::push(self.0.into_value(), true, &mut effects.update)?)
+        Ok(effects.update.add::<K>(self.0.into_value(), true)?)
     }
 }
 

@@ -71,7 +71,9 @@ pub trait Route: Routing + Sized {
     fn index(&self) -> u32;
 
     /// The payload, which is delivered to the target.
-    fn payload(self) -> Option<Delivery>;
+    fn payload(self) -> Option<Delivery> {
+        None
+    }
 }
 
 /// Looks up the payload type of a variant: `NAME` is a hash of the variant's name, equal in `#[derive(Route)]` and

@@ -8,7 +8,7 @@ use crate::erased::{EffectsBox, StateBox, effects_ref, into_state, state_ref};
 use crate::error::{BoxError, NodeError, Panicked, message_with_sources};
 use crate::ids::TaskId;
 use crate::question::Interrupt;
-use crate::state::{State, WriteError};
+use crate::state::{State, Update, WriteError};
 
 /// Why a run did not finish.
 ///
@@ -352,10 +352,10 @@ impl RunError {
     /// let error = Fail::run(()).await.err().unwrap();
     /// let pending: Vec<_> = error.pending::<Log>().collect();
     /// assert_eq!(pending[0].0, "works");
-    /// assert_eq!(pending[0].1.lines().only().unwrap(), &["worked"]);
+    /// assert_eq!(pending[0].1.of::<LogLines>().only().unwrap(), &["worked"]);
     /// # }
     /// ```
-    pub fn pending<S: State>(&self) -> impl Iterator<Item = (&str, &S::Update)> {
+    pub fn pending<S: State>(&self) -> impl Iterator<Item = (&str, &Update<S>)> {
         self.barrier_over::<S>().into_iter().flat_map(|barrier| {
             barrier
                 .pending

@@ -42,7 +42,7 @@ use crate::flow::Flow;
 /// let mut names = Vec::new();
 /// while let Some(event) = events.next().await {
 ///     if let EventKind::NodeFinished { update, .. } = &event.kind {
-///         assert_eq!(update.draft().only().unwrap(), "…");
+///         assert_eq!(update.of::<EssayDraft>().only().unwrap(), "…");
 ///     }
 ///     names.push(event.kind.name());
 /// }

@@ -68,7 +68,7 @@ impl<F: Flow> Events<F> {
     /// # async fn main() {
     /// let updates: Vec<_> = Write::run(()).events().updates().collect().await;
     /// assert_eq!(updates.len(), 1);
-    /// assert!(matches!(&updates[0].kind, EventKind::NodeFinished { update, .. } if update.draft().only().unwrap() == "…"));
+    /// assert!(matches!(&updates[0].kind, EventKind::NodeFinished { update, .. } if update.of::<EssayDraft>().only().unwrap() == "…"));
     /// # }
     /// ```
     pub fn updates(self) -> FilteredEvents<F> {

@@ -12,7 +12,7 @@ use crate::erased::{EffectsBox, StateBox, into_state, into_update};
 use crate::error::NodeError;
 use crate::plan::NodeNames;
 use crate::question::Interrupt;
-use crate::state::State;
+use crate::state::{State, Update};
 
 /// The state of a thread at one of its checkpoints.
 ///
@@ -47,7 +47,7 @@ pub struct Snapshot<S: State> {
     /// The open interrupts.
     pub interrupts: Vec<Interrupt>,
     /// The writes of tasks that have finished, by the index in `tasks`.
-    pending: Vec<(usize, S::Update)>,
+    pending: Vec<(usize, Update<S>)>,
 }
 
 /// A [`Snapshot`] without the type of the state.
@@ -190,11 +190,11 @@ impl<S: State> Snapshot<S> {
     /// assert_eq!(thread.run(()).await?.interrupts().len(), 1);
     /// let snapshot = thread.snapshot().await?.expect("it has run");
     /// let (task, writes) = snapshot.pending().next().expect("`write` has finished");
-    /// assert_eq!((&*task.node, writes.draft().only().unwrap().as_str()), ("write", "petals"));
+    /// assert_eq!((&*task.node, writes.of::<EssayDraft>().only().unwrap().as_str()), ("write", "petals"));
     /// # Ok(())
     /// # }
     /// ```
-    pub fn pending(&self) -> impl Iterator<Item = (&TaskState, &S::Update)> {
+    pub fn pending(&self) -> impl Iterator<Item = (&TaskState, &Update<S>)> {
         let pending = self.pending.iter();
         pending.filter_map(|(task, update)| Some((self.tasks.get(*task)?, update)))
     }

@@ -118,13 +118,7 @@ pub trait Messages: Sized {
 
     /// Checks the writes of a superstep, in the order in which they fold, before they are applied.
     #[doc(hidden)]
-    fn validate<'a>(
-        &'a self,
-        key: &'static str,
-        writes: &mut dyn Iterator<Item = &'a Writes<Self>>,
-    ) -> Result<(), WriteError>
-    where
-        Self: 'a;
+    fn validate(&self, key: &'static str, writes: &[&Writes<Self>]) -> Result<(), WriteError>;
 }
 
 /// Folds messages into a list: a message with a known id replaces in place, others are appended, and removals remove. A
@@ -203,14 +197,7 @@ impl<M: Message> Messages for Vec<M> {
         }
     }
 
-    fn validate<'a>(
-        &'a self,
-        key: &'static str,
-        writes: &mut dyn Iterator<Item = &'a Writes<Self>>,
-    ) -> Result<(), WriteError>
-    where
-        Self: 'a,
-    {
+    fn validate(&self, key: &'static str, writes: &[&Writes<Self>]) -> Result<(), WriteError> {
         let mut check = Check {
             key,
             current: self,
@@ -218,7 +205,7 @@ impl<M: Message> Messages for Vec<M> {
             overwritten: false,
             unknown: None,
         };
-        writes.for_each(|writes| check.add(writes));
+        writes.iter().for_each(|writes| check.add(writes));
         check.finish()
     }
 }

@@ -1,8 +1,8 @@
 //! Typed state: keys, writes to them, and reducers.
 
-mod codec;
-mod copies;
+pub(crate) mod codec;
 mod encoded_key;
+pub(crate) mod functions;
 mod messages;
 #[cfg(feature = "tool")]
 mod schema;
@@ -14,8 +14,7 @@ mod write;
 pub mod reduce;
 
 pub use crate::migration::{Migration, MigrationError};
-pub use codec::{Coder, NoCoder, StateCodec, Values};
-pub use copies::{CopyProbe, NoCopy};
+pub use codec::{StateCodec, Values};
 pub use encoded_key::{EncodedKey, encode_keys};
 pub use messages::{Message, Remove};
 pub use petalflow_codec::{RawValue, Reducer};
@@ -24,12 +23,16 @@ pub use petalflow_graph::KeySet;
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
 pub use schema::StateSchema;
 pub use storage::{CanStore, Durable, Recordable, Storable, Stores, ThreadSafe, Volatile};
-pub use sums::{CheckedSum, SumProbe, UncheckedSum};
+pub(crate) use sums::check_sum;
 pub use update::{Update, WriteError};
 pub use write::{Write, Writes};
 
 use petalflow_codec::FieldOutline;
 use petalflow_graph::KeyFacts;
+
+use self::codec::KeyCodec;
+use self::functions::{Input, KeyFunctions};
+use crate::migration::Migrate;
 
 /// The state of a flow: a struct whose fields are the state keys. Implemented by [`#[state]`](macro@crate::state).
 ///
@@ -53,9 +56,10 @@ use petalflow_graph::KeyFacts;
 )]
 pub trait State: Sized + Send + Sync + 'static {
     /// The input of a run: the keys marked `input`.
-    type Input: Send + 'static;
-    /// The writes of one node.
-    type Update: Update<Self>;
+    type Input: Input<Self>;
+    /// The writes of one node: a [`Writes`] per key.
+    #[doc(hidden)]
+    type Slots: Default + Send + Sync + 'static;
     /// Whether runs over this state can be stored: [`Durable`], or [`Volatile`] with `#[state(volatile)]`.
     type Storage;
 
@@ -63,28 +67,60 @@ pub trait State: Sized + Send + Sync + 'static {
     const NAME: &'static str;
     /// The keys in declaration order.
     const KEYS: &'static [KeyMeta];
+    /// The functions of the keys, in the same order.
+    #[doc(hidden)]
+    const FUNCTIONS: &'static [KeyFunctions<Self>];
+    /// The encodings of the keys, in the same order; `None` for a volatile state.
+    #[doc(hidden)]
+    const CODECS: Option<&'static [KeyCodec<Self>]> = None;
+    /// The version of stored values, and the function that migrates lower versions to it.
+    #[doc(hidden)]
+    const MIGRATION: Option<(u32, Migrate)> = None;
     /// The keys that lose their value after one superstep.
     const EPHEMERAL: KeySet = KeyMeta::set(Self::KEYS, KeyFlag::Ephemeral);
     /// The keys that accept one write per superstep.
     const EXCLUSIVE: KeySet = KeyMeta::set(Self::KEYS, KeyFlag::Exclusive);
+    /// The keys whose writes are checked before they are applied.
+    #[doc(hidden)]
+    const CHECKED: KeySet = KeyMeta::checked(Self::KEYS);
+
+    /// A state of these values, and of defaults where there is none. `None` if a key without a default has no value.
+    #[doc(hidden)]
+    fn build(values: &mut Update<Self>) -> Option<Self>;
 
     /// The state before the first superstep and the keys that have a value in it. Input folds like any write, but a
     /// `replace` key takes it without a `Default`.
     ///
     /// # Errors
     ///
-    /// If a `sum` of the input and the default of its key does not fit in the type.
-    fn start(input: Self::Input) -> Result<(Self, KeySet), WriteError>;
+    /// If a `sum` of the input and the default of its key does not fit in the type, or a key has no value.
+    fn start(input: Self::Input) -> Result<(Self, KeySet), WriteError> {
+        functions::start(input)
+    }
 
     /// The input as writes, for a state that already has values.
-    fn input(input: Self::Input) -> Self::Update;
+    fn input(input: Self::Input) -> Update<Self> {
+        let mut update = Update::default();
+        input.write(&mut update);
+        update
+    }
 
     /// Resets the keys to their defaults. Keys without a default keep their value.
-    fn reset(&mut self, keys: KeySet);
+    fn reset(&mut self, keys: KeySet) {
+        for key in keys.iter() {
+            // A set may have bits that are no keys.
+            if let Some(functions) = Self::FUNCTIONS.get(key) {
+                functions.reset(self);
+            }
+        }
+    }
 
     /// Folds the writes of one node in place and leaves `update` empty. Plain writes to keys in `overwritten` are
     /// dropped. Keys that get a value are added to `written`.
-    fn commit(&mut self, update: &mut Self::Update, overwritten: KeySet, written: &mut KeySet);
+    #[inline]
+    fn commit(&mut self, update: &mut Update<Self>, overwritten: KeySet, written: &mut KeySet) {
+        functions::commit(self, update, overwritten, written);
+    }
 
     /// Checks whether the writes of one superstep, in the order in which they fold, can be applied. Called before any
     /// of them is applied. The keys in `expired` are reset before.
@@ -93,19 +129,23 @@ pub trait State: Sized + Send + Sync + 'static {
     ///
     /// The first write that its reducer rejects: `messages` rejects the removal of an unknown message, `sum` rejects a sum
     /// that does not fit in the type.
+    #[inline]
     fn validate<'a>(
         &'a self,
         expired: KeySet,
-        updates: impl Iterator<Item = &'a Self::Update> + Clone,
+        updates: impl Iterator<Item = &'a Update<Self>> + Clone,
     ) -> Result<(), WriteError> {
-        let _ = (expired, updates);
-        Ok(())
+        // Known at compile time: most states have no such keys.
+        if Self::CHECKED.is_empty() {
+            return Ok(());
+        }
+        functions::validate(self, expired, updates)
     }
 
     /// The encoding of its keys; `None` for a volatile state.
     #[doc(hidden)]
     fn codec() -> Option<StateCodec<Self>> {
-        None
+        StateCodec::of_state()
     }
 
     /// What the values of its keys consist of, sorted: for `flow.lock`.
@@ -114,10 +154,10 @@ pub trait State: Sized + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Its clone function, if it is `Clone`: for listeners to a sub-flow's state, whose type they do not name.
+    /// Its clone function, for listeners to a sub-flow's state, whose type they do not name.
     #[doc(hidden)]
     fn copier() -> Option<fn(&Self) -> Self> {
-        None
+        Some(functions::copy)
     }
 }
 
@@ -248,6 +288,17 @@ impl KeyMeta {
         self
     }
 
+    /// Adds several flags.
+    #[must_use]
+    pub const fn with_all(mut self, properties: &[KeyFlag]) -> Self {
+        let mut index = 0;
+        while index < properties.len() {
+            self = self.with(properties[index]);
+            index += 1;
+        }
+        self
+    }
+
     /// Sets the name in storage.
     #[must_use]
     pub const fn stored_as(mut self, id: &'static str) -> Self {
@@ -266,6 +317,11 @@ impl KeyMeta {
     pub(crate) fn is_delta(&self) -> bool {
         // The value of an ephemeral key does not accumulate.
         self.reducer.stores_writes() && !self.has(KeyFlag::Ephemeral)
+    }
+
+    /// Whether the first write replaces the value, because it must not be folded into a made-up one.
+    pub(crate) const fn folds_from_first(&self) -> bool {
+        matches!(self.reducer, Reducer::Min | Reducer::Max) && !self.has(KeyFlag::Assigned)
     }
 
     /// The properties of the key that the rules use.
@@ -292,6 +348,19 @@ impl KeyMeta {
         let mut key = 0;
         while key < keys.len() {
             if keys[key].has(property) {
+                set.insert(key);
+            }
+            key += 1;
+        }
+        set
+    }
+
+    /// The keys whose reducers can reject a write.
+    pub(crate) const fn checked(keys: &[KeyMeta]) -> KeySet {
+        let mut set = KeySet::NONE;
+        let mut key = 0;
+        while key < keys.len() {
+            if matches!(keys[key].reducer, Reducer::Sum | Reducer::Messages) {
                 set.insert(key);
             }
             key += 1;

@@ -30,6 +30,13 @@ impl<T> Write<T> {
             Write::Fold(value) | Write::Overwrite(value) => value,
         }
     }
+
+    /// The written value, owned.
+    pub(crate) fn into_value(self) -> T {
+        match self {
+            Write::Fold(value) | Write::Overwrite(value) => value,
+        }
+    }
 }
 
 /// The writes of one node to one key: usually none or one, rarely several.
@@ -74,6 +81,16 @@ impl<T> Writes<T> {
     pub(crate) fn push_first(&mut self, value: T) {
         debug_assert!(self.is_empty(), "a key without a mark has no writes");
         self.first = Some(Write::Fold(value));
+    }
+
+    /// Whether the first write is an overwrite.
+    pub(crate) fn is_overwritten(&self) -> bool {
+        matches!(self.first, Some(Write::Overwrite(_)))
+    }
+
+    /// Takes the first write.
+    pub(crate) fn take_first(&mut self) -> Option<T> {
+        self.first.take().map(Write::into_value)
     }
 
     /// The writes in the order in which the node made them.

@@ -9,7 +9,7 @@ use crate::node::{Effects, Key, RouteChoice};
 use crate::plan::{ExecutionPlan, NodeSpec};
 use crate::policy::node_policy::NodePolicy;
 use crate::prelude::*;
-use crate::state::{KeySet, State, Update};
+use crate::state::{KeySet, State};
 
 const A: NodeIdx = NodeIdx::new(0);
 const B: NodeIdx = NodeIdx::new(1);
@@ -256,7 +256,10 @@ struct Report {
 type Writes = Effects<Report>;
 
 fn write<K: Key<State = Report>>(effects: &mut Writes, value: K::Value) {
-    K::push(value, false, &mut effects.update).expect("the first write of a key is accepted");
+    effects
+        .update
+        .add::<K>(value, false)
+        .expect("the first write of a key is accepted");
 }
 
 fn lines(effects: &mut Writes, line: &str) {

@@ -69,7 +69,7 @@ async fn the_events_of_a_resumed_superstep_add_up() {
         (task.node.as_str(), task.index, task.finished),
         ("work", Some(7), true)
     );
-    assert_eq!(writes.done().only().unwrap(), &[7]);
+    assert_eq!(writes.of::<BatchDone>().only().unwrap(), &[7]);
     assert!(snapshot.state.done.is_empty());
 
     repaired.store(true, Ordering::SeqCst);
@@ -96,7 +96,7 @@ async fn the_events_of_a_resumed_superstep_add_up() {
         .iter()
         .filter_map(|event| match &event.kind {
             EventKind::NodeRestored { update } | EventKind::NodeFinished { update, .. } => {
-                Some(update.done().only().unwrap().len())
+                Some(update.of::<BatchDone>().only().unwrap().len())
             }
             _ => None,
         })

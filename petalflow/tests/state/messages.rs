@@ -116,7 +116,7 @@ fn an_unknown_removal_is_found_before_anything_is_applied() {
             })
             .collect();
         current
-            .validate("chat", &mut updates.iter())
+            .validate("chat", &updates.iter().collect::<Vec<_>>())
             .map_err(|error| error.to_string())
     };
     let fold = |list: Vec<Line>| Write::Fold(list);

@@ -440,7 +440,7 @@ async fn c62_the_same_by_id_and_as_events() {
                 match event.kind {
                     EventKind::Interrupted { interrupts, .. } => asked = interrupts,
                     EventKind::NodeFinished { update, .. } => {
-                        lines.extend(update.xs().only().cloned());
+                        lines.extend(update.of::<TextsXs>().only().cloned());
                     }
                     _ => panic!("{event:?}"),
                 }

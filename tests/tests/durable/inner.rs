@@ -83,12 +83,15 @@ fn line(event: &Event<Outer>) -> String {
         ..
     }) = event.nested::<Inner>()
     {
-        let texts = (update.my_key().only(), update.my_other_key().only());
+        let texts = (
+            update.of::<InnerMyKey>().only(),
+            update.of::<InnerMyOtherKey>().only(),
+        );
         return format!("{at}/{node} {texts:?}");
     }
     match &event.kind {
         EventKind::NodeFinished { update, .. } => {
-            format!("{at}/{node} {:?}", update.my_key().only())
+            format!("{at}/{node} {:?}", update.of::<OuterMyKey>().only())
         }
         kind => format!("{at} {}", kind.name()),
     }

@@ -229,7 +229,7 @@ async fn c99_a_functional_run_reports_each_step_and_then_the_result() {
             std::future::ready(match event.kind {
                 EventKind::Custom(custom) => Some(custom.to_string()),
                 EventKind::NodeFinished { update, .. } => {
-                    Some(format!("graph {:?}", update.whole().only()))
+                    Some(format!("graph {:?}", update.of::<JobWhole>().only()))
                 }
                 _ => None,
             })

@@ -192,7 +192,7 @@ async fn c56_the_first_failure_cancels_running_siblings_and_retains_finished_res
         assert_eq!(error.node(), Some("fast_bad"));
         let pending: Vec<_> = error
             .pending::<Log>()
-            .map(|(node, update)| (node.to_string(), update.xs().only().cloned()))
+            .map(|(node, update)| (node.to_string(), update.of::<LogXs>().only().cloned()))
             .collect();
         (
             error.state::<Log>().unwrap().xs.clone(),

@@ -6,7 +6,6 @@ use petalflow::middleware::{Next, NodeCall, RunMiddleware, RunNext, for_nodes, f
 use petalflow::node::Output;
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
-use petalflow::state::Update as _;
 use petalflow::{BoxError, Middleware, RunError, async_trait};
 
 use crate::support::{
@@ -113,7 +112,7 @@ async fn middleware_sees_what_the_node_wrote() {
             Box::pin(async move {
                 assert!(!call.effects.update.written_any());
                 next.run(call.reborrow()).await?;
-                sees.record(call.effects.update.xs().only().unwrap().join(" "));
+                sees.record(call.effects.update.of::<LogXs>().only().unwrap().join(" "));
                 LogXs(list(["and more"])).apply(call.effects)
             })
         });

@@ -1,7 +1,7 @@
 //! The options of keys while a flow runs.
 
 use petalflow::prelude::*;
-use petalflow::state::{KeyFlag, KeyMeta, Reducer, Update as _};
+use petalflow::state::{KeyFlag, KeyMeta, Reducer};
 
 use crate::support::{flow_and_graph, run_both};
 
@@ -339,10 +339,10 @@ fn an_update_lists_the_written_keys() {
         ),
         (vec!["plain", "kept"], vec!["kept"])
     );
-    assert_eq!(effects.update.plain().only(), Some(&1));
-    assert!(effects.update.named().is_empty());
+    assert_eq!(effects.update.of::<KeysPlain>().only(), Some(&1));
+    assert!(effects.update.of::<KeysNamed>().is_empty());
     effects.update.clear();
-    assert!(!effects.update.written_any() && effects.update.plain().is_empty());
+    assert!(!effects.update.written_any() && effects.update.of::<KeysPlain>().is_empty());
 }
 
 #[node(Keys)]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use petalflow::prelude::*;
-use petalflow::state::{Update, WriteError};
+use petalflow::state::WriteError;
 use proptest::prelude::*;
 
 #[state]
@@ -56,14 +56,14 @@ fn any_write() -> impl Strategy<Value = One> {
 
 fn push(write: &One, update: &mut AllUpdate) -> Result<(), WriteError> {
     match write.clone() {
-        One::Append(value) => AllAppend::push(value, false, update),
-        One::Prepend(value) => AllPrepend::push(value, false, update),
-        One::Sum(value) => AllSum::push(value, false, update),
-        One::Min(value) => AllMin::push(value, false, update),
-        One::Max(value) => AllMax::push(value, false, update),
-        One::Merge(value) => AllMerge::push(value, false, update),
-        One::First(value) => AllFirst::push(value, false, update),
-        One::Skipped(value) => AllSkipped::push(value, false, update),
+        One::Append(value) => update.add::<AllAppend>(value, false),
+        One::Prepend(value) => update.add::<AllPrepend>(value, false),
+        One::Sum(value) => update.add::<AllSum>(value, false),
+        One::Min(value) => update.add::<AllMin>(value, false),
+        One::Max(value) => update.add::<AllMax>(value, false),
+        One::Merge(value) => update.add::<AllMerge>(value, false),
+        One::First(value) => update.add::<AllFirst>(value, false),
+        One::Skipped(value) => update.add::<AllSkipped>(value, false),
     }
 }
 

@@ -1,383 +1,289 @@
-//! The implementations of a newtype, and the default and the reducer of its key.
+//! The implementations of a newtype.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens as _, format_ident, quote};
 
-use super::cx::{Cx, constant, marks};
-use crate::paths::{impl_at, local, local_at, no_generics, with_lifetimes};
+use super::{Cx, newtype};
+use crate::paths::{local, with_lifetimes};
 use crate::state::model::{BuiltIn, Initial, Key, Reducer, State};
 use crate::types;
 
 /// Everything that is emitted for one key in the state's `const` block.
 pub(super) fn impls(cx: &Cx, index: usize, key: &Key) -> TokenStream {
-    let conditional = conditional_impls(cx, key);
+    let check = type_check(cx, key);
     let key_impl = key_impl(cx, index, key);
-    let outputs = output_impls(cx, index, key);
-    let functions = functions(cx, index, key);
-    quote!(#conditional #key_impl #outputs #functions)
+    let output = output_impl(cx, index, key);
+    let conditional = newtype::conditional_impls(key);
+    quote!(#check #key_impl #output #conditional)
 }
 
-/// `Clone`, `Debug`, `PartialEq` and `Eq`, if the type has them.
-fn conditional_impls(cx: &Cx, key: &Key) -> TokenStream {
-    let runtime = cx.runtime;
-    let newtype = &key.newtype;
-    let ty = cx.ty(key);
-    let text = newtype.to_string();
-    let other = local("other");
-    let f = local("f");
-    quote! {
-        #[automatically_derived]
-        #[doc(hidden)]
-        impl ::core::clone::Clone for #newtype where for<'__a> #ty: #runtime::__private::CloneFor<'__a> {
-            fn clone(&self) -> Self {
-                #newtype(::core::clone::Clone::clone(&self.0))
-            }
-        }
-        #[automatically_derived]
-        #[doc(hidden)]
-        impl ::core::fmt::Debug for #newtype where for<'__a> #ty: #runtime::__private::DebugFor<'__a> {
-            fn fmt(&self, #f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                #runtime::__private::debug_newtype(#f, #text, &self.0)
-            }
-        }
-        #[automatically_derived]
-        #[doc(hidden)]
-        impl ::core::cmp::PartialEq for #newtype where for<'__a> #ty: #runtime::__private::PartialEqFor<'__a> {
-            fn eq(&self, #other: &Self) -> ::core::primitive::bool {
-                #runtime::__private::PartialEqFor::same(&self.0, &#other.0)
-            }
-        }
-        #[automatically_derived]
-        #[doc(hidden)]
-        impl ::core::cmp::Eq for #newtype where for<'__a> #ty: #runtime::__private::EqFor<'__a> {}
-    }
-}
-
-/// `Key`, and what the state uses of it.
+/// `Key`.
 fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
-    let State { ident, update, .. } = cx.state;
+    let ident = &cx.state.ident;
     let Key {
         field,
         name,
-        ty,
         newtype,
         ..
     } = key;
-    let runtime = cx.runtime;
-    let held = cx.ty(key);
-    let written = with_lifetimes(ty).unwrap_or_else(|| ty.to_token_stream());
-    let name_constant = cx.constant(
-        "NAME",
-        quote!(&'static ::core::primitive::str),
-        quote!(#name),
-    );
-    let bound = cx.where_checked();
-    let exclusive = key.exclusive();
-    let generics = no_generics(ident);
+    let index = Literal::usize_unsuffixed(index);
+    let value_type = value_type(cx, key);
+    let meta = meta(cx, key);
+    let initial = initial(cx, key);
+    let fold = fold(cx, key);
+    let is_zero = is_zero(cx, key);
     let value = local("value");
-    let overwrite = local("overwrite");
-    let to = local("update");
-    let marks = marks();
-    let skip = key.flags.skip_zero.as_ref().map(|_| {
-        let zero = zero(cx, key);
-        quote! {
-            if !#overwrite && #zero(&#value) {
-                return ::core::result::Result::Ok(());
-            }
-        }
-    });
+    let state = local("state");
+    let slots = local("slots");
+    let bound = cx.bound();
     quote! {
-        impl #newtype {
-            #[doc(hidden)]
-            fn __push(#value: #held, #overwrite: ::core::primitive::bool, #to: &mut #update) -> ::core::result::Result<(), #runtime::state::WriteError> {
-                #skip
-                #to.#marks.push(&mut #to.#field, #value, #overwrite, #index, #name, #exclusive)
-            }
-        }
-        impl #generics #runtime::__private::Holds for #newtype {
-            type Value = #written;
-        }
-        #[automatically_derived]
-        #[doc(hidden)]
-        impl #runtime::node::Key for #newtype #bound {
+        impl __pf::Key for #newtype #bound {
             type State = #ident;
-            type Value = #held;
-            #name_constant
-            const INDEX: ::core::primitive::usize = #index;
-            fn new(#value: #held) -> Self {
+            type Value = #value_type;
+            const NAME: &'static __pf::str = #name;
+            const INDEX: __pf::usize = #index;
+            const META: __pf::KeyMeta = #meta;
+            fn new(#value: Self::Value) -> Self {
                 #newtype(#value)
             }
-            fn into_value(self) -> #held {
+            fn into_value(self) -> Self::Value {
                 self.0
             }
-            fn get(#value: &#ident) -> &#held {
-                &#value.#field
+            fn get(#state: &#ident) -> &Self::Value {
+                &#state.#field
             }
-            fn push(#value: #held, #overwrite: ::core::primitive::bool, #to: &mut #update) -> ::core::result::Result<(), #runtime::state::WriteError> {
-                #newtype::__push(#value, #overwrite, #to)
+            fn get_mut(#state: &mut #ident) -> &mut Self::Value {
+                &mut #state.#field
             }
+            fn slot(#slots: &__Slots) -> &__pf::Writes<Self::Value> {
+                &#slots.#field
+            }
+            fn slot_mut(#slots: &mut __Slots) -> &mut __pf::Writes<Self::Value> {
+                &mut #slots.#field
+            }
+            #initial
+            #fold
+            #is_zero
         }
     }
 }
 
-/// `Output`, for a node that returns the key.
-fn output_impls(cx: &Cx, index: usize, key: &Key) -> TokenStream {
-    let runtime = cx.runtime;
-    let Key {
-        field,
-        name,
-        newtype,
-        ..
-    } = key;
-    let marks = marks();
-    let effects = local("effects");
-    let exclusive = key.exclusive();
-    // A write of zero is ignored.
-    let (must, apply) = if key.flags.skip_zero.is_some() {
-        (
-            quote!(NONE),
-            quote!(#runtime::__private::applied(#newtype::__push(self.0, false, &mut #effects.update))),
-        )
-    } else {
-        (
-            quote!(of(#index)),
-            quote!(#effects.update.#marks.write(&mut #effects.update.#field, self.0, &(#index, #name, #exclusive))),
-        )
-    };
-    // A type of the user that has the name is reported, so a node that returns it is not a second error.
-    let like_value = match &key.name_clash {
-        Some((ty, _)) if key.named_like_value => {
-            output_impl(cx, index, ty, &must, &quote!(::core::unreachable!()))
-        }
-        _ => TokenStream::new(),
-    };
-    let output = output_impl(cx, index, newtype, &must, &apply);
-    quote!(#output #like_value)
+/// `Self::Value`, in a form of which rustc underlines all: see `Runtime::respan`.
+fn value_path() -> TokenStream {
+    quote!(<Self as __pf::Key>::Value)
 }
 
-/// `Output` for this type. `must`: the keys that it always writes.
-fn output_impl(
-    cx: &Cx,
-    index: usize,
-    ty: &Ident,
-    must: &TokenStream,
-    apply: &TokenStream,
-) -> TokenStream {
-    let runtime = cx.runtime;
-    let ident = &cx.state.ident;
-    let effects = local("effects");
-    let output = quote! {
-        #[automatically_derived]
-        #[doc(hidden)]
-        impl #runtime::node::Output<#ident> for #ty {
-            const MAY_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::of(#index);
-            const MUST_WRITE: #runtime::state::KeySet = #runtime::state::KeySet::#must;
-            type Routing = ();
-            fn apply(self, #effects: &mut #runtime::node::Effects<#ident>) -> ::core::result::Result<(), #runtime::BoxError> {
-                #apply
-            }
-        }
+/// The properties of the key.
+fn meta(cx: &Cx, key: &Key) -> TokenStream {
+    let reducer = match key.reducer {
+        Reducer::Replace => "Replace".to_owned(),
+        Reducer::Custom(_) => "Custom".to_owned(),
+        Reducer::BuiltIn(reducer) => reducer.trait_name(),
     };
-    let output = impl_at(ty.span(), output);
-    quote! {
-        #output
-        #[automatically_derived]
-        #[doc(hidden)]
-        impl #runtime::node::WriteOutput<#ident> for #ty {}
-    }
+    let reducer = Ident::new(&reducer, Span::call_site());
+    let flags = &key.flags;
+    let known = [
+        (key.exclusive(), "Exclusive"),
+        (key.assigned(), "Assigned"),
+        (flags.input.is_some(), "Input"),
+        (flags.turn.is_some(), "Turn"),
+        (flags.output.is_some(), "Output"),
+        (flags.untracked.is_some(), "Untracked"),
+        (flags.ephemeral.is_some(), "Ephemeral"),
+        (flags.recover.is_some(), "Recover"),
+        (flags.secret.is_some(), "Secret"),
+        (flags.skip_zero.is_some(), "SkipZero"),
+        (!key.has_default(), "Required"),
+    ];
+    let flags: Vec<_> = known
+        .iter()
+        .filter(|(is_set, _)| *is_set)
+        .map(|(_, name)| Ident::new(name, Span::call_site()))
+        .collect();
+    let flags = (!flags.is_empty()).then(|| quote!(.with_all(&[#(__pf::KeyFlag::#flags),*])));
+    let id = key.id.as_ref().map(|id| quote!(.stored_as(#id)));
+    let ty = (!cx.state.volatile).then(|| {
+        let ty = types::written(&key.ty);
+        quote!(.of_type(#ty))
+    });
+    quote!(__pf::KeyMeta::new(Self::NAME, __pf::Reducer::#reducer) #flags #id #ty)
 }
 
-/// A constant that checks, at the field's type, that the state can keep it.
-pub(super) fn type_check(cx: &Cx, key: &Key) -> TokenStream {
-    if !key.is_complete() {
+/// `Key::initial`, if the key has a default.
+fn initial(cx: &Cx, key: &Key) -> TokenStream {
+    if !key.has_default() {
         return TokenStream::new();
     }
-    let runtime = cx.runtime;
-    let ty = &key.ty;
-    let held = cx.ty(key);
-    // Neither is stored.
-    let volatile = cx.state.volatile || key.flags.untracked.is_some();
-    let name = &key.name;
-    let written = types::written(ty);
-    let of = quote!(<#runtime::__private::KeyType<__Type>>);
-    let call = if !volatile && key.borrows() {
-        quote!(#of::borrows(#name, #written))
-    } else {
-        let serde = |name| {
-            let name = Ident::new(name, Span::call_site());
-            if volatile {
-                quote!(true)
+    let at_type = |tokens| cx.runtime.respan(&key.ty, tokens);
+    let of = value_path();
+    let body = match &key.initial {
+        Initial::Expr(expression) => {
+            let value = local("value");
+            // So that a wrong type is reported at the expression.
+            let ty = at_type(quote!(Self::Value));
+            quote!(let #value: #ty = #expression; __pf::Some(#value))
+        }
+        // These functions have bounds with their own messages.
+        _ => {
+            let value = if matches!(key.reducer, Reducer::BuiltIn(BuiltIn::First)) {
+                quote!(<#of as __pf::reduce::First>::unset())
+            } else if key.flags.skip_zero.is_some() {
+                quote!(<#of as __pf::SkipsZero>::zero())
             } else {
-                quote!(#of::#name)
-            }
-        };
-        let serialize = serde("SERIALIZE");
-        let deserialize = serde("DESERIALIZE");
-        quote!(#of::check(#name, #written, #runtime::__private::KeyTraits {
-            shared: #of::SHARED, clone: #of::CLONE, serialize: #serialize, deserialize: #deserialize
-        }))
+                quote!(<#of as __pf::NeedsDefault>::initial())
+            };
+            let value = at_type(value);
+            quote!(__pf::Some(#value))
+        }
     };
-    let call = runtime.respan(ty, call);
-    let constant = constant(key);
     quote! {
-        #[allow(non_upper_case_globals)]
-        const #constant: ::core::primitive::usize = {
-            #[allow(unused_imports)]
-            use #runtime::__private::Lacks as _;
-            type __Type = #held;
-            #call
-        };
-    }
-}
-
-/// The type of a key, in a form that depends on [`type_check`]: a type that cannot be kept is one error, also if it has no
-/// default.
-fn checked(cx: &Cx, key: &Key) -> TokenStream {
-    let runtime = cx.runtime;
-    let ty = cx.ty(key);
-    if !key.is_complete() {
-        return ty;
-    }
-    let constant = constant(key);
-    // The constant keeps its span, so that rustc prints one note that it has failed.
-    let begin = runtime.respan(&key.ty, quote!(<#ty as #runtime::__private::Checked<));
-    let end = runtime.respan(&key.ty, quote!(>>::Type));
-    quote!(#begin #constant #end)
-}
-
-/// The functions for the default and the reducer of the key. Each expression of the user occurs once, so that a mistake in it is one
-/// error.
-fn functions(cx: &Cx, index: usize, key: &Key) -> TokenStream {
-    let ty = cx.ty(key);
-    let trait_check = trait_check(cx, key);
-    let default = key.has_default().then(|| {
-        let runtime = cx.runtime;
-        let default = local_at("default_", index);
-        let value = match &key.initial {
-            Initial::Expr(value) => value.to_token_stream(),
-            // These functions have bounds with their own messages.
-            _ if matches!(key.reducer, Reducer::BuiltIn(BuiltIn::First)) => {
-                let ty = with_trait(cx, key);
-                quote!(<#ty as #runtime::state::reduce::First>::unset())
-            }
-            _ if key.flags.skip_zero.is_some() => {
-                let ty = with_trait(cx, key);
-                quote!(<#ty as #runtime::__private::SkipsZero>::zero())
-            }
-            _ => {
-                let ty = checked(cx, key);
-                let open = runtime.respan(&key.ty, quote!(<));
-                let path = quote!(as #runtime::__private::NeedsDefault>::initial());
-                let path = runtime.respan(&key.ty, path);
-                quote!(#open #ty #path)
-            }
-        };
-        quote! {
-            fn #default() -> #ty {
-                #value
-            }
+        fn initial() -> __pf::Option<Self::Value> {
+            #body
         }
-    });
-    let function = fold(cx, key).map(|fold| {
-        let name = local_at("fold_", index);
-        let current = local("current");
-        let written = local("written");
-        let fold = match &key.reducer {
+    }
+}
+
+/// `Key::fold`, and `Key::check` of `messages`.
+fn fold(cx: &Cx, key: &Key) -> TokenStream {
+    let current = local("current");
+    let written = local("written");
+    let of = value_path();
+    let body = match &key.reducer {
+        Reducer::Replace => return TokenStream::new(),
+        Reducer::Custom(function) => {
+            let fold = local("fold");
             // A function pointer, so that the parameters of a closure are inferred and rustc reports the expected type.
-            Reducer::Custom(_) => quote!(const { let #name: fn(&mut #ty, #ty) = #fold; #name }),
-            _ => fold,
-        };
+            let pointer = quote!(fn(&mut Self::Value, Self::Value));
+            let pointer = cx.runtime.respan(&key.ty, pointer);
+            quote!(let #fold: #pointer = #function; #fold(#current, #written))
+        }
+        Reducer::BuiltIn(reducer) => {
+            let trait_name = Ident::new(&reducer.trait_name(), Span::call_site());
+            let function = Ident::new(&reducer.name(), Span::call_site());
+            let fold = quote!(<#of as __pf::reduce::#trait_name>::#function);
+            let fold = cx.runtime.respan(&key.ty, fold);
+            quote!(#fold(#current, #written))
+        }
+    };
+    let check = matches!(key.reducer, Reducer::BuiltIn(BuiltIn::Messages)).then(|| {
+        let writes = local("writes");
+        let validate = quote!(<#of as __pf::reduce::Messages>::validate);
+        let validate = cx.runtime.respan(&key.ty, validate);
         quote! {
-            fn #name(#current: &mut #ty, #written: #ty) {
-                (#fold)(#current, #written);
+            fn check(#current: &Self::Value, #writes: &[&__pf::Writes<Self::Value>]) -> __pf::Result<(), __pf::WriteError> {
+                #validate(#current, Self::NAME, #writes)
             }
         }
     });
-    quote!(#trait_check #default #function)
-}
-
-/// A trait of the key's type that several functions use: that of its reducer, or that of `skip_zero`.
-fn repeated_trait(cx: &Cx, key: &Key) -> Option<TokenStream> {
-    let runtime = cx.runtime;
-    match key.reducer {
-        Reducer::BuiltIn(BuiltIn::First) => Some(quote!(#runtime::state::reduce::First>::unset)),
-        Reducer::BuiltIn(BuiltIn::Messages) => {
-            Some(quote!(#runtime::state::reduce::Messages>::messages))
+    quote! {
+        fn fold(#current: &mut Self::Value, #written: Self::Value) {
+            #body
         }
-        _ if key.flags.skip_zero.is_some() => Some(quote!(#runtime::__private::SkipsZero>::zero)),
-        _ => None,
+        #check
     }
 }
 
-/// A constant that fails if the type does not have this trait. All other code names the type as [`with_trait`], so that it is one
-/// error.
-fn trait_check(cx: &Cx, key: &Key) -> Option<TokenStream> {
-    let runtime = cx.runtime;
-    let ty = cx.ty(key);
-    let function = repeated_trait(cx, key)?;
-    let check = runtime.respan(&key.ty, quote!(<#ty as #function));
-    let constant = trait_constant(key);
+/// `Key::is_zero` of `skip_zero`.
+fn is_zero(cx: &Cx, key: &Key) -> Option<TokenStream> {
+    key.flags.skip_zero.as_ref()?;
+    let value = local("value");
+    let of = value_path();
+    let is_zero = quote!(<#of as __pf::SkipsZero>::is_zero);
+    let is_zero = cx.runtime.respan(&key.ty, is_zero);
     Some(quote! {
-        #[allow(non_upper_case_globals)]
-        const #constant: ::core::primitive::usize = {
-            let _ = #check;
-            0
-        };
+        fn is_zero(#value: &Self::Value) -> __pf::bool {
+            #is_zero(#value)
+        }
     })
 }
 
-/// The type of a key, in a form that depends on [`trait_check`].
-pub(super) fn with_trait(cx: &Cx, key: &Key) -> TokenStream {
-    let runtime = cx.runtime;
-    let ty = cx.ty(key);
-    if repeated_trait(cx, key).is_none() {
-        return ty;
-    }
-    let constant = trait_constant(key);
-    quote!(<#ty as #runtime::__private::Checked<#constant>>::Type)
-}
-
-fn trait_constant(key: &Key) -> Ident {
-    format_ident!("__trait_{}", key.name)
-}
-
-/// The reducer. `None` for `replace`.
-fn fold(cx: &Cx, key: &Key) -> Option<TokenStream> {
-    let runtime = cx.runtime;
-    match &key.reducer {
-        Reducer::Replace => None,
-        Reducer::Custom(function) => Some(function.to_token_stream()),
-        Reducer::BuiltIn(reducer) => {
-            let is_checked = matches!(reducer, BuiltIn::First | BuiltIn::Messages);
-            let ty = if is_checked {
-                with_trait(cx, key)
-            } else {
-                cx.ty(key)
-            };
-            let trait_name = Ident::new(&reducer.trait_name(), Span::call_site());
-            let function = Ident::new(&reducer.name(), Span::call_site());
-            let fold = quote!(<#ty as #runtime::state::reduce::#trait_name>::#function);
-            Some(if is_checked {
-                fold
-            } else {
-                runtime.respan(&key.ty, fold)
-            })
+/// `Output`, for a node that returns the key.
+///
+/// Not an implementation for all keys in the runtime: rustc would name that one, and not the message of `Output`, for a wrong
+/// `Result` or a key of another state.
+fn output_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
+    let State { ident, .. } = cx.state;
+    let newtype = &key.newtype;
+    let index = Literal::usize_unsuffixed(index);
+    let effects = local("effects");
+    let bound = cx.bound();
+    // A write of zero is ignored.
+    let must = if key.flags.skip_zero.is_some() {
+        quote!(NONE)
+    } else {
+        quote!(of(#index))
+    };
+    quote! {
+        impl __pf::Output<#ident> for #newtype #bound {
+            const MAY_WRITE: __pf::KeySet = __pf::KeySet::of(#index);
+            const MUST_WRITE: __pf::KeySet = __pf::KeySet::#must;
+            type Routing = ();
+            fn apply(self, #effects: &mut __pf::Effects<#ident>) -> __pf::Result<(), __pf::BoxError> {
+                __pf::apply(self, #effects)
+            }
         }
+        impl __pf::WriteOutput<#ident> for #newtype #bound {}
     }
 }
 
-/// The function that folds a write into the value of the key.
-pub(super) fn folding(cx: &Cx, index: usize, key: &Key) -> TokenStream {
-    let runtime = cx.runtime;
-    match key.reducer {
-        Reducer::Replace => quote!(#runtime::state::reduce::replace),
-        Reducer::Custom(_) | Reducer::BuiltIn(_) => local_at("fold_", index).into_token_stream(),
+/// The type of the key's value. A type that is not one of std depends on its check: if that fails, there is an error in the
+/// type, and rustc reports nothing that follows from it.
+fn value_type(cx: &Cx, key: &Key) -> TokenStream {
+    let (ty, newtype) = (&key.ty, &key.newtype);
+    if key.is_std {
+        return ty.to_token_stream();
     }
+    let constant = check_constant(key);
+    let begin = quote!(<<#newtype as __pf::Holds>::Value as __pf::Checked<);
+    let begin = cx.runtime.respan(ty, begin);
+    let end = cx.runtime.respan(ty, quote!(>>::Type));
+    // The constant keeps its span, so that rustc prints one note that it has failed.
+    quote!(#begin #constant #end)
 }
 
-/// The function that compares a value with the zero of a `skip_zero` key.
-pub(super) fn zero(cx: &Cx, key: &Key) -> TokenStream {
-    let runtime = cx.runtime;
-    let ty = with_trait(cx, key);
-    quote!(<#ty as #runtime::__private::SkipsZero>::is_zero)
+/// The name of the constant, which rustc prints. With the span of the type, where rustc may add a note.
+pub(super) fn check_constant(key: &Key) -> Ident {
+    use syn::spanned::Spanned as _;
+    format_ident!("__{}", key.name, span = key.ty.span())
+}
+
+/// A constant that checks, at the field's type, that the state can keep it. The usual types of std need none.
+///
+/// With bounds alone, the first error would not say which trait is missing, and a type that threads cannot share is dozens.
+fn type_check(cx: &Cx, key: &Key) -> TokenStream {
+    if key.is_std {
+        return TokenStream::new();
+    }
+    let Key {
+        ty, newtype, name, ..
+    } = key;
+    // Neither is stored.
+    let volatile = cx.state.volatile || key.flags.untracked.is_some();
+    let written = types::written(ty);
+    let of = quote!(<__pf::KeyType<<#newtype as __pf::Holds>::Value>>);
+    let call = if !volatile && key.borrows() {
+        quote!(#of::borrows(#name, #written))
+    } else {
+        let (serialize, deserialize) = if volatile {
+            (quote!(true), quote!(true))
+        } else {
+            (quote!(#of::SERIALIZE), quote!(#of::DESERIALIZE))
+        };
+        quote!(#of::check(#name, #written, __pf::KeyTraits {
+            shared: #of::SHARED, clone: #of::CLONE, serialize: #serialize, deserialize: #deserialize
+        }))
+    };
+    let call = cx.runtime.respan(ty, call);
+    let constant = check_constant(key);
+    let value = with_lifetimes(ty).unwrap_or_else(|| ty.to_token_stream());
+    quote! {
+        impl __pf::Holds for #newtype {
+            type Value = #value;
+        }
+        #[allow(non_upper_case_globals)]
+        const #constant: __pf::usize = {
+            use __pf::Lacks as _;
+            #call
+        };
+    }
 }

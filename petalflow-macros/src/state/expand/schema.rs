@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::LitStr;
 
-use super::cx::Cx;
+use super::Cx;
 use crate::state::model::{Key, State};
 
 /// `impl StateSchema`, if it was asked for.
@@ -30,14 +30,11 @@ pub(super) fn schema(cx: &Cx) -> TokenStream {
     let path = format!("{path}::__private::tool::schemars");
     let schemars = LitStr::new(&path, Span::call_site());
     let inputs = cx.inputs();
-    let names = inputs.iter().map(|(_, key)| &key.name);
-    let required = inputs.iter().filter(|(_, key)| !key.has_default());
-    let required = required.map(|(_, key)| &key.name);
-    let bound = cx.where_checked();
+    let names = inputs.iter().map(|key| &key.name);
+    let required = inputs.iter().filter(|key| !key.has_default());
+    let required = required.map(|key| &key.name);
     quote! {
-        #[automatically_derived]
-        #[doc(hidden)]
-        impl #runtime::state::StateSchema for #ident #bound {
+        impl #runtime::state::StateSchema for #ident {
             fn state_schema() -> #runtime::__private::tool::Value {
                 // The derive calls `into`, which is not in scope with `no_implicit_prelude`.
                 #[allow(unused_imports)]

@@ -63,8 +63,8 @@ fn wide() -> (Wide, KeySet) {
 }
 
 /// Writes and commits, as a superstep with one node does.
-fn commit<S: State>(state: &mut S, written: &mut KeySet, write: impl FnOnce(&mut S::Update)) {
-    let mut update = S::Update::default();
+fn commit<S: State>(state: &mut S, written: &mut KeySet, write: impl FnOnce(&mut Update<S>)) {
+    let mut update = Update::<S>::default();
     write(&mut update);
     let overwritten = update.overwritten();
     state.commit(&mut update, overwritten, written);
@@ -74,12 +74,12 @@ fn commit<S: State>(state: &mut S, written: &mut KeySet, write: impl FnOnce(&mut
     );
 }
 
-fn fold<K: Key>(value: K::Value) -> impl FnOnce(&mut <K::State as State>::Update) {
-    move |update| K::push(value, false, update).unwrap()
+fn fold<K: Key>(value: K::Value) -> impl FnOnce(&mut Update<K::State>) {
+    move |update| update.add::<K>(value, false).unwrap()
 }
 
-fn overwrite<K: Key>(value: K::Value) -> impl FnOnce(&mut <K::State as State>::Update) {
-    move |update| K::push(value, true, update).unwrap()
+fn overwrite<K: Key>(value: K::Value) -> impl FnOnce(&mut Update<K::State>) {
+    move |update| update.add::<K>(value, true).unwrap()
 }
 
 fn meta(name: &str) -> &'static KeyMeta {
@@ -274,9 +274,9 @@ fn more_keys_than_a_block_are_committed_and_cleared() {
     assert_eq!((state.a3, state.b9), (3, 9));
     assert!(written.contains(ManyB9::INDEX) && !written.contains(ManyB8::INDEX));
     let mut update = ManyUpdate::default();
-    ManyB9::push(1, false, &mut update).unwrap();
-    Update::clear(&mut update);
-    assert!(update.b9().is_empty() && update.written().is_empty());
+    update.add::<ManyB9>(1, false).unwrap();
+    update.clear();
+    assert!(update.of::<ManyB9>().is_empty() && update.written().is_empty());
 }
 
 #[test]
