@@ -112,10 +112,6 @@ fn show(name: &str, schema: &Value) -> Result<()> {
         }),
     };
     shown?;
-    // The descriptions are those of the Rust types, whose templates are of Jinja.
-    if schema.to_string().contains("{{") {
-        terminal::line("\nTemplates in documents are those of Go: `{{.name}}`, `{{.user.name}}`.")?;
-    }
     Ok(())
 }
 

@@ -13,7 +13,7 @@
 //! # async fn main() -> petalflow::Result<()> {
 //! let config: TransformConfig = serde_json::from_value(json!({
 //!     "transform": "template",
-//!     "template": "Hello, {{ name }}!",
+//!     "template": "Hello, {{.name}}!",
 //!     "output_var": "greeting",
 //! }))?;
 //! let flow = Graph::<Envelope>::builder("greet")

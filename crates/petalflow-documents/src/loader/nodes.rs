@@ -15,7 +15,6 @@ use crate::kinds::{
     HumanNode, LlmConfig, LlmNode, LlmRouter, LlmRouterConfig, MapNode, MergeNode, NoopNode,
     RuleRouter, ToolConfig, ToolNode, TransformNode, WebhookTriggerNode,
 };
-use crate::template::Language;
 use petalflow::tool::ToolSet;
 
 /// The place of a node in its graph.
@@ -62,18 +61,12 @@ fn plain(
     Ok(match kind {
         "noop" => AnyNode::new(NoopNode),
         "filter" => AnyNode::new(built(FilterNode::new(read(settings)?))?),
-        "transform" => AnyNode::new(built(TransformNode::in_language(
-            read(settings)?,
-            Language::Go,
-        ))?),
+        "transform" => AnyNode::new(built(TransformNode::new(read(settings)?))?),
         "gate" => AnyNode::new(built(GateNode::new(read(settings)?))?),
         "guardian" => AnyNode::new(built(GuardianNode::new(read(settings)?))?),
         "webhook_trigger" => AnyNode::new(built(WebhookTriggerNode::new(read(settings)?))?),
         #[cfg(feature = "http")]
-        "webhook_call" => AnyNode::new(built(crate::kinds::WebhookCallNode::in_language(
-            read(settings)?,
-            Language::Go,
-        ))?),
+        "webhook_call" => AnyNode::new(built(crate::kinds::WebhookCallNode::new(read(settings)?))?),
         #[cfg(not(feature = "http"))]
         "webhook_call" => {
             return Err(
@@ -89,7 +82,7 @@ fn plain(
         }
         "cache" => {
             let inner = inner(&mut settings, "wrapped_binding", config, site)?;
-            let node = CacheNode::in_language(read(settings)?, Some(Arc::new(inner)), Language::Go);
+            let node = CacheNode::new(read(settings)?, inner);
             let node = built(node)?;
             AnyNode::new(node.store(Arc::clone(&site.services.cache.0)))
         }
@@ -171,7 +164,7 @@ fn llm(
     let config: LlmConfig = read(settings)?;
     let model = site.services.find_model(config.provider.as_deref())?;
     let output = config.output_key.clone();
-    let node = built(LlmNode::in_language(config, Language::Go))?
+    let node = built(LlmNode::from_config(config))?
         .model(model)
         .tools(&tools);
     Ok(match output {
@@ -212,9 +205,7 @@ fn human(
     let mut human: HumanConfig = read(settings)?;
     let task = config.get("task_id").and_then(Value::as_str);
     let Some((task, reviewed)) = task.zip(site.id.strip_suffix("__hitl")) else {
-        return Ok(AnyNode::new(
-            built(HumanNode::in_language(human, Language::Go))?.handler(handler),
-        ));
+        return Ok(AnyNode::new(built(HumanNode::new(human))?.handler(handler)));
     };
     let result = format!("{reviewed}_output");
     if human.prompt.is_empty() && human.prompt_template.is_none() {
@@ -225,7 +216,7 @@ fn human(
         site.id.clone_into(&mut human.output_var);
     }
     let approved = format!("{}_approved", human.output_var);
-    let node = built(HumanNode::in_language(human, Language::Go))?.handler(handler);
+    let node = built(HumanNode::new(human))?.handler(handler);
     let node = Copied::new(node, result, format!("{}_output", site.id));
     Ok(AnyNode::new(Approved::new(node, approved, task)))
 }

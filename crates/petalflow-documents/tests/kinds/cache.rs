@@ -36,7 +36,7 @@ fn cache(config: Value) -> (CacheNode, MemoryCacheStore, Arc<AtomicUsize>) {
 
 #[tokio::test]
 async fn p164_the_key_is_a_template_or_a_hash() {
-    let (node, store, _) = cache(json!({ "cache_key": "{{ q }}/{{ input.page }}" }));
+    let (node, store, _) = cache(json!({ "cache_key": "{{.q}}/{{.input.page}}" }));
     let envelope = vars(json!({ "q": "petals" })).with_input(json!({ "page": 7 }));
     run(node, envelope).await.expect("it runs");
     assert_eq!(store.keys(), ["n:petals/7"]);
@@ -147,7 +147,7 @@ async fn p167_entries_expire() {
     tokio::time::advance(Duration::from_secs(10)).await;
     assert_eq!((store.size(), store.prune(), store.size()), (1, 1, 0));
 
-    let (forever, store, runs) = cache(json!({ "cache_key": "{{ vars.k }}", "ttl": 0 }));
+    let (forever, store, runs) = cache(json!({ "cache_key": "{{.vars.k}}", "ttl": 0 }));
     for key in ["b", "a", "b"] {
         tokio::time::advance(Duration::from_hours(10_000)).await;
         run(forever.clone(), vars(json!({ "k": key })))

@@ -92,7 +92,7 @@ async fn p089_the_prompt_is_a_template_or_variables() {
     let (node, model) = scripted_node(["1", "2", "3"]);
     let template = node
         .clone()
-        .template("{{ name }} {{ n + 1 }} {{ list }} {{ list[1].a }} {{ input }}");
+        .template("{{.name}} {{.n}} {{.list}} {{(index .list 1).a}} {{.input}}");
     run(template, envelope.clone()).await.expect("it answers");
     run(
         node.clone().input_vars(["name", "missing", "n", "list"]),
@@ -104,7 +104,7 @@ async fn p089_the_prompt_is_a_template_or_variables() {
     assert_eq!(
         prompts(&model),
         [
-            r#"ann 8 [1,{"a":"b"}] b the question"#,
+            r#"ann 7 [1,{"a":"b"}] b the question"#,
             "ann\n7\n[1,{\"a\":\"b\"}]",
             ""
         ]
@@ -115,12 +115,12 @@ async fn p089_the_prompt_is_a_template_or_variables() {
 async fn p090_a_missing_variable_is_an_error_or_empty_by_choice() {
     // Upstream renders `<no value>` into the prompt, as Go's templates do.
     let (node, model) = scripted_node(["ok"]);
-    let node = node.template("Say [{{ nothing }}] [{{ a.b.c }}]");
+    let node = node.template("Say [{{.nothing}}] [{{.a.b.c}}]");
     let error = run(node.clone(), Envelope::new())
         .await
         .expect_err("it is missing");
     assert!(
-        failure(&error).contains("`a.b.c`, `nothing` have no values"),
+        failure(&error).contains("`nothing` has no value"),
         "{error}"
     );
     assert!(model.requests().is_empty());
@@ -133,7 +133,7 @@ async fn p090_a_missing_variable_is_an_error_or_empty_by_choice() {
 #[tokio::test]
 async fn a_template_that_cannot_be_read_is_an_error() {
     let (node, _) = scripted_node(["ok"]);
-    let error = run(node.template("{{ open"), Envelope::new())
+    let error = run(node.template("{{.open"), Envelope::new())
         .await
         .expect_err("it is cut off");
     assert!(failure(&error).contains("template"), "{error}");
@@ -442,7 +442,7 @@ async fn p088_the_settings_of_a_document_have_these_defaults() {
         "provider": "openai",
         "model": "large",
         "system_prompt": "Be brief.",
-        "prompt_template": "Say {{ what }}",
+        "prompt_template": "Say {{.what}}",
         "temperature": 0.5,
         "max_tokens": 9,
     }))
@@ -467,7 +467,7 @@ async fn p088_the_settings_of_a_document_have_these_defaults() {
 
     assert!(serde_json::from_value::<LlmConfig>(json!({ "tempreature": 1 })).is_err());
     let broken = LlmConfig {
-        prompt_template: Some("{{ what".into()),
+        prompt_template: Some("{{.what".into()),
         ..LlmConfig::default()
     };
     let error = LlmNode::from_config(broken).expect_err("it is not a template");

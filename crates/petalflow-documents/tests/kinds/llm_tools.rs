@@ -46,7 +46,7 @@ async fn with_tools(
 ) -> (Result<Envelope, RunError>, Arc<ScriptedModel>, Vec<String>) {
     let (node, model) = scripted_node(replies);
     let node = node
-        .template("{{ question }}")
+        .template("{{.question}}")
         .tools(&petalflow::tools![height]);
     let asked = Arc::new(Asked::default());
     let launch = Ask::new().ask(edit(node)).manage_shared(Arc::clone(&asked));

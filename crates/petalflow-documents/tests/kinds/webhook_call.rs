@@ -175,7 +175,7 @@ async fn p177_the_body() {
     );
     assert_eq!(body["trace"]["run_id"], json!("run-1"));
 
-    let (_, body) = sent(json!({ "template": "{{ a }} {{ input }} {{ vars | json }}" })).await;
+    let (_, body) = sent(json!({ "template": "{{.a}} {{.input}} {{.vars | json}}" })).await;
     assert_eq!(body, r#"1 question {"a":1,"b":[2]}"#);
 }
 

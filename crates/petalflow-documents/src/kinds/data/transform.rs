@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::kinds::{Call, EnvelopeNode};
-use crate::template::{Language, MissingVariable, Template, Variables};
+use crate::template::{MissingVariable, Template, Variables};
 use crate::values::{canonical, deep_merge, get, remove, set, text};
 use crate::wire::{WireArtifact, WireFailure, WireMessage, WireTrace};
 use crate::{Changes, ConfigError, Envelope, NodeKind};
@@ -83,7 +83,7 @@ pub enum TransformConfig {
         /// The variable for the result.
         output_var: String,
     },
-    /// Fills a template: `{{ name }}` is a variable, `{{ _input }}` the input of the flow, `{{ _env }}` the envelope.
+    /// Fills a template: `{{.name}}` is a variable, `{{._input}}` the input of the flow, `{{._env}}` the envelope.
     Template {
         /// The template.
         template: String,
@@ -240,14 +240,7 @@ impl TransformNode {
     /// If a list is empty that must not be, a template cannot be parsed, two fields get the same name, the output variable
     /// has no name, or transformations are nested deeper than 16 levels.
     pub fn new(config: TransformConfig) -> Result<Self, ConfigError> {
-        Self::in_language(config, Language::Jinja)
-    }
-
-    pub(crate) fn in_language(
-        config: TransformConfig,
-        language: Language,
-    ) -> Result<Self, ConfigError> {
-        let prepared = prepare(config, language, 0)?;
+        let prepared = prepare(config, 0)?;
         Ok(TransformNode(Transform::Config(Arc::new(prepared))))
     }
 
@@ -304,15 +297,11 @@ impl TransformConfig {
 /// The largest depth of transformations of items of items.
 const MAX_DEPTH: usize = 16;
 
-fn prepare(
-    config: TransformConfig,
-    language: Language,
-    depth: usize,
-) -> Result<Prepared, ConfigError> {
+fn prepare(config: TransformConfig, depth: usize) -> Result<Prepared, ConfigError> {
     validate(&config)?;
     let template = match &config {
         TransformConfig::Template { template, .. } => {
-            let parsed = Template::parse(template, language);
+            let parsed = Template::parse(template);
             Some(parsed.map_err(|problem| ConfigError::new("template", problem))?)
         }
         _ => None,
@@ -324,7 +313,7 @@ fn prepare(
         }
         TransformConfig::Map { item_transform, .. } => {
             let item = TransformConfig::clone(item_transform);
-            let item = prepare(item, language, depth + 1).map_err(|error| {
+            let item = prepare(item, depth + 1).map_err(|error| {
                 let field = format!("item_transform.{}", error.field);
                 ConfigError { field, ..error }
             })?;

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Call, EnvelopeNode};
 use crate::clock::now_ms;
-use crate::template::{Language, MissingVariable, Template, Variables};
+use crate::template::{MissingVariable, Template, Variables};
 use crate::wire::{WireTrace, rfc3339};
 use crate::{Changes, ConfigError, NodeKind, Period};
 use petalflow::{BoxError, async_trait};
@@ -52,8 +52,8 @@ pub struct HumanConfig {
     /// The text for the person. It is not a template.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub prompt: String,
-    /// A template for the text, instead of `prompt`: `{{ name }}` or `{{ vars.name }}`, `{{ input }}`,
-    /// `{{ trace.run_id }}`.
+    /// A template for the text, instead of `prompt`: `{{.name}}` or `{{.vars.name}}`, `{{.input}}`,
+    /// `{{.trace.run_id}}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_template: Option<String>,
     /// The variables that the person sees. An empty list means all.
@@ -149,17 +149,8 @@ impl HumanNode {
     /// If the template cannot be parsed, two options have the same identifier, a choice has no options, or the default
     /// option is missing or is not one of the options.
     pub fn new(config: HumanConfig) -> Result<Self, ConfigError> {
-        Self::in_language(config, Language::Jinja)
-    }
-
-    pub(crate) fn in_language(
-        config: HumanConfig,
-        language: Language,
-    ) -> Result<Self, ConfigError> {
         let prompt = config.prompt_template.as_deref();
-        let prompt = prompt
-            .map(|text| Template::parse(text, language))
-            .transpose();
+        let prompt = prompt.map(Template::parse).transpose();
         let prompt = prompt.map_err(|problem| ConfigError::new("prompt_template", problem))?;
         let mut ids = BTreeSet::new();
         if let Some(option) = config.options.iter().find(|it| !ids.insert(it.id.as_str())) {

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::cache_store::{CacheEntry, CacheStore, MemoryCacheStore};
 use crate::clock::now_ms;
 use crate::kinds::{Call, EnvelopeNode};
-use crate::template::{Language, MissingVariable, Template, Variables};
+use crate::template::{MissingVariable, Template, Variables};
 use crate::values::canonical;
 use crate::wire::{artifact_to_wire, rfc3339};
 use crate::{Changes, ConfigError, NodeKind, Period};
@@ -24,7 +24,7 @@ use petalflow::{BoxError, async_trait};
 /// use petalflow_documents::kinds::CacheConfig;
 /// use serde_json::json;
 ///
-/// let config: CacheConfig = serde_json::from_value(json!({ "cache_key": "{{ city }}", "ttl": "1h" }))?;
+/// let config: CacheConfig = serde_json::from_value(json!({ "cache_key": "{{.city}}", "ttl": "1h" }))?;
 /// assert_eq!(config.ttl.0.as_secs(), 3600);
 /// assert!(!config.include_input);
 /// # Ok::<(), serde_json::Error>(())
@@ -32,7 +32,7 @@ use petalflow::{BoxError, async_trait};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CacheConfig {
-    /// A template for the key: `{{ name }}` or `{{ vars.name }}` is a variable, `{{ input }}` the input of the flow. Without
+    /// A template for the key: `{{.name}}` or `{{.vars.name}}` is a variable, `{{.input}}` the input of the flow. Without
     /// it, the key is a hash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_key: Option<String>,
@@ -101,16 +101,15 @@ impl CacheNode {
     ///
     /// If the template of the key cannot be parsed.
     pub fn new(config: CacheConfig, node: impl EnvelopeNode) -> Result<Self, ConfigError> {
-        Self::in_language(config, Some(Arc::new(node)), Language::Jinja)
+        Self::build(config, Some(Arc::new(node)))
     }
 
-    pub(crate) fn in_language(
+    fn build(
         config: CacheConfig,
         node: Option<Arc<dyn EnvelopeNode>>,
-        language: Language,
     ) -> Result<Self, ConfigError> {
         let key = config.cache_key.as_deref();
-        let key = key.map(|text| Template::parse(text, language)).transpose();
+        let key = key.map(Template::parse).transpose();
         Ok(CacheNode {
             key: key.map_err(|problem| ConfigError::new("cache_key", problem))?,
             config,
@@ -133,7 +132,7 @@ impl CacheNode {
     ///
     /// If the template of the key cannot be parsed.
     pub fn without_node(config: CacheConfig) -> Result<Self, ConfigError> {
-        Self::in_language(config, None, Language::Jinja)
+        Self::build(config, None)
     }
 
     /// Uses this store.

@@ -18,7 +18,7 @@ use crate::template::MissingVariable;
 ///
 /// let config: LlmConfig = serde_json::from_value(json!({
 ///     "model": "gpt-4o-mini",
-///     "prompt_template": "Summarize: {{ text }}",
+///     "prompt_template": "Summarize: {{.text}}",
 ///     "max_tokens": 200,
 /// }))?;
 /// assert_eq!(config.max_tokens, Some(200));

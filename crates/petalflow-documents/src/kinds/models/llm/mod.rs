@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::call_settings::{CallSettings, Retryable, call_settings};
 use crate::kinds::{Call, EnvelopeNode};
-use crate::template::{Language, MissingVariable, Template, Variables};
+use crate::template::{MissingVariable, Template, Variables};
 use crate::values::text;
 use crate::{Changes, ConfigError, Envelope, NodeKind};
 pub use config::{BudgetConfig, LlmConfig};
@@ -27,7 +27,7 @@ const MAX_ROUNDS: usize = 10;
 
 /// A node that calls a model and sets a variable to the answer.
 ///
-/// The prompt is a Jinja template: `{{ name }}` is a variable, `{{ input }}` the input of the flow. Without a
+/// The prompt is a template of Go: `{{.name}}` is a variable, `{{.input}}` the input of the flow. Without a
 /// template the prompt is a list of variables, one per line. The variable `<output>_usage` receives the usage.
 ///
 /// ```
@@ -40,7 +40,7 @@ const MAX_ROUNDS: usize = 10;
 /// flow! {
 ///     Describe(Envelope) {
 ///         describe;
-///         node describe: LlmNode = LlmNode::new().template("Describe {{ what }} in one sentence.");
+///         node describe: LlmNode = LlmNode::new().template("Describe {{.what}} in one sentence.");
 ///     }
 /// }
 ///
@@ -112,7 +112,7 @@ impl LlmNode {
     /// ```
     /// use petalflow_documents::kinds::{LlmConfig, LlmNode};
     ///
-    /// let config: LlmConfig = serde_json::from_str(r#"{ "prompt_template": "Describe {{ what }}.", "timeout": "20s" }"#)?;
+    /// let config: LlmConfig = serde_json::from_str(r#"{ "prompt_template": "Describe {{.what}}.", "timeout": "20s" }"#)?;
     /// let node = LlmNode::from_config(config)?;
     /// # let _ = node;
     /// # Ok::<(), petalflow::BoxError>(())
@@ -122,14 +122,8 @@ impl LlmNode {
     ///
     /// If the template cannot be parsed, or the schema is not a JSON Schema.
     pub fn from_config(config: LlmConfig) -> Result<Self, ConfigError> {
-        Self::in_language(config, Language::Jinja)
-    }
-
-    pub(crate) fn in_language(config: LlmConfig, language: Language) -> Result<Self, ConfigError> {
         let template = config.prompt_template.as_deref();
-        let template = template
-            .map(|text| Template::parse(text, language))
-            .transpose();
+        let template = template.map(Template::parse).transpose();
         let template = template.map_err(|problem| ConfigError::new("prompt_template", problem))?;
         let schema = config.json_schema.map(Value::Object);
         let validator = OnceLock::new();
@@ -213,7 +207,7 @@ impl LlmNode {
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {
-    /// let node = LlmNode::new().model(ScriptedModel::new(["A flower."])).template("Describe {{ what }}.");
+    /// let node = LlmNode::new().model(ScriptedModel::new(["A flower."])).template("Describe {{.what}}.");
     /// let flow = Graph::<Envelope>::builder("describe").node_as("describe", node).build()?;
     /// let envelope = flow.run(Envelope::new().with_var("what", "a petal")).await?;
     /// assert_eq!(envelope.get_var_string("describe_output"), "A flower.");
@@ -222,7 +216,7 @@ impl LlmNode {
     /// ```
     #[must_use]
     pub fn template(mut self, text: impl Into<String>) -> Self {
-        self.template = Some(Template::parse(&text.into(), Language::Jinja));
+        self.template = Some(Template::parse(&text.into()));
         self
     }
 
@@ -232,7 +226,7 @@ impl LlmNode {
     /// use petalflow_documents::MissingVariable;
     /// use petalflow_documents::kinds::LlmNode;
     ///
-    /// let node = LlmNode::new().template("Describe {{ what }}.").missing(MissingVariable::Empty);
+    /// let node = LlmNode::new().template("Describe {{.what}}.").missing(MissingVariable::Empty);
     /// # let _ = node;
     /// ```
     #[must_use]
@@ -275,7 +269,7 @@ impl LlmNode {
     /// ```
     /// use petalflow_documents::kinds::LlmNode;
     ///
-    /// let node = LlmNode::new().template("{{ question }}").record_messages();
+    /// let node = LlmNode::new().template("{{.question}}").record_messages();
     /// # let _ = node;
     /// ```
     #[must_use]
@@ -315,7 +309,7 @@ impl LlmNode {
     /// # async fn main() -> petalflow::Result<()> {
     /// let call = Reply::call("height", json!({ "building": "Eiffel Tower" }));
     /// let model = ScriptedModel::new([call, "It is 324 m high.".into()]);
-    /// let node = LlmNode::new().model(model).template("{{ question }}").tools(&tools![height]);
+    /// let node = LlmNode::new().model(model).template("{{.question}}").tools(&tools![height]);
     /// let envelope = Ask::new().ask(node).run(Envelope::new().with_var("question", "How high is it?")).await?;
     /// assert_eq!(envelope.get_var_string("ask_output"), "It is 324 m high.");
     /// # Ok(())

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::header::is_token;
 use crate::kinds::{Call, EnvelopeNode};
-use crate::template::{Language, MissingVariable, Template, Variables};
+use crate::template::{MissingVariable, Template, Variables};
 use crate::wire::{WireTrace, artifact_to_wire, message_to_wire};
 use crate::{Changes, ConfigError, Envelope, NodeKind, Period};
 use address::{PublicOnly, is_public_host};
@@ -66,7 +66,7 @@ pub struct WebhookCallConfig {
     /// Whether the trace is in the body.
     #[serde(default)]
     pub include_trace: bool,
-    /// A template for the body: `{{ name }}` or `{{ vars.name }}`, `{{ input }}`, `{{ vars | json }}`. Without it, the body
+    /// A template for the body: `{{.name}}` or `{{.vars.name}}`, `{{.input}}`, `{{.vars | json}}`. Without it, the body
     /// is a JSON object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
@@ -139,14 +139,7 @@ impl WebhookCallNode {
     /// # Errors
     ///
     /// If the address, the method, a header or the template is wrong, or the address is that of a private network.
-    pub fn new(config: WebhookCallConfig) -> Result<Self, ConfigError> {
-        Self::in_language(config, Language::Jinja)
-    }
-
-    pub(crate) fn in_language(
-        mut config: WebhookCallConfig,
-        language: Language,
-    ) -> Result<Self, ConfigError> {
+    pub fn new(mut config: WebhookCallConfig) -> Result<Self, ConfigError> {
         let text = config.url.trim();
         if text.is_empty() {
             return Err(ConfigError::new("url", "it is required"));
@@ -168,9 +161,7 @@ impl WebhookCallNode {
             ConfigError::new("method", problem)
         })?;
         let template = config.template.as_deref();
-        let template = template
-            .map(|text| Template::parse(text, language))
-            .transpose();
+        let template = template.map(Template::parse).transpose();
         let template = template.map_err(|problem| ConfigError::new("template", problem))?;
         let headers = headers(&config.headers)?;
         let client = client(&config).map_err(|error| ConfigError::new("url", error))?;
