@@ -147,7 +147,7 @@ async fn p167_entries_expire() {
     tokio::time::advance(Duration::from_secs(10)).await;
     assert_eq!((store.size(), store.prune(), store.size()), (1, 1, 0));
 
-    let (forever, store, runs) = cache(json!({ "cache_key": "{{ vars.k }}", "ttl": 0 }));
+    let (forever, store, runs) = cache(json!({ "cache_key": "{{.vars.k}}", "ttl": 0 }));
     for key in ["b", "a", "b"] {
         tokio::time::advance(Duration::from_hours(10_000)).await;
         run(forever.clone(), vars(json!({ "k": key })))

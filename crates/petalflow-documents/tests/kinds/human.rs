@@ -235,12 +235,12 @@ async fn a_prompt_names_variables_with_and_without_vars() {
         let requests = requests.lock().expect("no test panics here");
         Ok::<_, String>(requests[0].prompt.clone())
     };
-    let both = prompt("{{ name }} {{ vars.name }}", json!({ "name": "ann" })).await;
+    let both = prompt("{{.name}} {{.vars.name}}", json!({ "name": "ann" })).await;
     assert_eq!(both.as_deref(), Ok("ann ann"));
     // A variable does not hide a part of the envelope.
-    let part = prompt("{{ input }} {{ vars.input }}", json!({ "input": "mine" })).await;
+    let part = prompt("{{.input}} {{.vars.input}}", json!({ "input": "mine" })).await;
     assert_eq!(part.as_deref(), Ok("the input mine"));
-    let error = prompt("{{ nmae }}", json!({ "name": "ann" })).await;
+    let error = prompt("{{.nmae}}", json!({ "name": "ann" })).await;
     let error = error.expect_err("it has no value");
     assert!(error.ends_with("`nmae` has no value"), "{error}");
 }

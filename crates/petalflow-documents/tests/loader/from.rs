@@ -46,7 +46,7 @@ async fn the_needs_of_a_document_are_fields() -> petalflow::Result<()> {
 
 fn adds(text: &str) -> TransformNode {
     let config = TransformConfig::Template {
-        template: format!("{{{{ path|default(\"\") }}}}{text}"),
+        template: format!("{{{{.path | default \"\"}}}}{text}"),
         missing: petalflow_documents::MissingVariable::Error,
         output_var: "path".into(),
     };
