@@ -24,17 +24,17 @@ pub mod tool;
 
 #[cfg(feature = "tool")]
 pub use petalflow_macros::tools_impl;
-pub use petalflow_macros::{Beside, StateAfterCfg, flow_documented};
+pub use petalflow_macros::{StateAfterCfg, flow_documented};
 
 pub use crate::delivery::{ItemProbe, NoItemCodec};
-pub use crate::node::{Itself as Function, key_output, last_output};
+pub use crate::node::{key_output, last_output};
 pub use crate::state::{
     Coder, CopyProbe, NoCoder, NoCopy, StateCodec, SumProbe, UncheckedSum, Values,
 };
 pub use data::{DataFor, Deserialize, Deserializer, MapAccess, Question, Slots, read_input};
 pub use node::{
-    Broken, IfShared, IsState, Itself, KeyOf, Lazy, Names, NoNames, Optional, blocking,
-    boxed_error, boxed_error_of, checked_by_state, if_shared, spawn, written_once,
+    Broken, KeyOf, Lazy, Optional, blocking, boxed_error, boxed_error_of, is_node, is_state,
+    keys_named, spawn, written_once,
 };
 pub use petalflow_codec::{CodecError, FieldOutline};
 pub use petalflow_graph::messages::KeyTraits;
