@@ -7,7 +7,6 @@
 
 mod ask;
 mod attributes;
-mod beside;
 mod editor;
 mod errors;
 mod flow;
@@ -145,13 +144,6 @@ for_compilers_and_editors! {
 /// | `schema` | the state has JSON Schemas, which a server shows to its clients: `petalflow::state::StateSchema`. The types of the keys implement `JsonSchema`; needs the feature `tool` |
 /// | `crate = path` | the path of the crate petalflow, if it is not `::petalflow` |
 state = state::expand, state_in_editor = state::in_editor
-}
-
-/// Generates the code beside a generated struct. Not for users.
-#[doc(hidden)]
-#[proc_macro_derive(Beside, attributes(__petalflow_code))]
-pub fn beside(item: TokenStream) -> TokenStream {
-    beside::expand(item.into()).into()
 }
 
 /// Replaces `#[state]` if a field has `#[cfg]`. Not for users.

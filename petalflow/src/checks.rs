@@ -3,8 +3,8 @@
 //!
 //! | name | the condition |
 //! | --- | --- |
-//! | [`IsState`], [`KeyOf`] | a type is a state, or a key of this state |
-//! | [`NodeOver`], [`ValueOver`] | a function, or a node value, is a node over this state |
+//! | [`is_state`], [`is_flow`] | a type is a state, or a flow |
+//! | [`is_node`], [`KeyOf`] | a type is a node over this state, or a key of it |
 //! | [`Subflow`] | a flow can be a node |
 //! | [`RunsAtOnce`], [`HasValue`] | a flow needs no node values, or has this one |
 //! | [`last_output`], [`key_output`] | a node can return the type in the last place of a tuple, or before it |
@@ -17,10 +17,10 @@
 //! | [`boxed_error`] | the error of a node can be the error of a run |
 //! | [`spawn`] | a node can run as a task of tokio |
 
-pub use crate::__private::flow::{HasValue, ItemsOf, NodeOver, RunsAtOnce, Subflow, ValueOver};
+pub use crate::__private::flow::{HasValue, ItemsOf, RunsAtOnce, Subflow, is_flow};
 pub use crate::__private::state::{NeedsDefault, SkipsZero};
 pub use crate::__private::{
-    Deliverable, IsState, KeyOf, Optional, boxed_error, key_output, last_output, shared, spawn,
+    Deliverable, KeyOf, Optional, boxed_error, is_node, is_state, key_output, last_output, shared, spawn,
 };
 pub use crate::question::StoredQuestion;
 pub use crate::thread::IsThread;

@@ -31,28 +31,9 @@ fn errors(expansion: TokenStream) -> Vec<String> {
     messages
 }
 
-/// An expansion, after rustc has expanded the derive for the code beside a struct.
+/// An expansion as a file of Rust.
 fn derived(expansion: TokenStream) -> syn::File {
-    let mut file: syn::File =
-        syn::parse2(expansion).unwrap_or_else(|error| panic!("the expansion is not Rust: {error}"));
-    let mut items = Vec::new();
-    for mut item in std::mem::take(&mut file.items) {
-        let mut code = Vec::new();
-        if let syn::Item::Struct(item) = &mut item {
-            let derived = crate::beside::expand(item.to_token_stream());
-            code = syn::parse2::<syn::File>(derived)
-                .expect("the code is Rust")
-                .items;
-            item.attrs.retain(|attr| {
-                let text = attr.to_token_stream().to_string();
-                !text.contains("__petalflow_code") && !text.contains("Beside")
-            });
-        }
-        items.push(item);
-        items.append(&mut code);
-    }
-    file.items = items;
-    file
+    syn::parse2(expansion).unwrap_or_else(|error| panic!("the expansion is not Rust: {error}"))
 }
 
 /// The names of the types in an expansion that the rest of the program can use.

@@ -170,7 +170,7 @@ fn a_node_with_an_error_is_a_node() {
     );
     assert_eq!(errors(expansion.clone()).len(), 3);
     assert_eq!(types(expansion.clone()), ["write"]);
-    assert!(text(expansion).contains("__private :: Function"));
+    assert!(text(expansion).contains("const FUNCTION"));
 }
 
 #[test]

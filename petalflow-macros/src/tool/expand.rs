@@ -10,7 +10,6 @@ use syn::{Attribute, LitStr, Meta, Type, parse_quote};
 use super::ast::{Confirm, ToolArgs};
 use super::model::{Param, Returned, Source, Tool};
 use crate::attributes;
-use crate::beside;
 use crate::node::ast::NodeFn;
 use crate::node::expand::marker;
 use crate::node::expand::params::is_context;
@@ -49,7 +48,15 @@ pub(crate) fn tool(
     } else {
         placeholder::tool(&tool.call, runtime)
     };
-    let code = quote! {
+    quote! {
+        #cfgs
+        #docs
+        #[doc = ""]
+        #[doc = #doc]
+        #deprecated
+        #lints
+        #[allow(non_camel_case_types, dead_code, missing_copy_implementations, missing_debug_implementations, unreachable_pub, clippy::empty_structs_with_brackets)]
+        #marker
         #cfgs
         #lints
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
@@ -64,18 +71,6 @@ pub(crate) fn tool(
                 const TOOL: Self = Self {};
             }
         };
-    };
-    let beside = beside::attributes(runtime, &code);
-    quote! {
-        #cfgs
-        #docs
-        #[doc = ""]
-        #[doc = #doc]
-        #deprecated
-        #lints
-        #[allow(non_camel_case_types, dead_code, missing_copy_implementations, missing_debug_implementations, unreachable_pub, clippy::empty_structs_with_brackets)]
-        #beside
-        #marker
     }
 }
 

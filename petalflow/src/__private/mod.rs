@@ -24,14 +24,14 @@ pub mod tool;
 
 #[cfg(feature = "tool")]
 pub use petalflow_macros::tools_impl;
-pub use petalflow_macros::{Beside, StateAfterCfg, flow_documented};
+pub use petalflow_macros::{StateAfterCfg, flow_documented};
 
 pub use crate::delivery::{ItemProbe, NoItemCodec};
-pub use crate::node::{Itself as Function, key_output, last_output};
+pub use crate::node::{key_output, last_output};
 pub use data::{Deserialize, Question};
 pub use node::{
-    Broken, IfShared, IsState, Itself, KeyOf, Lazy, Names, NoNames, Optional, blocking,
-    boxed_error, boxed_error_of, checked_by_state, if_shared, spawn, written_once,
+    Broken, KeyOf, Lazy, Optional, blocking, boxed_error, boxed_error_of, is_node, is_state,
+    keys_named, spawn, written_once,
 };
 pub use route::{Carried, Carries, Deliverable};
 pub use state::{Checked, Holds, KeyType, Lacks, SharedFor, checked, shared};

@@ -1,7 +1,6 @@
 //! For the code of `#[node]`.
 
-use std::future::{Future, Pending, pending};
-use std::marker::PhantomData;
+use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -12,74 +11,20 @@ use petalflow_graph::{Rule, messages};
 use crate::error::BoxError;
 use crate::middleware::{carried, carried_call};
 use crate::node::{Effects, IntoBoxError, Key, Node, Output};
-use crate::state::{Durable, KeyMeta, KeySet, State, Volatile};
+use crate::state::{KeyMeta, KeySet, State};
 
-/// Any type. Generated code names a type through this trait, so that an error points at the span of its choice.
-pub trait Itself {
-    type Type;
+/// Fails to compile if the type is not a state. Generated code depends on the result, so that this is one error.
+pub const fn is_state<S: State>() -> usize {
+    0
 }
 
-impl<T> Itself for T {
-    type Type = T;
+/// Fails to compile if the type is not a node over the state.
+pub const fn is_node<S: State, N: Node<S>>() {}
+
+/// The keys of a state with these names.
+pub const fn keys_named<S: State>(names: &[&str]) -> KeySet {
+    KeyMeta::named(S::KEYS, names)
 }
-
-/// The state of a node. Generated code names it through this trait, so that a type that is not a state is one error.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a state",
-    label = "not a state",
-    note = "annotate the struct with `#[state]`"
-)]
-pub trait IsState {
-    type State: State;
-}
-
-#[diagnostic::do_not_recommend]
-impl<S: State> IsState for S {
-    type State = S;
-}
-
-/// The storage of a state, in the type of a node's future. If the check of a key has failed, the storage is a type with an error,
-/// and rustc does not also report that the future is not `Send`.
-pub trait CheckedStorage<F> {
-    type Type;
-    fn check(future: F) -> Self::Type;
-}
-
-macro_rules! checked_storage {
-    ($($storage:ty),*) => {$(
-        impl<F> CheckedStorage<F> for $storage {
-            type Type = F;
-
-            fn check(future: F) -> F {
-                future
-            }
-        }
-    )*};
-}
-
-checked_storage!(Durable, Volatile);
-
-/// The future of a node, of a type that depends on the checks of its state.
-pub fn checked_by_state<S: IsState<State: State<Storage: CheckedStorage<F>>>, F>(
-    future: F,
-) -> <<S::State as State>::Storage as CheckedStorage<F>>::Type {
-    <<S::State as State>::Storage as CheckedStorage<F>>::check(future)
-}
-
-/// The keys of a state. This constant has precedence over that of [`NoNames`], which applies if the type is not a state.
-#[derive(Debug)]
-pub struct Names<S>(PhantomData<S>);
-
-impl<S: State> Names<S> {
-    pub const KEYS: &'static [KeyMeta] = S::KEYS;
-}
-
-/// No keys.
-pub trait NoNames {
-    const KEYS: &'static [KeyMeta] = &[];
-}
-
-impl<S> NoNames for Names<S> {}
 
 /// A key of the state `S`, for `#[key(..)]` on a parameter.
 #[diagnostic::on_unimplemented(
@@ -162,34 +107,6 @@ pub fn boxed_error_of<R, O, F: Future<Output = R>>(
     convert: fn(R) -> O,
 ) -> Map<F, fn(R) -> O> {
     future.map(convert)
-}
-
-/// The future of the method of a node value. If threads cannot share the value, the implementation of `Node` reports that, and not
-/// the future that has the value.
-pub fn if_shared<const SHARED: bool, F: IfShared<SHARED>>(future: F) -> F::Future {
-    future.choose()
-}
-
-/// See [`if_shared`].
-pub trait IfShared<const SHARED: bool> {
-    type Future;
-    fn choose(self) -> Self::Future;
-}
-
-impl<F: Future> IfShared<true> for F {
-    type Future = F;
-
-    fn choose(self) -> F {
-        self
-    }
-}
-
-impl<F: Future> IfShared<false> for F {
-    type Future = Pending<F::Output>;
-
-    fn choose(self) -> Self::Future {
-        pending()
-    }
 }
 
 /// The future of a function that is not async. Calls it when polled.

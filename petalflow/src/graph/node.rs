@@ -83,7 +83,7 @@ impl<S: State> Entry<S> {
             ..ItemTypes::of_output::<S, N::Output>()
         };
         Entry {
-            spec: node_spec!(S, N::Output, name: "", reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC, broken: N::UNKNOWN_KEYS),
+            spec: node_spec!(S, N::Output, name: "", reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC, broken: false),
             item_types,
             kind: EntryKind::Node,
             ..Self::with_output::<N::Output>(Box::new(Typed(node)))

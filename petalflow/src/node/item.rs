@@ -79,14 +79,14 @@ impl<S: State<Storage: CanStore<T>>, T: ThreadSafe> Output<S> for Each<T> {
 /// }
 ///
 /// /// A crawler that can be given any node which visits pages.
-/// fn crawl<N: petalflow::node::FnNode<Log> + AcceptsItem<u32>>() -> Graph<Log> {
+/// fn crawl<N: petalflow::node::Node<Log> + AcceptsItem<u32>>(visit: N) -> Graph<Log> {
 ///     let builder = Graph::builder("crawl").node_fn("list", |_: &Log, _| async { Each(vec![1_u32, 2]) });
-///     builder.node(N::NODE).each("list", N::NAME).build().unwrap()
+///     builder.node(visit).each("list", N::NAME).build().unwrap()
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// assert_eq!(crawl::<visit>().run(()).await?.lines, ["page 1", "page 2"]);
+/// assert_eq!(crawl(visit {}).run(()).await?.lines, ["page 1", "page 2"]);
 /// # Ok(())
 /// # }
 /// ```

@@ -77,14 +77,14 @@ use crate::state::{KeySet, ThreadSafe};
 #[diagnostic::on_unimplemented(
     message = "PF025: `{Self}` is not a node over `{S}`",
     label = "not a node over `{S}`",
-    note = "annotate its `impl` block with `#[node({S})]`; a flow is a node with `{{ in: .., out: .. }}` behind its name",
+    note = "annotate the function, or the `impl` block of its type, with `#[node({S})]`; a node value is declared with `node name: Type = value;`, another flow with `node name: Flow {{ in: .., out: .. }};`",
     note = "a type with a key as its parameter, such as `Llm<{S}Messages>`, is a node only for a key whose value is of the type that its documentation names"
 )]
 pub trait Node<S>: ThreadSafe {
     /// The result of the node: writes and a routing decision.
     type Output: Output<S>;
     /// The type that an edge must deliver: the type of the `#[item]` parameter, or `()` without one.
-    type Item: Send + Sync + 'static;
+    type Item: ThreadSafe;
     /// The default name of the node in a flow.
     const NAME: &'static str;
     /// The keys that the node reads. Empty for a node that reads the whole state.
@@ -94,9 +94,21 @@ pub trait Node<S>: ThreadSafe {
     const READS_ALL: bool = Self::READS.is_empty();
     /// Whether the node has an `#[item]` parameter.
     const TAKES_ITEM: bool = false;
-    /// Whether a parameter reads a key that the state does not have, which is reported at the parameter.
-    #[doc(hidden)]
-    const UNKNOWN_KEYS: bool = false;
+    /// The node, if it is an annotated function, which needs no value.
+    ///
+    /// ```
+    /// use petalflow::node::Node;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// #[node(Essay)]
+    /// async fn write() -> EssayDraft {
+    ///     EssayDraft("…".into())
+    /// }
+    ///
+    /// assert!(<write as Node<Essay>>::FUNCTION.is_some());
+    /// ```
+    const FUNCTION: Option<&'static Self> = None;
     /// The node's own retries and timeouts. `with` in the flow overrides them.
     const POLICY: Policy = Policy::NONE;
     /// How the item is stored; `None` without an item, or if it cannot be stored.
@@ -116,54 +128,4 @@ pub trait Node<S>: ThreadSafe {
         state: &'a S,
         scope: &'a Scope,
     ) -> impl Future<Output = Self::Output> + Send + 'a;
-}
-
-/// A node that is an annotated function, and so needs no value.
-///
-/// ```
-/// use petalflow::node::FnNode;
-/// # use petalflow::prelude::*;
-/// # #[state]
-/// # struct Essay { draft: String }
-/// #[node(Essay)]
-/// async fn write() -> EssayDraft {
-///     EssayDraft("…".into())
-/// }
-///
-/// fn just<S: State, N: FnNode<S>>() -> Graph<S> {
-///     Graph::builder(N::NAME).node(N::NODE).build().unwrap()
-/// }
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> petalflow::Result<()> {
-/// assert_eq!(just::<Essay, write>().run(()).await?.draft, "…");
-/// # Ok(())
-/// # }
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "PF025: `{Self}` is not a node over `{S}`",
-    label = "not a node over `{S}`",
-    note = "annotate the function with `#[node({S})]`; a node value is declared with `node name: Type = value;`, another flow with `node name: Flow {{ in: .., out: .. }};`"
-)]
-pub trait FnNode<S>: Node<S> {
-    /// The node.
-    const NODE: Self;
-
-    /// The node, borrowed.
-    #[doc(hidden)]
-    const REF: &'static Self;
-}
-
-#[diagnostic::do_not_recommend]
-impl<S, N: Node<S> + Itself> FnNode<S> for N {
-    const NODE: Self = <N as Itself>::ITSELF;
-    const REF: &'static Self = <N as Itself>::REF;
-}
-
-/// The value of an annotated function. The trait has no state parameter, so that a type that is not a state is not
-/// reported here too.
-#[doc(hidden)]
-pub trait Itself: 'static {
-    const ITSELF: Self;
-    const REF: &'static Self;
 }

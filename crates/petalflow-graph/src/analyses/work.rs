@@ -3,15 +3,30 @@
 //! The work of an analysis can grow much faster than the graph: with the number of states, or with the cube of the number of edges.
 //! Such an analysis counts its steps, and after too many of them its caller takes a coarser answer that is sound.
 
+use super::superstep::Routes;
+
 /// The maximum number of steps of one analysis. A step reads or builds one element of a set.
 ///
 /// Ten million steps take about a tenth of a second with optimization, and a second in a macro without it.
 const MAX_STEPS: usize = 10_000_000;
 
+/// The maximum number of steps of an analysis of more than the declared choices. Every flow with a route pays for it, and few flows
+/// use its result.
+const MAX_STEPS_OF_MORE: usize = 100_000;
+
 /// The steps that an analysis has taken. They depend on the graph only, never on the machine or the time.
-#[derive(Default)]
 pub(crate) struct Work {
     steps: usize,
+    limit: usize,
+}
+
+impl Default for Work {
+    fn default() -> Self {
+        Work {
+            steps: 0,
+            limit: MAX_STEPS,
+        }
+    }
 }
 
 /// An analysis has reached the limit.
@@ -19,10 +34,21 @@ pub(crate) struct Work {
 pub(crate) struct TooMuchWork;
 
 impl Work {
+    /// The limit for the states of a run in which nodes choose like this.
+    pub(crate) fn of_states(routes: Routes) -> Self {
+        Work {
+            steps: 0,
+            limit: match routes {
+                Routes::AsDeclared => MAX_STEPS,
+                Routes::PerDelivery | Routes::Any => MAX_STEPS_OF_MORE,
+            },
+        }
+    }
+
     /// Counts these steps, and one more for the call.
     pub(crate) fn spend(&mut self, steps: usize) -> Result<(), TooMuchWork> {
         self.steps = self.steps.saturating_add(steps).saturating_add(1);
-        if self.steps > MAX_STEPS {
+        if self.steps > self.limit {
             return Err(TooMuchWork);
         }
         Ok(())

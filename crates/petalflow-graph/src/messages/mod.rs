@@ -31,7 +31,7 @@ pub use keys::{
 };
 pub use routes::{
     endless_by_choice, missing_routes, named_alike, no_route, plain_beside_route, stuck_by_many,
-    tool_twice, unknown_route,
+    tool_twice, unknown_route, value_undeclared,
 };
 #[cfg(feature = "analysis")]
 pub use settings::{
@@ -194,6 +194,7 @@ mod tests {
             unfit_answer("Verdict", false, false).unwrap(),
             unfit_answer("Verdict", true, false).unwrap(),
             stuck_by_many("a"),
+            value_undeclared("a"),
             endless_by_choice("a"),
         ]
     }

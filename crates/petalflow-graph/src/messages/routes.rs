@@ -92,6 +92,11 @@ pub const fn no_route(node: &str) -> Text {
     Text::new("node ").name(node).push(" does not choose a route, but its edges need one; return a `Route` as the last value, or write `&` to take all edges")
 }
 
+/// PF025, for a node that the flow names as a function.
+pub const fn value_undeclared(node: &str) -> Text {
+    Text::new("").name(node).push(" is a node value, and not a function; declare it with `node name: ").push(node).push(" = value;`, and use that name in the edges")
+}
+
 /// PF011, for a flow with a node that picks any number of routes, or one route for each of several deliveries.
 pub const fn stuck_by_many(node: &str) -> Text {
     Text::new("a join after node ").name(node).push(" can wait forever: a node of the flow can take several of its routes at once, or none, so some sides may never arrive; use plain edges and `defer` the node after the join")

@@ -35,10 +35,6 @@ pub(super) fn code(cx: &Cx<'_>, docs: TokenStream) -> TokenStream {
     let alone = required(&cx.values()).is_empty();
     let run = alone.then(|| {
         quote! {
-            #[doc(hidden)]
-            impl __petalflow::Subflow for #own {
-                fn fresh() -> Self { loop {} }
-            }
             impl #own {
                 #run { loop {} }
             }

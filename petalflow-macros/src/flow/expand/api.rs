@@ -6,12 +6,13 @@ use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
 use super::signatures::{run_with_defaults, signatures};
+use super::step::Dispatch;
+use super::tokens::number;
 use super::{builder, docs, interrupt_points};
-use crate::beside;
 use crate::paths::local;
 
-/// The type of the flow with the other code, and the type of its builder if it has node values. All tokens of the type have the span of the user, so
-/// that rustc reports there that the name is used twice.
+/// The type of the flow, the type of its builder if it has node values, and the other code. All tokens of the type have the span of
+/// the user, so that rustc reports there that the name is used twice.
 pub(super) fn item(cx: &Cx<'_>, code: &TokenStream) -> TokenStream {
     let Cx {
         krate,
@@ -20,18 +21,20 @@ pub(super) fn item(cx: &Cx<'_>, code: &TokenStream) -> TokenStream {
         name,
         ..
     } = cx;
-    let beside = beside::attributes(krate, code);
     let docs = docs::code(cx, &docs::diagram(cx));
     let keyword = quote_spanned!(name.span()=> struct);
     if cx.has_values() {
-        let fields = builder::fields(cx);
+        let values = number(cx.values().len());
+        let fields =
+            quote_spanned!(name.span()=> { values: #krate::__private::flow::NodeValues<#values> });
         let builder = builder::item(cx);
         return quote! {
             #(#attrs)*
             #docs
-            #beside
+            #[derive(::core::clone::Clone, ::core::fmt::Debug)]
             #vis #keyword #name #fields
             #builder
+            #code
         };
     }
     let end = quote_spanned!(name.span()=> ;);
@@ -39,30 +42,23 @@ pub(super) fn item(cx: &Cx<'_>, code: &TokenStream) -> TokenStream {
         #(#attrs)*
         #docs
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
-        #beside
         #vis #keyword #name #end
+        #code
     }
 }
 
 /// The functions of the type.
 pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
     let (Cx { krate, state, .. }, name) = (cx, cx.own());
-    let exists = cx.exists();
     let input = local("input");
     let [_, new, topology, mermaid, dot] = signatures(krate, &state.to_token_stream(), &input);
-    let run = run_with_defaults(cx, &input);
     let launch = if cx.has_values() {
         builder::code(cx)
     } else {
+        let run = run_with_defaults(cx, &input);
         quote! {
-            #[automatically_derived]
-            impl __petalflow::Subflow for #name #exists {
-                fn fresh() -> Self {
-                    Self
-                }
-            }
             #run
-            impl #name #exists {
+            impl #name {
                 #new {
                     static __FLOW: ::std::sync::OnceLock<::std::sync::Arc<#name>> = ::std::sync::OnceLock::new();
                     __petalflow::launch(&__FLOW, Self)
@@ -89,7 +85,7 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
 }
 
 /// The implementation of `Flow`.
-pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
+pub(super) fn flow(cx: &Cx<'_>, dispatch: &Dispatch) -> TokenStream {
     let (Cx { krate, state, .. }, name) = (cx, cx.own());
     let stored = cx.stored.map(|stored| {
         quote! {
@@ -99,12 +95,12 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
         }
     });
     let guard = interrupt_points::method(cx);
-    let exists = cx.exists();
+    let step = dispatch.step(cx);
     // rustc reports a private state of a public flow here.
     let over = quote_spanned!(state.span()=> type State = #state;);
     quote! {
         #[automatically_derived]
-        impl #krate::Flow for #name #exists {
+        impl #krate::Flow for #name {
             #over
 
             fn name(&self) -> &::core::primitive::str {
@@ -129,7 +125,7 @@ pub(super) fn flow(cx: &Cx<'_>) -> TokenStream {
                 __node: ::core::primitive::u32,
                 __task: &'a mut #krate::__private::flow::Step<'_, #state>,
             ) -> impl ::core::future::Future<Output = ::core::result::Result<(), #krate::BoxError>> + ::core::marker::Send + 'a {
-                __step(self, __node, __task)
+                #step
             }
         }
     }

@@ -6,16 +6,11 @@ use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 
 use super::cx::{Cx, Value};
+use super::nodes::value_type;
 use super::signatures;
-use super::tokens::{head, numbered, respan};
+use super::tokens::{head, number, numbered, respan};
 use crate::flow::check::is_method;
 use crate::paths::{keyword, local};
-
-/// The field of the flow's type. The types of the user are in one struct, which `__private::Holds` names here.
-pub(super) fn fields(cx: &Cx<'_>) -> TokenStream {
-    let krate = cx.krate;
-    quote_spanned!(cx.name.span()=> { values: <Self as #krate::__private::Holds>::Value })
-}
 
 /// The type of the builder. It has one `const` parameter per required value: whether the value is set.
 pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
@@ -36,9 +31,7 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
         #[doc = #doc]
         #lints
         #[must_use = "nothing runs before `run`"]
-        #vis #keyword #builder<#params>(<#name as #krate::__private::flow::Launches<'static>>::Launch)
-        where
-            for<'a> #name: #krate::__private::flow::Launches<'a> #end
+        #vis #keyword #builder<#params>(#krate::Launch<#name>) #end
     }
 }
 
@@ -67,6 +60,11 @@ impl Value<'_> {
         )
     }
 
+    /// The name of its type in generated code.
+    fn alias(&self) -> Ident {
+        value_type(self.index, self.ty)
+    }
+
     /// The documentation of the method that sets it.
     pub(crate) fn doc(&self) -> String {
         let name = self.name.unraw();
@@ -92,13 +90,12 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         cx,
         params,
         arguments,
-        exists: cx.exists(),
         name: cx.own(),
         builder: builder(cx),
         values: &values,
         required: &required,
     };
-    let storage = code.storage();
+    let defaults = code.defaults();
     let markers = code.markers();
     let traits = code.traits();
     let new = code.new_function();
@@ -108,7 +105,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     } else {
         run_is_rejected(cx)
     };
-    quote!(#storage #markers #traits #new #methods #run)
+    quote!(#defaults #markers #traits #new #methods #run)
 }
 
 /// The parameters of the builder, and the same as its arguments: one per required value.
@@ -167,58 +164,30 @@ struct FlowCode<'a> {
     /// The parameters of the builder, and the same as its arguments.
     params: TokenStream,
     arguments: TokenStream,
-    exists: TokenStream,
     values: &'a [Value<'a>],
     required: &'a [&'a Value<'a>],
 }
 
 impl FlowCode<'_> {
-    /// `a: value, b: value,`: the fields of the values, all with this value.
-    fn fields(&self, value: &dyn Fn(&Value<'_>) -> TokenStream) -> TokenStream {
-        let names = self.values.iter().map(|field| field.name);
-        let values = self.values.iter().map(value);
-        quote!(#(#names: #values,)*)
-    }
-
-    /// The type that stores the values, and the functions that make the defaults.
-    fn storage(&self) -> TokenStream {
-        let FlowCode {
-            cx, name, exists, ..
-        } = self;
-        let krate = cx.krate;
-        let fields = self.fields(&|value| {
-            let ty = value.ty;
-            quote!(::core::option::Option<::std::sync::Arc<#ty>>)
-        });
+    /// The functions that make the defaults.
+    fn defaults(&self) -> TokenStream {
         let defaults = self.values.iter().filter_map(|value| {
-            let (make, ty, expr) = (value.make(), value.ty, value.default?);
+            let (make, ty, expr) = (value.make(), value.alias(), value.default?);
             Some(quote_spanned!(expr.span()=> fn #make() -> #ty { #expr }))
         });
-        quote! {
-            // `<>`: see `no_generics`.
-            pub struct __Values <> {
-                #fields
-            }
-            impl #krate::__private::Holds for #name {
-                type Value = __Values;
-            }
-            impl __petalflow::Launches<'_> for #name #exists {
-                type Launch = #krate::Launch<#name>;
-            }
-            #(#defaults)*
-        }
+        defaults.collect()
     }
 
     /// The marker types, and for each of them the builders with that value.
     fn markers(&self) -> TokenStream {
-        let (builder, exists) = (&self.builder, &self.exists);
+        let builder = &self.builder;
         let types = self.required.iter().map(|value| marker(value));
         let given = self.required.iter().map(|value| {
             let others = self.required.iter().filter(|other| other.index != value.index);
             let marker = marker(value);
             let params = params(&others.copied().collect::<Vec<_>>());
             let arguments = Generics::with(value, self.required);
-            quote!(impl<#params> __petalflow::HasValue<__values::#marker> for #builder<#arguments> #exists {})
+            quote!(impl<#params> __petalflow::HasValue<__values::#marker> for #builder<#arguments> {})
         });
         quote! {
             #[allow(non_camel_case_types)]
@@ -237,42 +206,24 @@ impl FlowCode<'_> {
             builder,
             params,
             arguments,
-            exists,
             ..
         } = self;
-        let fields = self.fields(&|value| {
-            let name = value.name;
-            quote!(::core::clone::Clone::clone(&self.values.#name))
-        });
-        let text = cx.name.to_string();
         let text_of_builder = self::builder(cx).to_string();
         quote! {
             #[automatically_derived]
-            impl ::core::clone::Clone for #name {
-                fn clone(&self) -> Self {
-                    Self { values: __Values { #fields } }
-                }
-            }
-            #[automatically_derived]
-            impl ::core::fmt::Debug for #name {
-                fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    __f.debug_struct(#text).finish_non_exhaustive()
-                }
-            }
-            #[automatically_derived]
-            impl<#params> ::core::clone::Clone for #builder<#arguments> #exists {
+            impl<#params> ::core::clone::Clone for #builder<#arguments> {
                 fn clone(&self) -> Self {
                     #builder(::core::clone::Clone::clone(&self.0))
                 }
             }
             #[automatically_derived]
-            impl<#params> ::core::fmt::Debug for #builder<#arguments> #exists {
+            impl<#params> ::core::fmt::Debug for #builder<#arguments> {
                 fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                     __f.debug_tuple(#text_of_builder).field(&self.0).finish()
                 }
             }
             #[automatically_derived]
-            impl<#params> __petalflow::HasFlow for #builder<#arguments> #exists {
+            impl<#params> __petalflow::HasFlow for #builder<#arguments> {
                 type Flow = #name;
                 fn flow(&self) -> &#name {
                     __petalflow::HasFlow::flow(&self.0)
@@ -284,21 +235,16 @@ impl FlowCode<'_> {
     /// `new` of the flow.
     fn new_function(&self) -> TokenStream {
         let FlowCode {
-            cx,
-            name,
-            builder,
-            exists,
-            ..
+            cx, name, builder, ..
         } = self;
         let krate = cx.krate;
-        let fields = self.fields(&|_| quote!(::core::option::Option::None));
         let none_given = Generics::none(self.required);
         quote! {
             #[allow(private_interfaces, private_bounds)]
-            impl #name #exists {
+            impl #name {
                 /// A launch of the flow, for node values, limits, managed values and middleware.
                 pub fn new() -> #builder<#none_given> {
-                    #builder(#krate::Launch::new(Self { values: __Values { #fields } }))
+                    #builder(#krate::Launch::new(Self { values: __petalflow::NodeValues::none() }))
                 }
             }
         }
@@ -312,7 +258,6 @@ impl FlowCode<'_> {
             builder,
             params,
             arguments,
-            exists,
             ..
         } = self;
         let state = cx.state;
@@ -336,7 +281,7 @@ impl FlowCode<'_> {
         let launch = head(quote!(pub fn launch(self) -> __petalflow::Launch<#name> where #bounds));
         quote! {
             #[allow(private_interfaces, private_bounds, dead_code, unreachable_pub)]
-            impl<#params> #builder<#arguments> #exists {
+            impl<#params> #builder<#arguments> {
                 #(#setters)*
 
                 __petalflow::forward_launch! {
@@ -365,13 +310,8 @@ impl FlowCode<'_> {
     fn fill(&self) -> TokenStream {
         let defaulted = self.values.iter().filter(|value| !value.is_required());
         let fill = defaulted.map(|value| {
-            let field = value.name;
-            let make = value.make();
-            quote! {
-                if __flow.values.#field.is_none() {
-                    __flow.values.#field = ::core::option::Option::Some(::std::sync::Arc::new(#make()));
-                }
-            }
+            let (at, make) = (number(value.at), value.make());
+            quote!(__flow.values.fill(#at, #make);)
         });
         quote!(|__flow| { let _ = &__flow; #(#fill)* })
     }
@@ -387,20 +327,17 @@ fn without_builder(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
     let name = cx.own();
     let input = local("input");
     let run = signatures::run_with_defaults(cx, &input);
-    let fields = values.iter().map(|value| value.name);
-    let makes = values.iter().map(Value::make);
-    let exists = cx.exists();
+    let defaults = values.iter().map(|value| {
+        let (at, make) = (number(value.at), value.make());
+        quote!(values.set(#at, #make());)
+    });
     quote! {
         #[automatically_derived]
         impl ::core::default::Default for #name {
             fn default() -> Self {
-                Self { values: __Values { #(#fields: ::core::option::Option::Some(::std::sync::Arc::new(#makes())),)* } }
-            }
-        }
-        #[automatically_derived]
-        impl __petalflow::Subflow for #name #exists {
-            fn fresh() -> Self {
-                ::core::default::Default::default()
+                let mut values = __petalflow::NodeValues::none();
+                #(#defaults)*
+                Self { values }
             }
         }
         #run
@@ -410,12 +347,11 @@ fn without_builder(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
 /// `run` of a flow with required node values. A bound that never holds rejects every call with a message.
 fn run_is_rejected(cx: &Cx<'_>) -> TokenStream {
     let name = cx.own();
-    let exists = cx.exists();
     let run = quote!(pub fn run<I>(_: I) -> __petalflow::Run<Self> where Self: __petalflow::RunsAtOnce<I>);
     let run = head(run, cx.name.span());
     quote! {
         #[allow(private_interfaces, private_bounds, dead_code, unreachable_pub)]
-        impl #name #exists {
+        impl #name {
             #[doc(hidden)]
             #run {
                 ::core::unreachable!()
@@ -425,7 +361,7 @@ fn run_is_rejected(cx: &Cx<'_>) -> TokenStream {
 }
 
 fn setter(cx: &Cx<'_>, value: &Value<'_>, required: &[&Value<'_>]) -> TokenStream {
-    let Value { name, ty, .. } = value;
+    let (name, ty, at) = (value.name, value.alias(), number(value.at));
     let builder = builder(cx);
     let result = if value.is_required() {
         let bits = Generics::with(value, required);
@@ -437,7 +373,7 @@ fn setter(cx: &Cx<'_>, value: &Value<'_>, required: &[&Value<'_>]) -> TokenStrea
     quote! {
         #[doc = #doc]
         pub fn #name(self, __value: #ty) -> #result {
-            #builder(self.0.edit(|__flow| __flow.values.#name = ::core::option::Option::Some(::std::sync::Arc::new(__value))))
+            #builder(self.0.edit(|__flow| __flow.values.set(#at, __value)))
         }
     }
 }

@@ -3,10 +3,8 @@
 use petalflow_graph::{Analysis, Graph};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, LitStr, Type, Visibility};
 
-use super::tokens::written;
 use crate::attributes;
 use crate::flow::model::{Kind, Model};
 
@@ -54,23 +52,22 @@ impl Cx<'_> {
         !self.values().is_empty()
     }
 
-    /// A `where` clause for the generated impls. It holds if the state implements `State` and node values can be shared
-    /// between threads. If it does not hold, the error is reported at the user's type only.
-    pub(super) fn exists(&self) -> TokenStream {
-        let Cx { krate, state, .. } = self;
-        let values = self.values().into_iter().enumerate().map(|(index, value)| {
-            let ty = written(value.index, value.ty.span());
-            quote!(for<'__b> #ty: #krate::__private::SharedFor<'__b, #index>,)
-        });
-        quote!(where for<'__b> #state: #krate::__private::flow::StateFor<'__b>, #(#values)*)
+    /// The position of a node among the node values.
+    pub(super) fn field(&self, index: usize) -> usize {
+        let nodes = self.model.nodes[..index].iter();
+        nodes
+            .filter(|node| matches!(node.kind, Kind::Value(..)))
+            .count()
     }
 
     /// The node values.
     pub(crate) fn values(&self) -> Vec<Value<'_>> {
         let nodes = self.model.nodes.iter().enumerate();
+        let mut at = 0..;
         let values = nodes.filter_map(|(index, node)| match &node.kind {
             Kind::Value(name, value) => Some(Value {
                 index,
+                at: at.next()?,
                 name,
                 ty: &value.ty,
                 default: value.default.as_ref(),
@@ -85,6 +82,8 @@ impl Cx<'_> {
 pub(crate) struct Value<'a> {
     /// The index of the node.
     pub(super) index: usize,
+    /// Its position among the node values.
+    pub(super) at: usize,
     pub(crate) name: &'a Ident,
     pub(crate) ty: &'a Type,
     pub(crate) default: Option<&'a Expr>,

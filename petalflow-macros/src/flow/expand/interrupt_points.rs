@@ -108,11 +108,7 @@ fn function(cx: &Cx<'_>, number: usize, guard: &Guard) -> TokenStream {
         body,
     } = guard;
     let (name, state, snapshot) = (name(number), cx.state, local("state"));
-    let bindings = params.iter().enumerate().map(|(at, param)| {
-        let index = index_name(number, at);
-        let is_named = matches!(param.source, Source::KeyOf(..));
-        binding(cx, param, is_named.then_some(&index))
-    });
+    let bindings = params.iter().map(|param| binding(cx, param));
     // The body stays in a closure, because it can contain `return` and `?`.
     let stops = quote_spanned!(body.span()=> __petalflow::Guard::stops((|| #returns #body)()));
     quote! {

@@ -6,7 +6,7 @@ use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
-use super::nodes::over;
+use super::nodes::node_type;
 use super::subflow;
 use super::tokens::{numbered, respan};
 use crate::flow::model::{Kind, Model};
@@ -14,12 +14,11 @@ use crate::paths::route_hash;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let model = cx.model;
-    let state = over(cx);
+    let state = cx.state;
     let mut checks = TokenStream::new();
     let mut closures = TokenStream::new();
-    // For each node: whether it takes an item, whether its name is generated, and whether its `out` has a variable.
+    // For each node: whether it takes an item, and whether its `out` has a variable.
     let mut takers = vec![false; model.nodes.len()];
-    let mut named = takers.clone();
     let mut outs = takers.clone();
     for edge in &model.edges {
         let (Source::Node(from), Target::Node(to)) = (edge.from, edge.to) else {
@@ -32,7 +31,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             Via::RouteEach(route) => kind("RouteEach", route),
             Via::Catch => quote!(__petalflow::kinds::Catch),
         };
-        let Some(target) = node(cx, to.index(), &mut named) else {
+        let Some(target) = node(cx, to.index()) else {
             continue;
         };
         takers[to.index()] = true;
@@ -53,7 +52,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
             // A `catch` always delivers a `NodeError`.
             _ if edge.via == Via::Catch => quote!(__petalflow::probe::<#state, (), #target, #kind>),
             _ => {
-                let Some(sender) = node(cx, from.index(), &mut named) else {
+                let Some(sender) = node(cx, from.index()) else {
                     continue;
                 };
                 quote!(__petalflow::probe::<#state, __petalflow::FromNode<#sender>, #target, #kind>)
@@ -76,27 +75,15 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         return checks;
     }
     let indices = 0..model.nodes.len();
-    let taking = indices.clone().filter(|index| takers[*index]);
+    let taking = indices.filter(|index| takers[*index]);
     let takers = taking.map(|index| taker(cx, model, index));
-    let names = indices.filter(|index| named[*index]).filter_map(|index| {
-        let (name, ty) = (
-            numbered("__Node_", index),
-            written(&model.nodes[index].kind)?,
-        );
-        Some(quote! {
-            #[allow(non_camel_case_types)]
-            enum #name {}
-            impl __petalflow::Named for #name { type Node = #ty; }
-        })
-    });
     quote! {
-        // A deprecated node is reported once, where `nodes` names it.
+        // A deprecated node is reported once, where `nodes` names it first.
         #[allow(deprecated)]
         const _: () = {
             #[allow(unused_imports)]
             use __petalflow::{DeliversNothing as _, DeliversSomething as _, DeliversUnknown as _};
             #(#takers)*
-            #(#names)*
             #[allow(dead_code, unused, clippy::all, clippy::pedantic)]
             fn __items() {
                 #closures
@@ -112,24 +99,12 @@ fn kind(name: &str, route: &str) -> TokenStream {
     quote!(__petalflow::kinds::#kind<#hash>)
 }
 
-/// The type of a node, through a generated name, so that the user's path occurs once.
-fn node(cx: &Cx<'_>, index: usize, named: &mut [bool]) -> Option<TokenStream> {
+/// The type of a node.
+fn node(cx: &Cx<'_>, index: usize) -> Option<TokenStream> {
     let node = &cx.model.nodes[index];
-    if let Kind::Subflow(_) = node.kind {
-        return Some(format_ident!("r#{}", node.name).to_token_stream());
-    }
-    written(&node.kind)?;
-    named[index] = true;
-    let name = numbered("__Node_", index);
-    Some(quote!(<#name as __petalflow::Named>::Node))
-}
-
-/// The type of a function or of a node value.
-fn written(kind: &Kind) -> Option<TokenStream> {
-    match kind {
-        Kind::Function(path) => Some(path.to_token_stream()),
-        Kind::Value(_, value) => Some(value.ty.to_token_stream()),
-        Kind::Subflow(_) | Kind::Broken => None,
+    match node.kind {
+        Kind::Subflow(_) => Some(format_ident!("r#{}", node.name).to_token_stream()),
+        _ => node_type(node, index),
     }
 }
 

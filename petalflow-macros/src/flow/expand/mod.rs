@@ -26,8 +26,8 @@ pub(crate) use self::signatures::signatures;
 
 pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     let Cx { krate, .. } = cx;
-    // What follows names the state by an alias, so that an error in its type is reported once.
-    let (written, state) = (cx.state, nodes::written_state(cx));
+    let checked_state = nodes::checked_state(cx);
+    let state = nodes::state(cx);
     let whole = cx;
     let cx = &Cx {
         state: &state,
@@ -36,10 +36,13 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     let cfgs = cx.cfgs();
     let lints = cx.lints();
     let inherent = api::inherent(cx);
-    let flow = api::flow(cx);
-    let nodes = nodes::code(cx);
+    let values = nodes::value_types(cx);
+    let subflows = subflow::code(cx);
+    let dispatch = step::Dispatch::of(cx);
+    let specs = nodes::specs(cx, &dispatch.nodes);
+    let flow = api::flow(cx, &dispatch);
+    let nodes = &dispatch.code;
     let tables = tables::code(cx);
-    let step = step::code(cx);
     let guards = interrupt_points::code(cx);
     let (reports, items) = if cx.lost {
         Default::default()
@@ -52,15 +55,14 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
         #[allow(long_running_const_eval, unused_qualifications)]
         const _: () = {
             use #krate::__private::flow as __petalflow;
-            // rustc suggests these names for `end` and `start`.
-            #[allow(unused_imports)]
-            use __petalflow::{END, START};
-            type #state = #written;
+            #values
+            #checked_state
+            #subflows
             #nodes
+            #specs
             #tables
             #reports
             #items
-            #step
             #guards
             #flow
             #inherent

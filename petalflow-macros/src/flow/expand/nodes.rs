@@ -1,153 +1,108 @@
-//! The constants of the nodes. Two constants check the state and the nodes. All other code names the state by a type that depends on
-//! them: if one fails, there is an error in this type, and rustc reports nothing that follows. An error that two items report is two
-//! errors in an incremental build, even if both are equal.
+//! The state, the types of the nodes, and the table of their properties.
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Type, parse_quote};
 
 use super::cx::Cx;
-use super::subflow;
-use super::tokens::{CHUNK, number, numbered, written};
-use crate::flow::model::Kind;
+use super::step::List;
+use super::tokens::number;
+use crate::flow::model::{Kind, Node};
 
-/// The aliases of the state and the nodes, and the table of their associated constants.
-pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
-    let Cx { state, model, .. } = cx;
-    let span = state.span();
-    let name = cx.own();
-    let mut code = quote_spanned! {span=>
-        const __STATE: ::core::primitive::usize = {
-            let _: <#state as __petalflow::IsState>::State;
+/// The state under the name `__State`. If it is not a state, or if a node is not one over it, a constant fails, and the name is a type
+/// with an error: what uses it is not reported. Otherwise rustc would say which bounds of the runtime a node does not meet.
+pub(super) fn checked_state(cx: &Cx<'_>) -> TokenStream {
+    let written = cx.state;
+    let (state, span) = (state(cx), written.span());
+    let alias = Ident::new("__Written", span);
+    let check = quote_spanned!(span=> __petalflow::is_state);
+    let nodes = cx.model.nodes.iter().enumerate();
+    let checks = nodes.filter_map(|(index, node)| {
+        let ty = node_type(node, index)?;
+        let span = span_of(node);
+        let check = quote_spanned!(span=> __petalflow::is_node::<__OfNodes,);
+        let end = quote_spanned!(span=> >());
+        // In parentheses, a path that is no type is reported as such.
+        Some(quote!(#check (#ty) #end;))
+    });
+    quote! {
+        type #alias = #written;
+        const __STATE: ::core::primitive::usize = #check::<#alias>();
+        type __OfNodes = <#alias as __petalflow::Proven<__STATE>>::Type;
+        #[allow(unused_parens)]
+        const __ARE_NODES: ::core::primitive::usize = {
+            #(#checks)*
             0
         };
-        trait __Over { type State; }
-        impl __Over for #name { type State = #state; }
-    };
-    for (index, node) in model.nodes.iter().enumerate() {
-        match (&node.kind, one_name(&node.kind, index)) {
-            (Kind::Subflow(subflow), _) => code.extend(subflow::code(cx, index, node, subflow)),
-            (Kind::Function(path), Some(name)) => code.extend(quote!(type #name = #path;)),
-            (Kind::Value(_, value), Some(name)) => {
-                let ty = &value.ty;
-                code.extend(quote!(type #name = #ty;));
-            }
-            _ => {}
+        type #state = <__OfNodes as __petalflow::Proven<__ARE_NODES>>::Type;
+    }
+}
+
+/// Where rustc reports what is wrong with the type of a node.
+pub(super) fn span_of(node: &Node) -> Span {
+    match &node.kind {
+        Kind::Function(path) => path
+            .segments
+            .last()
+            .map_or_else(|| path.span(), |last| last.ident.span()),
+        Kind::Value(_, value) => value.ty.span(),
+        Kind::Subflow(_) | Kind::Broken => Span::call_site(),
+    }
+}
+
+/// The name of the checked state.
+pub(super) fn state(cx: &Cx<'_>) -> Type {
+    let state = Ident::new("__State", cx.state.span());
+    parse_quote!(#state)
+}
+
+/// The types of the node values, each under one name, so that an error in a type is reported once. If threads cannot share the values,
+/// a constant fails, and the name is a type with an error.
+pub(super) fn value_types(cx: &Cx<'_>) -> TokenStream {
+    let values = cx.values().into_iter().map(|value| {
+        let (name, ty, span) = (value_type(value.index, value.ty), value.ty, value.ty.span());
+        let written = format_ident!("__Written{}", value.index, span = span);
+        let shared = format_ident!("__SHARED{}", value.index);
+        let check = quote_spanned!(span=> __petalflow::shared::<#written>());
+        quote! {
+            type #written = #ty;
+            const #shared: ::core::primitive::usize = #check;
+            type #name = <#written as __petalflow::Proven<#shared>>::Type;
         }
+    });
+    values.collect()
+}
+
+/// The name of the type of a node value.
+pub(super) fn value_type(index: usize, ty: &Type) -> Ident {
+    format_ident!("__Value{index}", span = ty.span())
+}
+
+/// The type of a function or of a node value.
+pub(super) fn node_type(node: &Node, index: usize) -> Option<TokenStream> {
+    match &node.kind {
+        Kind::Function(path) => Some(path.to_token_stream()),
+        Kind::Value(_, value) => Some(value_type(index, &value.ty).into_token_stream()),
+        Kind::Subflow(_) | Kind::Broken => None,
     }
-    code.extend(checks(cx));
-    let specs: Vec<_> = (0..model.nodes.len())
-        .map(|index| spec(cx, index))
-        .collect();
-    let chunks = || {
-        (0..specs.len())
-            .step_by(CHUNK)
-            .map(|start| numbered("__SPECS_", start))
-    };
-    for (chunk, specs) in chunks().zip(specs.chunks(CHUNK)) {
-        let count = number(specs.len());
-        code.extend(quote! {
-            // A deprecated node is reported once, where it is checked.
-            #[allow(deprecated)]
-            const #chunk: [__petalflow::Spec; #count] = [#(#specs),*];
-        });
-    }
-    let chunks = chunks();
+}
+
+/// The table of the properties of the nodes. `lists` are the lists of the dispatch that have them.
+pub(super) fn specs(cx: &Cx<'_>, lists: &[List]) -> TokenStream {
+    let (name, model) = (cx.own(), cx.model);
+    let state = cx.state;
     let count = number(model.nodes.len());
     let names = model.nodes.iter().map(|node| &node.name);
     let nodes = model.nodes.iter().enumerate();
     let declared = nodes.filter(|(_, node)| !node.has_own_name());
     let declared = declared.map(|(index, _)| number(index));
-    code.extend(quote! {
-        const __NAMES: &[&::core::primitive::str; #count] = &[#(#names),*];
-        const __SPECS: &[__petalflow::Spec; #count] = &__petalflow::concat_specs(&[#(&#chunks),*], __NAMES, &[#(#declared),*]);
-    });
-    code
-}
-
-/// The constant that fails if a node is not one over the state, and the state that depends on it.
-fn checks(cx: &Cx<'_>) -> TokenStream {
-    let state = cx.state;
-    let krate = cx.krate;
-    let nodes = cx.model.nodes.iter().enumerate();
-    let checks = nodes.filter_map(|(index, node)| {
-        let (ty, over): (&dyn ToTokens, _) = match &node.kind {
-            Kind::Function(path) => (path, "NodeOver"),
-            Kind::Value(_, value) => (&value.ty, "ValueOver"),
-            Kind::Subflow(_) | Kind::Broken => return None,
-        };
-        let arm = over_state(cx, index, ty, over, "Arm", "__ValidState");
-        Some(quote_spanned!(arm.span()=> let _: #arm;))
+    let lists = lists.iter().map(|list| {
+        let List { name: list, of } = list;
+        quote!(<#list as __petalflow::#of<#name, #state>>::SPECS)
     });
     quote! {
-        type __ValidState = <#state as #krate::__private::Checked<__STATE>>::Type;
-        const __NODES_CHECKED: ::core::primitive::usize = {
-            #(#checks)*
-            0
-        };
-        type __State = <__ValidState as #krate::__private::Checked<__NODES_CHECKED>>::Type;
+        const __NAMES: &[&::core::primitive::str; #count] = &[#(#names),*];
+        const __SPECS: &[__petalflow::Spec; #count] = &__petalflow::concat_specs(&[#(#lists),*], __NAMES, &[#(#declared),*]);
     }
-}
-
-fn spec(cx: &Cx<'_>, index: usize) -> TokenStream {
-    match &cx.model.nodes[index].kind {
-        Kind::Subflow(subflow) => subflow::spec(cx, index, subflow),
-        Kind::Broken => quote!(__petalflow::BROKEN),
-        Kind::Function(path) => node_over(cx, index, path, "NodeOver", "SPEC"),
-        Kind::Value(_, value) => node_over(cx, index, &value.ty, "ValueOver", "SPEC"),
-    }
-}
-
-/// An alias for a path or type of several tokens, with the span of one of them. Without it, rustc underlines sometimes the first
-/// token and sometimes all of them, so that its errors are not equal.
-fn one_name(kind: &Kind, index: usize) -> Option<Ident> {
-    let (tokens, span) = match kind {
-        Kind::Function(path) => (path.to_token_stream(), path.segments.last()?.ident.span()),
-        Kind::Value(_, value) => (value.ty.to_token_stream(), value.ty.span()),
-        Kind::Subflow(_) | Kind::Broken => return None,
-    };
-    let several = tokens.into_iter().nth(1).is_some();
-    (several || matches!(kind, Kind::Value(..))).then(|| written(index, span))
-}
-
-/// The state of the user. In contrast to that of [`node_over`], it is valid for a type that is not a state.
-pub(super) fn over(cx: &Cx<'_>) -> TokenStream {
-    let name = cx.own();
-    quote!(<#name as __Over>::State)
-}
-
-/// The alias of the state as the user wrote it.
-pub(super) fn written_state(cx: &Cx<'_>) -> Type {
-    let alias = Ident::new("__WrittenState", cx.state.span());
-    parse_quote!(#alias)
-}
-
-/// `<write as NodeOver<Essay>>::item`. Every token has the span of the node.
-pub(super) fn node_over(
-    cx: &Cx<'_>,
-    index: usize,
-    ty: &dyn ToTokens,
-    over: &str,
-    item: &str,
-) -> TokenStream {
-    over_state(cx, index, ty, over, item, "__State")
-}
-
-fn over_state(
-    cx: &Cx<'_>,
-    index: usize,
-    ty: &dyn ToTokens,
-    over: &str,
-    item: &str,
-    state: &str,
-) -> TokenStream {
-    let name = one_name(&cx.model.nodes[index].kind, index);
-    let tokens = match name {
-        Some(name) => name.into_token_stream(),
-        None => ty.to_token_stream(),
-    };
-    let span = tokens.span();
-    let [over, item, state] = [over, item, state].map(|name| Ident::new(name, span));
-    quote_spanned!(span=> <#tokens as __petalflow::#over<#state>>::#item)
 }

@@ -41,9 +41,7 @@ fn key_of(state: &TokenStream, key: &Type, item: &'static str) -> TokenStream {
 }
 
 /// `let draft: &str = &state.draft;`
-///
-/// `index` is the constant with the index of a key that is named by its type, if there is one.
-pub(super) fn binding(cx: &Cx<'_>, param: &Param, index: Option<&Ident>) -> TokenStream {
+pub(super) fn binding(cx: &Cx<'_>, param: &Param) -> TokenStream {
     let Param {
         ident,
         ty,
@@ -59,12 +57,7 @@ pub(super) fn binding(cx: &Cx<'_>, param: &Param, index: Option<&Ident>) -> Toke
             quote_spanned!(ident.span()=> __petalflow::option(&(*#state).#ident))
         }
         Source::KeyOf(key, shape) => {
-            let (krate, written) = (cx.krate, cx.state);
-            let checked = index.map_or_else(
-                || quote!(#written),
-                |index| quote!(<#written as #krate::__private::Checked<#index>>::Type),
-            );
-            let get = key_of(&checked, key, "get");
+            let get = key_of(&cx.state.to_token_stream(), key, "get");
             let mut state = state;
             state.set_span(key.span().resolved_at(state.span()));
             match shape {

@@ -20,12 +20,12 @@ pub(super) fn run(cx: &Cx<'_>, input: &Ident) -> TokenStream {
 /// `run` with the default settings. Its body is at the name of the flow, as its head is: rustc shows the whole function if it is
 /// called as a method, and would otherwise add that the error originates in the macro.
 pub(super) fn run_with_defaults(cx: &Cx<'_>, input: &Ident) -> TokenStream {
-    let (name, exists, run) = (cx.own(), cx.exists(), run(cx, input));
+    let (name, run) = (cx.own(), run(cx, input));
     let mut body = Group::new(Delimiter::Brace, quote!(Self::new().run(#input)));
     body.set_span(cx.name.span());
     quote! {
         #[allow(dead_code, private_bounds, unreachable_pub)]
-        impl #name #exists {
+        impl #name {
             #run #body
         }
     }

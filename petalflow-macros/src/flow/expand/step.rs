@@ -1,67 +1,104 @@
 //! The dispatch from the index of a node to its code: a tree of lists of node types. The runtime has the functions over the lists.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
-use super::nodes::node_over;
+use super::nodes::{span_of, value_type};
+use super::subflow;
 use super::tokens::{number, numbered, respan};
 use crate::flow::model::Kind;
 
 /// The number of arms of the largest list of the runtime. A list below another one has this size.
 const LARGEST: usize = 32;
 
-pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
-    let mut code = TokenStream::new();
-    let nodes = 0..cx.model.nodes.len();
-    let mut arms: Vec<_> = nodes.map(|index| arm(cx, index, &mut code)).collect();
-    let mut level = Level {
-        width: 1,
-        below: quote!(()),
-    };
-    while arms.len() > LARGEST {
-        let mut above = Vec::new();
-        for (at, arms) in arms.chunks(LARGEST).enumerate() {
-            let range = format_ident!("__Range{}_{at}", level.width);
-            let end = quote!(::core::option::Option<::core::primitive::u32>);
-            code.extend(dispatch(
-                cx,
-                &range,
-                arms,
-                LARGEST,
-                at * LARGEST,
-                &level,
-                &end,
-            ));
-            above.push(quote!(__petalflow::RangeArm<#range>));
-        }
-        arms = above;
-        level = Level {
-            width: level.width * LARGEST,
-            below: quote!(::core::option::Option<::core::primitive::u32>),
+/// The lists of the nodes.
+pub(super) struct Dispatch {
+    pub(super) code: TokenStream,
+    /// The lists of nodes, in the order of the nodes.
+    pub(super) nodes: Vec<List>,
+    /// The list that has all others.
+    all: List,
+}
+
+/// A list of arms.
+pub(super) struct List {
+    pub(super) name: Ident,
+    /// Its trait.
+    pub(super) of: Ident,
+}
+
+impl Dispatch {
+    pub(super) fn of(cx: &Cx<'_>) -> Self {
+        let mut code = TokenStream::new();
+        let nodes = 0..cx.model.nodes.len();
+        let mut arms: Vec<_> = nodes.map(|index| arm(cx, index, &mut code)).collect();
+        let mut level = Level {
+            width: 1,
+            below: quote!(()),
         };
-    }
-    // The runtime has lists of these sizes.
-    let size = match arms.len() {
-        0..=4 => 4,
-        5..=16 => 16,
-        _ => LARGEST,
-    };
-    let all = Ident::new("__All", Span::call_site());
-    code.extend(dispatch(cx, &all, &arms, size, 0, &level, &quote!(())));
-    let head = head(cx);
-    let result = future();
-    let exists = cx.exists();
-    let function = format_ident!("upto{size}");
-    let name = cx.own();
-    let state = cx.state;
-    code.extend(quote! {
-        fn __step<'a>(#head) -> #result #exists {
-            __petalflow::#function::<#all, #name, #state>(__flow, __node, __task)
+        let mut nodes = Vec::new();
+        let between = quote!(::core::option::Option<::core::primitive::u32>);
+        while arms.len() > LARGEST {
+            let mut above = Vec::new();
+            for (at, arms) in arms.chunks(LARGEST).enumerate() {
+                let range = format_ident!("__Range{}_{at}", level.width);
+                let first = at * LARGEST;
+                let list = list(
+                    cx,
+                    range.clone(),
+                    arms,
+                    LARGEST,
+                    first,
+                    &level,
+                    &between,
+                    &mut code,
+                );
+                if level.width == 1 {
+                    nodes.push(list);
+                }
+                above.push(quote!(__petalflow::RangeArm<#range>));
+            }
+            arms = above;
+            level = Level {
+                width: level.width * LARGEST,
+                below: between.clone(),
+            };
         }
-    });
-    code
+        // The runtime has lists of these sizes.
+        let size = match arms.len() {
+            0..=4 => 4,
+            5..=16 => 16,
+            _ => LARGEST,
+        };
+        let name = format_ident!("__Nodes");
+        let all = list(
+            cx,
+            name.clone(),
+            &arms,
+            size,
+            0,
+            &level,
+            &quote!(()),
+            &mut code,
+        );
+        if nodes.is_empty() {
+            nodes.push(List {
+                of: all.of.clone(),
+                name,
+            });
+        }
+        Dispatch { code, nodes, all }
+    }
+
+    /// The body of `Flow::step`.
+    pub(super) fn step(&self, cx: &Cx<'_>) -> TokenStream {
+        let List { name: all, of } = &self.all;
+        let function = Ident::new(&of.to_string().to_lowercase(), of.span());
+        let (name, state) = (cx.own(), cx.state);
+        quote!(__petalflow::#function::<#all, #name, #state>(self, __node, __task))
+    }
 }
 
 /// The ranges of one width.
@@ -73,108 +110,94 @@ struct Level {
 }
 
 /// A type with a list of arms.
-fn dispatch(
+#[expect(clippy::too_many_arguments, reason = "one per property of a list")]
+fn list(
     cx: &Cx<'_>,
-    range: &dyn ToTokens,
+    range: Ident,
     arms: &[TokenStream],
     size: usize,
     first: usize,
     level: &Level,
     end: &TokenStream,
-) -> TokenStream {
-    let name = cx.own();
-    let state = cx.state;
+    code: &mut TokenStream,
+) -> List {
+    let (name, state) = (cx.own(), cx.state);
     let of = format_ident!("Upto{size}");
-    let exists = cx.exists();
-    let width = number(level.width);
     let below = &level.below;
-    let first = number(first);
+    let width = (level.width > 1).then(|| {
+        let width = number(level.width);
+        quote!(const WIDTH: ::core::primitive::u32 = #width;)
+    });
+    let first = (first > 0).then(|| {
+        let first = number(first);
+        quote!(const FIRST: ::core::primitive::u32 = #first;)
+    });
     let no_arm = quote!(__petalflow::NoArm);
     let types = (0..size).map(|index| {
         let name = format_ident!("A{index}");
         let arm = arms.get(index).unwrap_or(&no_arm);
-        // These tokens have the span of the node, see `node_over`.
-        let span = arm.span();
-        let name = respan(quote!(type #name =), span);
-        let semi = respan(quote!(;), span);
-        quote!(#name #arm #semi)
+        quote!(type #name = #arm;)
     });
-    quote! {
+    code.extend(quote! {
         enum #range {}
-        // A deprecated node is reported once, where `nodes` names it.
-        #[allow(deprecated)]
-        impl __petalflow::#of<#name, #state> for #range #exists {
-            const WIDTH: ::core::primitive::u32 = #width;
-            const FIRST: ::core::primitive::u32 = #first;
+        #[allow(unused_parens)]
+        impl __petalflow::#of<#name, #state> for #range {
+            #width
+            #first
             type Below = #below;
             type Rest = #end;
             #(#types)*
         }
-    }
-}
-
-fn head(cx: &Cx<'_>) -> TokenStream {
-    let name = cx.own();
-    let state = cx.state;
-    quote!(__flow: &'a #name, __node: ::core::primitive::u32, __task: &'a mut __petalflow::Step<'_, #state>)
-}
-
-fn future() -> TokenStream {
-    quote! {
-        impl ::core::future::Future<Output = ::core::result::Result<(), __petalflow::BoxError>>
-        + ::core::marker::Send
-        + 'a
-    }
+    });
+    List { name: range, of }
 }
 
 /// The arm of a node, as a type. A node that is not a function gets a separate type, which `code` declares.
 fn arm(cx: &Cx<'_>, index: usize, code: &mut TokenStream) -> TokenStream {
-    let call = match &cx.model.nodes[index].kind {
-        Kind::Function(path) => return node_over(cx, index, path, "NodeOver", "Arm"),
-        Kind::Broken => return quote!(__petalflow::NoArm),
-        Kind::Value(name, value) => {
-            let span = value.ty.span();
-            let state = cx.state;
-            let flow = variable_at("__flow", span);
-            let step = variable_at("__task", span);
-            // A value that is not a node is reported in the table of the nodes, and not here again.
-            quote_spanned! {span=>
-                async move {
-                    #[allow(unused_imports)]
-                    use __petalflow::NoCall as _;
-                    __petalflow::Call::<#state, _>::of(__petalflow::given(&#flow.values.#name)).call(#step).await
+    let (name, state) = (cx.own(), cx.state);
+    match &cx.model.nodes[index].kind {
+        Kind::Function(path) => {
+            // In parentheses, a path that is no type is reported as such.
+            quote_spanned!(span_of(&cx.model.nodes[index])=> __petalflow::FunctionArm<(#path)>)
+        }
+        Kind::Broken => quote!(__petalflow::NoArm),
+        Kind::Value(_, value) => {
+            let (field, ty) = (numbered("__Field", index), value_type(index, &value.ty));
+            let at = number(cx.field(index));
+            code.extend(quote! {
+                enum #field {}
+                impl __petalflow::Field<#name> for #field {
+                    type Node = #ty;
+                    fn get(flow: &#name) -> &Self::Node {
+                        flow.values.get(#at)
+                    }
                 }
-            }
+            });
+            let arm = quote!(__petalflow::ValueArm<#field>);
+            respan(arm, value.ty.span())
         }
-        Kind::Subflow(_) => {
-            let call = numbered("__call_", index);
-            quote!(#call(__task))
+        Kind::Subflow(subflow) => {
+            let arm = numbered("__Subflow", index);
+            let call = subflow::call(cx, index, subflow);
+            let spec = subflow::spec(cx, index, subflow);
+            code.extend(quote! {
+                enum #arm {}
+                impl __petalflow::Arm<#name, #state, ()> for #arm {
+                    type Output = ::core::result::Result<(), __petalflow::BoxError>;
+                    const SPEC: __petalflow::Spec = #spec;
+                    fn call<'a>(
+                        _: &'a #name,
+                        _: ::core::primitive::u32,
+                        __task: &'a mut __petalflow::Step<'_, #state>,
+                    ) -> impl ::core::future::Future<Output = Self::Output> + ::core::marker::Send + 'a {
+                        #call
+                    }
+                    fn finish(__output: Self::Output, _: &mut __petalflow::Step<'_, #state>) -> Self::Output {
+                        __output
+                    }
+                }
+            });
+            arm.to_token_stream()
         }
-    };
-    let name = cx.own();
-    let state = cx.state;
-    let arm = numbered("__Arm_", index);
-    let head = head(cx);
-    let future = future();
-    let exists = cx.exists();
-    code.extend(quote! {
-        #[allow(non_camel_case_types)]
-        enum #arm {}
-        impl __petalflow::Arm<#name, #state, ()> for #arm #exists {
-            type Output = ::core::result::Result<(), __petalflow::BoxError>;
-            #[allow(unused_variables)]
-            fn call<'a>(#head) -> #future {
-                #call
-            }
-            fn finish(__output: Self::Output, _: &mut __petalflow::Step<'_, #state>) -> Self::Output {
-                __output
-            }
-        }
-    });
-    arm.to_token_stream()
-}
-
-/// A generated variable with a span of the user.
-fn variable_at(name: &str, span: Span) -> Ident {
-    Ident::new(name, Span::call_site().located_at(span))
+    }
 }

@@ -1,59 +1,71 @@
 //! Sub-flows. The closures become functions, because constant evaluation needs the type that `out` returns.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
 use super::reads::binding;
 use super::tokens::{check_at, numbered};
 use crate::flow::ast::Subflow;
-use crate::flow::model::Node;
+use crate::flow::model::{Kind, Node};
 use crate::node::model::{self, Source};
 use crate::paths::{local, name};
 use crate::types;
 
-/// The functions of a sub-flow.
-pub(super) fn code(cx: &Cx<'_>, index: usize, node: &Node, subflow: &Subflow) -> TokenStream {
+/// The types and functions of the sub-flows.
+pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
+    let nodes = cx.model.nodes.iter().enumerate();
+    let code = nodes.filter_map(|(index, node)| match &node.kind {
+        Kind::Subflow(subflow) => Some(functions(cx, index, node, subflow)),
+        _ => None,
+    });
+    code.collect()
+}
+
+fn functions(cx: &Cx<'_>, index: usize, node: &Node, subflow: &Subflow) -> TokenStream {
     let state = cx.state;
-    let call = numbered("__call_", index);
-    let names = Names::of(index);
     let Names {
+        flow,
         fresh,
         input,
         output,
         require,
-    } = &names;
+    } = &Names::of(index, subflow);
     let (ty, end, end_ty) = (&subflow.ty, &subflow.end.pat, &subflow.end.ty);
-    let keep = subflow.keep;
     let child = ty.span();
+    let is_flow = numbered("__IS_FLOW", index);
+    // If it is not a flow, the constant fails, and the name is a type with an error.
+    let flow_type = quote_spanned! {child=>
+        const #is_flow: ::core::primitive::usize = __petalflow::is_flow::<#ty>();
+        type #flow = <#ty as __petalflow::Proven<#is_flow>>::Type;
+    };
+    let flow_name = flow;
     let instance = match &subflow.values {
-        None => quote_spanned!(child=> <#ty as __petalflow::Subflow>::fresh()),
+        None => quote_spanned!(child=> __petalflow::fresh()),
         Some((flow, values)) => quote_spanned! {values.span()=>
-            __petalflow::with_values::<#ty>({ let #flow = <#ty>::new(); #values }.launch())
+            __petalflow::with_values({ let #flow = <#flow_name>::new(); #values }.launch())
         },
     };
-    let fresh_code = quote_spanned! {child=>
-        fn #fresh() -> impl __petalflow::Flow<State = #end_ty> {
-            #instance
-        }
-    };
-    let (snapshot, (params, bindings, item)) = (local("state"), reads(cx, subflow));
+    let (snapshot, (params, bindings, _)) = (local("state"), reads(cx, subflow));
     let (body, out) = (&subflow.input, &subflow.output);
     let input_code = quote_spanned! {body.span()=>
         #[allow(clippy::all, clippy::pedantic)]
-        fn #input(#snapshot: &#state, #params) -> <#end_ty as __petalflow::State>::Input {
+        fn #input(#snapshot: &#state, #params) -> __petalflow::InputOfFlow<#flow> {
             #bindings
             ::core::convert::Into::into(#body)
         }
     };
+    // The state of the sub-flow is named at the type that the user gives it, so that rustc reports another type there.
+    let returned = quote_spanned!(end_ty.span()=> __petalflow::StateOf<#flow>);
+    let ended = quote_spanned!(end_ty.span()=> __end);
     let output_code = quote_spanned! {out.span()=>
         #[allow(clippy::all, clippy::pedantic)]
-        fn #output(#end: #end_ty) -> impl __petalflow::Output<#state> {
+        fn #output(#ended: #returned) -> impl __petalflow::Output<#state> {
+            let #end: #end_ty = #ended;
             #out
         }
     };
-    let item = item.map(|item| quote!(__petalflow::Scope::item::<#item>(__scope)?));
     let text = &node.name;
     let once = if cx.lost {
         TokenStream::new()
@@ -64,24 +76,35 @@ pub(super) fn code(cx: &Cx<'_>, index: usize, node: &Node, subflow: &Subflow) ->
         )
     };
     quote! {
-        #fresh_code
+        #flow_type
+        fn #fresh() -> #flow {
+            #instance
+        }
         #input_code
         #output_code
         #once
         fn #require(__requirements: &mut __petalflow::Requirements<'_>) {
             __petalflow::require_subflow(#fresh, __requirements);
         }
-        fn #call<'a>(
-            __task: &'a mut __petalflow::Step<'_, #state>,
-        ) -> impl ::core::future::Future<Output = ::core::result::Result<(), __petalflow::BoxError>> + ::core::marker::Send + 'a
-        where
-            for<'__b> #state: __petalflow::StateFor<'__b>,
-        {
-            async move {
-                let (__scope, __state, __effects) = __task.parts();
-                let __input = #input(__state, #item);
-                __petalflow::subflow(#fresh(), __scope, __input, #output, __effects, #keep).await
-            }
+    }
+}
+
+/// The future of a sub-flow.
+pub(super) fn call(cx: &Cx<'_>, index: usize, subflow: &Subflow) -> TokenStream {
+    let Names {
+        fresh,
+        input,
+        output,
+        ..
+    } = Names::of(index, subflow);
+    let keep = subflow.keep;
+    let (_, _, item) = reads(cx, subflow);
+    let item = item.map(|item| quote!(__petalflow::Scope::item::<#item>(__scope)?));
+    quote! {
+        async move {
+            let (__scope, __state, __effects) = __task.parts();
+            let __input = #input(__state, #item);
+            __petalflow::subflow(#fresh(), __scope, __input, #output, __effects, #keep).await
         }
     }
 }
@@ -93,7 +116,7 @@ pub(super) fn spec(cx: &Cx<'_>, index: usize, subflow: &Subflow) -> TokenStream 
         Names {
             output, require, ..
         },
-    ) = (cx.state, Names::of(index));
+    ) = (cx.state, Names::of(index, subflow));
     let keys = subflow
         .params
         .iter()
@@ -113,8 +136,10 @@ pub(super) fn spec(cx: &Cx<'_>, index: usize, subflow: &Subflow) -> TokenStream 
     quote!(__petalflow::of_out::<#state, _, _, _>(&[#(#keys),*], #takes, &#output, #require))
 }
 
-/// The names of these functions.
+/// The names of the type and the functions.
 struct Names {
+    /// The type of the sub-flow.
+    flow: Ident,
     fresh: Ident,
     input: Ident,
     output: Ident,
@@ -122,8 +147,9 @@ struct Names {
 }
 
 impl Names {
-    fn of(index: usize) -> Self {
+    fn of(index: usize, subflow: &Subflow) -> Self {
         Names {
+            flow: format_ident!("__Flow{index}", span = subflow.ty.span()),
             fresh: numbered("__fresh_", index),
             input: numbered("__in_", index),
             output: numbered("__out_", index),
@@ -145,6 +171,6 @@ fn reads(cx: &Cx<'_>, subflow: &Subflow) -> (TokenStream, TokenStream, Option<To
         .as_ref()
         .map(|item| quote!(#taken: &#item))
         .unwrap_or_default();
-    let bindings = subflow.params.iter().map(|param| binding(cx, param, None));
+    let bindings = subflow.params.iter().map(|param| binding(cx, param));
     (param, bindings.collect(), item)
 }

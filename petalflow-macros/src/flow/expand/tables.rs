@@ -11,15 +11,11 @@ use crate::flow::model::{Kind, Node};
 use crate::paths::option;
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
-    let Cx {
-        name, state, model, ..
-    } = cx;
+    let Cx { name, model, .. } = cx;
     let nodes = number(model.nodes.len());
     let flow = name.to_string();
     let joins = model.joins.iter().map(sides);
     let edges = edges(cx);
-    let start = number(model.nodes.len() + model.joins.len());
-    let end = number(model.nodes.len() + model.joins.len() + 1);
     let nodes_by_index = model.nodes.iter().enumerate();
     let node_flags = nodes_by_index.filter_map(|(index, node)| {
         let deferred = node.deferred;
@@ -39,12 +35,8 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     } else {
         checked(cx)
     };
-    let vertices = vertices(cx);
+    let (vertices, state) = (vertices(cx), cx.state);
     quote! {
-        #[allow(dead_code)]
-        const __START: ::core::primitive::u32 = #start;
-        #[allow(dead_code)]
-        const __END: ::core::primitive::u32 = #end;
         #[doc = #vertices]
         const __EDGES: &[__petalflow::EdgeRow] = &[#edges];
         const __GRAPH: __petalflow::GraphTable = __petalflow::GraphTable {
@@ -59,11 +51,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         };
         /// The keys and routes of the nodes.
         const __NODES: &[__petalflow::NodeFacts<'static>; #nodes] = &#facts;
-        #[allow(unused_imports)]
-        const __KEYS: &[__petalflow::KeyFacts<'static>] = {
-            use __petalflow::NoKeys as _;
-            __petalflow::KeysOf::<#state>::KEYS
-        };
+        const __KEYS: &[__petalflow::KeyFacts<'static>] = __petalflow::keys::<#state>();
         #distinct
         #checked
     }
@@ -123,12 +111,12 @@ fn edges(cx: &Cx<'_>) -> TokenStream {
     let from = |source: Source| match source {
         Source::Node(node) => vertex(node.index()),
         Source::Join(join) => vertex(nodes + join.index()),
-        Source::Start => quote!(__START),
+        Source::Start => quote!(__petalflow::START),
     };
     let to = |target: Target| match target {
         Target::Node(node) => vertex(node.index()),
         Target::Join(join) => vertex(nodes + join.index()),
-        Target::End => quote!(__END),
+        Target::End => quote!(__petalflow::END),
     };
     let edges = cx.model.edges.iter().map(|edge| {
         let from = from(edge.from);

@@ -7,9 +7,6 @@ use syn::spanned::Spanned as _;
 
 use crate::spans::with_spans;
 
-/// The maximum number of nodes in one list. Lists of bounds and of `match` arms are quadratic in rustc.
-pub(super) const CHUNK: usize = 32;
-
 /// A number without a suffix, so that its type is inferred.
 pub(super) fn number(number: usize) -> Literal {
     Literal::usize_unsuffixed(number)
@@ -58,9 +55,4 @@ pub(super) fn head(tokens: TokenStream, span: Span) -> TokenStream {
         }
         _ => span,
     })
-}
-
-/// The alias of the path or type of a node.
-pub(super) fn written(index: usize, span: Span) -> Ident {
-    format_ident!("__Written{index}", span = span)
 }

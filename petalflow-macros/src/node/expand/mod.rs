@@ -3,8 +3,8 @@
 mod output;
 pub(crate) mod params;
 
-use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
-use quote::{ToTokens as _, quote, quote_spanned};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Type};
 
@@ -12,8 +12,7 @@ use self::params::{Binder, reads_all};
 use super::ast::{NodeArgs, NodeFn, NodeImpl};
 use super::model::{Node, Source};
 use crate::attributes;
-use crate::beside;
-use crate::paths::{Runtime, impl_at, local, name, no_generics, option};
+use crate::paths::{Runtime, impl_at, local, name, option};
 use crate::types;
 
 /// The node of a function: `struct write {}` and its implementations.
@@ -32,7 +31,6 @@ pub(crate) fn function(
     let deprecated = attributes::tokens(attrs, "deprecated");
     let lints = attributes::lints(attrs);
     let item = |code: &TokenStream| {
-        let beside = beside::attributes(runtime, code);
         quote! {
             #cfgs
             #docs
@@ -41,17 +39,15 @@ pub(crate) fn function(
             #deprecated
             #lints
             #[allow(non_camel_case_types, dead_code, missing_copy_implementations, missing_debug_implementations, unreachable_pub, clippy::empty_structs_with_brackets)]
-            #beside
             #marker
+            #code
         }
     };
     let Some(state) = &args.state else {
         return item(&broken(function, runtime));
     };
     let written = types::ungroup(state);
-    // With one alias, a state that does not exist is one error.
-    let state = &quote!(__PetalflowState);
-    let generics = no_generics(ident);
+    let state = &Ident::new("__State", written.span()).into_token_stream();
     let cx = Cx {
         args,
         node,
@@ -59,18 +55,18 @@ pub(crate) fn function(
         written,
         state,
         ty: quote!(#ident),
-        generics: Some(generics),
+        generics: None,
         where_clause: TokenStream::new(),
         text: node_name(args, name(ident)),
         state_name: last_name(written),
         method: false,
-        checks_sharing: false,
+        checked: true,
         diagnostics: &[],
     };
     let node_impl = cx.node_impl();
     let takes = cx.takes();
     let from_run = cx.binder().takes(&node.params);
-    let key_indices = cx.binder().key_indices(&node.params);
+    let checked_state = checked_state(written, runtime);
     let item_check = cx.item_check();
     let member_check = cx.member_check();
     let mut once = None;
@@ -81,27 +77,27 @@ pub(crate) fn function(
         let check = runtime.respan(&output.tokens(), check);
         once = Some(quote!(const _: () = #check;));
     }
+    let block = block_of(ident);
     item(&quote! {
         #cfgs
         #lints
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
-        const _: () = {
-            type #state = #written;
+        #[allow(non_upper_case_globals, clippy::all, clippy::pedantic, clippy::nursery)]
+        const #block: () = {
+            #checked_state
             #from_run
-            #key_indices
             #item_check
             #member_check
             #node_impl
-            #[automatically_derived]
-            #[doc(hidden)]
-            impl #runtime::__private::Function for #ident {
-                const ITSELF: Self = Self {};
-                const REF: &'static Self = &Self::ITSELF;
-            }
             #takes
             #once
         };
     })
+}
+
+/// The name of the constant with the code of a function. In an `impl` block, rustc refuses a constant without a name, in addition to
+/// the struct.
+fn block_of(function: &Ident) -> Ident {
+    format_ident!("__node_{}", name(function), span = Span::call_site())
 }
 
 /// `struct write {}` with the span of the function. If another item has the same name, rustc reports it at the function, once for
@@ -129,11 +125,12 @@ pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
     let ident = &function.sig.ident;
     let cfgs = attributes::tokens(&function.attrs, "cfg");
     let lints = attributes::lints(&function.attrs);
-    let text = name(ident);
+    let (text, block) = (name(ident), block_of(ident));
     quote! {
         #cfgs
         #lints
-        const _: () = {
+        #[allow(non_upper_case_globals)]
+        const #block: () = {
             #[automatically_derived]
             #[doc(hidden)]
             impl<__S: #runtime::State> #runtime::node::Node<__S> for #ident {
@@ -141,15 +138,10 @@ pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
                 type Item = ();
                 const NAME: &'static ::core::primitive::str = #text;
                 const READS: #runtime::state::KeySet = #runtime::state::KeySet::NONE;
+                const FUNCTION: ::core::option::Option<&'static Self> = ::core::option::Option::Some(&Self {});
                 async fn run(&self, _: &__S, _: &#runtime::node::Scope) -> Self::Output {
                     ::core::future::pending().await
                 }
-            }
-            #[automatically_derived]
-            #[doc(hidden)]
-            impl #runtime::__private::Function for #ident {
-                const ITSELF: Self = ::core::unreachable!();
-                const REF: &'static Self = ::core::unreachable!();
             }
         };
     }
@@ -167,7 +159,14 @@ pub(crate) fn value(
     };
     let ty = types::ungroup(&block.ty);
     let written = types::ungroup(state);
-    let state = &written.to_token_stream();
+    // No constant can check a state with parameters.
+    let (checked_state, state) = if is_generic(block) {
+        (TokenStream::new(), written.to_token_stream())
+    } else {
+        let state = Ident::new("__State", written.span()).into_token_stream();
+        (checked_state(written, runtime), state)
+    };
+    let state = &state;
     let generics = block
         .generics
         .lt_token
@@ -185,7 +184,7 @@ pub(crate) fn value(
         text: node_name(args, last_name(ty)),
         state_name: last_name(written),
         method: true,
-        checks_sharing: !is_generic(block),
+        checked: !checked_state.is_empty(),
         diagnostics: &block.diagnostics,
     };
     let node_impl = cx.node_impl();
@@ -202,9 +201,22 @@ pub(crate) fn value(
         #(#method_lints)*
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         const _: () = {
+            #checked_state
             #node_impl
             #takes
         };
+    }
+}
+
+/// The state under the name `__State`. If it is not a state, a constant fails, and the name is a type with an error: what uses it is
+/// not reported.
+fn checked_state(written: &Type, runtime: &Runtime) -> TokenStream {
+    let check = runtime.respan(written, quote!(#runtime::__private::is_state));
+    let [alias, state] = ["__Written", "__State"].map(|name| Ident::new(name, written.span()));
+    quote! {
+        type #alias = #written;
+        const __STATE: ::core::primitive::usize = #check::<#alias>();
+        type #state = <#alias as #runtime::__private::Checked<__STATE>>::Type;
     }
 }
 
@@ -249,8 +261,8 @@ struct Cx<'a> {
     /// The name of the state.
     state_name: String,
     method: bool,
-    /// Whether it is the method of a type of which a constant can check whether threads can share it.
-    checks_sharing: bool,
+    /// Whether `__Written` is the state.
+    checked: bool,
     /// The attributes of the implementation.
     diagnostics: &'a [Attribute],
 }
@@ -284,8 +296,17 @@ impl Cx<'_> {
             None => (quote!(()), TokenStream::new()),
         };
         let reads = self.binder().reads(&node.params);
+        // Set where the default does not fit.
         let reads_all = reads_all(&node.params);
-        let unknown_keys = self.binder().unknown_keys(&node.params);
+        let is_default = reads_all == !self.binder().reads_keys(&node.params);
+        let reads_all =
+            (!is_default).then(|| quote!(const READS_ALL: ::core::primitive::bool = #reads_all;));
+        let function = (!self.method).then(|| {
+            quote!(
+                const FUNCTION: ::core::option::Option<&'static Self> =
+                    ::core::option::Option::Some(&Self {});
+            )
+        });
         let policy = self.policy();
         let require = self.require();
         let snapshot = local("state");
@@ -295,7 +316,13 @@ impl Cx<'_> {
         } else {
             quote!(::core::future::pending())
         };
-        let of = runtime.respan(self.written, quote!(#runtime::node::Node<#state>));
+        // As the user wrote it, because rustc shows it where it lists the implementations.
+        let over = if self.checked {
+            quote!(__Written)
+        } else {
+            state.to_token_stream()
+        };
+        let of = runtime.respan(self.written, quote!(#runtime::node::Node<#over>));
         // The future's type has the span of the node's name: rustc reports there that it is not `Send`.
         let future = quote_spanned! {node.call.span()=>
             impl ::core::future::Future<Output = Self::Output> + ::core::marker::Send + '__a
@@ -309,8 +336,8 @@ impl Cx<'_> {
                 type Item = #item;
                 const NAME: &'static ::core::primitive::str = #text;
                 const READS: #runtime::state::KeySet = #reads;
-                const READS_ALL: ::core::primitive::bool = #reads_all;
-                #unknown_keys
+                #reads_all
+                #function
                 #takes
                 #policy
                 #require
@@ -366,7 +393,8 @@ impl Cx<'_> {
         impl_at(ty.span(), accepts)
     }
 
-    /// A constant that fails if threads cannot share the item.
+    /// A constant that fails if threads cannot share the item. Without it, rustc reports `Send` and `Sync` with the types of the
+    /// generated code, and not what to use.
     fn item_check(&self) -> TokenStream {
         let check = |item: &Type| {
             let runtime = self.runtime;
@@ -377,7 +405,7 @@ impl Cx<'_> {
         self.doubtful_item().map_or_else(TokenStream::new, check)
     }
 
-    /// The type of the item. If it cannot be shared, it is a type with an error, and rustc reports nothing that follows.
+    /// The type of the item. If it cannot be shared, it is a type with an error.
     fn shared_item(&self, item: TokenStream) -> TokenStream {
         let runtime = self.runtime;
         match self.doubtful_item() {
@@ -434,11 +462,10 @@ impl Cx<'_> {
             .iter()
             .enumerate()
             .map(|(index, param)| binder.bind(index, param));
-        let call = self.call();
         let call = if node.is_async && !self.on_own_thread() {
-            self.checked(call)
+            self.checked(self.call())
         } else {
-            call
+            self.call()
         };
         let returned = if node.is_async {
             quote!(#call.await)
@@ -513,43 +540,18 @@ impl Cx<'_> {
         }
     }
 
-    /// The future of the node, whose type depends on the checks of the state's keys and of the values from the run. If one fails,
-    /// rustc does not also report that the future is not `Send`. Only for types that may not be: it costs a projection.
+    /// The future of the node, whose type depends on the checks of the values from the run. Without it, rustc reports first that the
+    /// future is not `Send`, and then which value is not.
     fn checked(&self, future: TokenStream) -> TokenStream {
-        let Cx { runtime, state, .. } = self;
-        let params = self.node.params.iter();
-        let mut doubtful = params.filter(|param| types::may_be_unshared(&param.ty));
-        let doubtful_value = doubtful
-            .clone()
-            .any(|param| matches!(param.source, Source::Run));
-        let doubtful_key =
-            doubtful.any(|param| matches!(param.source, Source::Key(_) | Source::KeyOf(..)));
-        let mut future = future;
-        // On its own thread it has a clone of the value, which the thread does not share.
-        if self.checks_sharing && !self.on_own_thread() {
-            let ty = &self.ty;
-            future = quote!({
-                #[allow(unused_imports)]
-                use #runtime::__private::Lacks as _;
-                #runtime::__private::if_shared::<{ #runtime::__private::KeyType::<#ty>::SHARED }, _>(#future)
-            });
+        let runtime = self.runtime;
+        let mut params = self.node.params.iter();
+        let is_doubtful = params
+            .any(|param| matches!(param.source, Source::Run) && types::may_be_unshared(&param.ty));
+        if self.method || !is_doubtful {
+            return future;
         }
-        if self.doubtful_item().is_some() {
-            future = quote!(#runtime::__private::checked::<__ITEM, _>(#future));
-        }
-        // The storage of a generic state is unknown.
-        if doubtful_key && !(self.method && self.generics.is_some()) {
-            let checked_by_state = runtime.respan(
-                self.written,
-                quote!(#runtime::__private::checked_by_state::<#state, _>),
-            );
-            future = quote!(#checked_by_state(#future));
-        }
-        if doubtful_value && !self.method {
-            let takes = self.binder().taken(&self.node.params);
-            future = quote!(#runtime::__private::checked::<{ #takes 0 }, _>(#future));
-        }
-        future
+        let takes = self.binder().taken(&self.node.params);
+        quote!(#runtime::__private::checked::<{ #takes 0 }, _>(#future))
     }
 
     /// Whether binding the parameters can fail, so that the output is a `Result`.

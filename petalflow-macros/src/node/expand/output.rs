@@ -12,8 +12,8 @@ use crate::types;
 impl Cx<'_> {
     /// `type Output = ..;` of `Node`: the return type, in a `Result` if binding the parameters can fail.
     ///
-    /// rustc checks the bound of `Node::Output` and reports a type that cannot be returned. The span of the tokens makes it underline
-    /// that type rather than the whole tuple.
+    /// rustc checks the bound of `Node::Output` and reports a type that cannot be returned. If that type may be inside of a tuple or a
+    /// `Result`, the output is a projection with the span of its tokens, so that rustc underlines that type and not the whole.
     pub(super) fn output(&self) -> TokenStream {
         let (runtime, node) = (self.runtime, self.node);
         if !node.usable {
@@ -34,14 +34,20 @@ impl Cx<'_> {
         let Some(output) = &node.output else {
             return quote!(type Output = #ty;);
         };
-        let culprit = self.culprit(output);
-        let as_itself = if self.doubtful_member().is_some() {
-            quote!(as #runtime::__private::Checked<__OUTPUT>>::Type;)
-        } else {
-            quote!(as #runtime::__private::Itself>::Type;)
+        let Some(culprit) = self.culprit(output) else {
+            let begin = runtime.respan(&output.tokens(), quote!(type Output =));
+            let end = runtime.respan(&output.tokens(), quote!(;));
+            return quote!(#begin #ty #end);
+        };
+        let check = match self.doubtful_member() {
+            Some(_) => quote!(__OUTPUT),
+            None => quote!(0),
         };
         let begin = runtime.respan(&culprit, quote!(type Output = <));
-        let end = runtime.respan(&culprit, as_itself);
+        let end = runtime.respan(
+            &culprit,
+            quote!(as #runtime::__private::Checked<#check>>::Type;),
+        );
         quote!(#begin #ty #end)
     }
 
@@ -104,20 +110,19 @@ impl Cx<'_> {
         None
     }
 
-    /// The member to underline if one cannot be returned: the first that does not have the name of a key of the state, where the
-    /// last member may be a route.
-    fn culprit(&self, output: &Returned) -> TokenStream {
-        match output {
-            Returned::Unit(_) | Returned::One(_) => output.tokens(),
-            Returned::Tuple(_, members) => {
-                let odd = self.odd_member(members);
-                odd.map_or_else(|| output.tokens(), |(odd, _)| self.culprit(odd))
-            }
+    /// The part to underline if the output cannot be returned: the first member that does not have the name of a key of the state, or
+    /// the error. `None` for the whole, or if all are keys.
+    fn culprit(&self, output: &Returned) -> Option<TokenStream> {
+        let part = match output {
+            Returned::Unit(_) | Returned::One(_) => return None,
+            Returned::Tuple(_, members) => self.odd_member(members)?.0,
             Returned::Wrapped(_, inner, error) => match error {
-                Some(error) if self.is_key(inner) => quote!(#error),
-                _ => self.culprit(inner),
+                Some(error) if self.is_key(inner) => return Some(quote!(#error)),
+                _ if self.is_key(inner) => return None,
+                _ => inner,
             },
-        }
+        };
+        self.culprit(part).or_else(|| Some(part.tokens()))
     }
 
     /// Whether the type has the name of a key of the state, or consists of such types.

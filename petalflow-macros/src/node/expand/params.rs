@@ -6,7 +6,7 @@ use syn::spanned::Spanned as _;
 use syn::{Index, Type};
 
 use super::super::model::{Param, Shape, Source};
-use crate::paths::{Runtime, local, local_at, name, route_hash};
+use crate::paths::{Runtime, local, local_at, name};
 
 /// Generates the code that binds parameters. That code reads the variables `state` (the snapshot) and `scope` (the run), and defines
 /// `value0`, `value1` and so on.
@@ -34,12 +34,12 @@ pub(crate) fn reads_all(params: &[Param]) -> bool {
         .any(|param| matches!(param.source, Source::State))
 }
 
-/// The hashes of the keys that are named by parameters.
+/// The names of the keys that are named by parameters.
 fn named(params: &[Param]) -> Vec<TokenStream> {
     let named = params.iter().filter_map(|param| match param.source {
         Source::Key(_) => {
-            let (cfgs, hash) = (&param.cfgs, route_hash(&name(&param.ident)));
-            Some(quote!(#cfgs #hash))
+            let (cfgs, name) = (&param.cfgs, name(&param.ident));
+            Some(quote!(#cfgs #name))
         }
         _ => None,
     });
@@ -52,7 +52,6 @@ impl Binder<'_> {
         let Binder { runtime, state, .. } = self;
         let named = named(params);
         let typed = params.iter().filter_map(|param| match &param.source {
-            Source::KeyOf(..) if self.declares => Some(key_index(param).into_token_stream()),
             Source::KeyOf(key, _) => {
                 Some(runtime.item_of(key, &quote!(#runtime::__private::KeyOf<#state>), "INDEX"))
             }
@@ -62,39 +61,16 @@ impl Binder<'_> {
         let named = if named.is_empty() {
             quote!(#runtime::state::KeySet::NONE)
         } else {
-            // A type that is not a state is reported at its name, not here.
-            quote!({
-                #[allow(unused_imports)]
-                use #runtime::__private::NoNames as _;
-                #runtime::state::KeyMeta::hashed(#runtime::__private::Names::<#state>::KEYS, &[#(#named),*])
-            })
+            quote!(#runtime::__private::keys_named::<#state>(&[#(#named),*]))
         };
-        if typed.is_empty() {
-            named
-        } else {
-            quote!((#named) #(.with(#typed))*)
-        }
+        quote!(#named #(.with(#typed))*)
     }
 
-    /// The constant of `Node` that says whether a parameter reads a key that the state does not have. Not of a node with an item:
-    /// only for one without an item it is in doubt whether such a parameter is the item.
-    pub(crate) fn unknown_keys(&self, params: &[Param]) -> TokenStream {
-        let Binder { runtime, state, .. } = self;
-        let named = named(params);
-        if named.is_empty()
-            || params
-                .iter()
-                .any(|param| matches!(param.source, Source::Item(_)))
-        {
-            return TokenStream::new();
-        }
-        quote! {
-            const UNKNOWN_KEYS: ::core::primitive::bool = {
-                #[allow(unused_imports)]
-                use #runtime::__private::NoNames as _;
-                #runtime::state::KeyMeta::lack(#runtime::__private::Names::<#state>::KEYS, &[#(#named),*])
-            };
-        }
+    /// Whether a parameter reads a key, as far as the macro knows: not if it has `#[cfg]`.
+    pub(crate) fn reads_keys(&self, params: &[Param]) -> bool {
+        params.iter().any(|param| {
+            matches!(param.source, Source::Key(_) | Source::KeyOf(..)) && param.cfgs.is_empty()
+        })
     }
 
     /// Statements that add the values that the run must have to the variable `requirements`.
@@ -109,21 +85,6 @@ impl Binder<'_> {
             quote!(#cfgs #require(#requirements);)
         });
         requires.collect()
-    }
-
-    /// Constants with the indices of the keys that are named by their types. What else depends on such a key names this constant,
-    /// so that a type that is not a key is one error.
-    pub(crate) fn key_indices(&self, params: &[Param]) -> TokenStream {
-        let Binder { runtime, state, .. } = self;
-        let indices = params.iter().filter_map(|param| {
-            let Source::KeyOf(key, _) = &param.source else {
-                return None;
-            };
-            let (cfgs, name) = (&param.cfgs, key_index(param));
-            let index = runtime.item_of(key, &quote!(#runtime::__private::KeyOf<#state>), "INDEX");
-            Some(quote!(#cfgs const #name: ::core::primitive::usize = #index;))
-        });
-        indices.filter(|_| self.declares).collect()
     }
 
     /// Constants with the functions of `Extract` for each value from the run. With one item for both functions, a type that
@@ -273,12 +234,6 @@ impl Binder<'_> {
         let snapshot = local("state");
         if let Source::KeyOf(key, _) = &param.source {
             let state = self.state;
-            let state = if self.declares {
-                let index = key_index(param);
-                quote!(<#state as #runtime::__private::Checked<#index>>::Type)
-            } else {
-                quote!(#state)
-            };
             let get = runtime.item_of(key, &quote!(#runtime::__private::KeyOf<#state>), "get");
             return quote_spanned!(key.span()=> *#get(#snapshot));
         }
@@ -297,12 +252,6 @@ pub(crate) fn is_context(ty: &Type) -> bool {
 fn take(param: &Param) -> Ident {
     let name = name(&param.ident).to_uppercase();
     Ident::new(&format!("__TAKE_{name}"), Span::call_site())
-}
-
-/// The constant for the index of a key that is named by its type.
-fn key_index(param: &Param) -> Ident {
-    let name = name(&param.ident).to_uppercase();
-    Ident::new(&format!("__KEY_{name}"), Span::call_site())
 }
 
 /// A function of `Extract`.

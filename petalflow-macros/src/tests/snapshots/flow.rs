@@ -25,49 +25,38 @@ pub struct WriteEssay;
 #[allow(long_running_const_eval, unused_qualifications)]
 const _: () = {
     use petalflow::__private::flow as __petalflow;
-    #[allow(unused_imports)]
-    use __petalflow::{END, START};
-    type __WrittenState = Essay;
-    const __STATE: ::core::primitive::usize = {
-        let _: <__WrittenState as __petalflow::IsState>::State;
+    type __Written = Essay;
+    const __STATE: ::core::primitive::usize = __petalflow::is_state::<__Written>();
+    type __OfNodes = <__Written as __petalflow::Proven<__STATE>>::Type;
+    #[allow(unused_parens)]
+    const __ARE_NODES: ::core::primitive::usize = {
+        __petalflow::is_node::<__OfNodes, (write)>();
+        __petalflow::is_node::<__OfNodes, (critique)>();
         0
     };
-    trait __Over {
-        type State;
+    type __State = <__OfNodes as __petalflow::Proven<__ARE_NODES>>::Type;
+    enum __Nodes {}
+    #[allow(unused_parens)]
+    impl __petalflow::Upto4<WriteEssay, __State> for __Nodes {
+        type Below = ();
+        type Rest = ();
+        type A0 = __petalflow::FunctionArm<(write)>;
+        type A1 = __petalflow::FunctionArm<(critique)>;
+        type A2 = __petalflow::NoArm;
+        type A3 = __petalflow::NoArm;
     }
-    impl __Over for WriteEssay {
-        type State = __WrittenState;
-    }
-    type __ValidState = <__WrittenState as petalflow::__private::Checked<__STATE>>::Type;
-    const __NODES_CHECKED: ::core::primitive::usize = {
-        let _: <write as __petalflow::NodeOver<__ValidState>>::Arm;
-        let _: <critique as __petalflow::NodeOver<__ValidState>>::Arm;
-        0
-    };
-    type __State = <__ValidState as petalflow::__private::Checked<
-        __NODES_CHECKED,
-    >>::Type;
-    #[allow(deprecated)]
-    const __SPECS_0: [__petalflow::Spec; 2] = [
-        <write as __petalflow::NodeOver<__State>>::SPEC,
-        <critique as __petalflow::NodeOver<__State>>::SPEC,
-    ];
     const __NAMES: &[&::core::primitive::str; 2] = &["write", "critique"];
     const __SPECS: &[__petalflow::Spec; 2] = &__petalflow::concat_specs(
-        &[&__SPECS_0],
+        &[<__Nodes as __petalflow::Upto4<WriteEssay, __State>>::SPECS],
         __NAMES,
         &[],
     );
-    #[allow(dead_code)]
-    const __START: ::core::primitive::u32 = 2;
-    #[allow(dead_code)]
-    const __END: ::core::primitive::u32 = 3;
     ///0: write, 1: critique
     const __EDGES: &[__petalflow::EdgeRow] = &[
-        __petalflow::EdgeRow::plain(__START, 0),
+        __petalflow::EdgeRow::plain(__petalflow::START, 0),
         __petalflow::EdgeRow::plain(0, 1),
         __petalflow::EdgeRow::route(1, 0, "Revise"),
-        __petalflow::EdgeRow::route(1, __END, "Publish"),
+        __petalflow::EdgeRow::route(1, __petalflow::END, "Publish"),
     ];
     const __GRAPH: __petalflow::GraphTable = __petalflow::GraphTable {
         flow: "WriteEssay",
@@ -87,11 +76,7 @@ const _: () = {
     };
     /// The keys and routes of the nodes.
     const __NODES: &[__petalflow::NodeFacts<'static>; 2] = &__petalflow::facts(__SPECS);
-    #[allow(unused_imports)]
-    const __KEYS: &[__petalflow::KeyFacts<'static>] = {
-        use __petalflow::NoKeys as _;
-        __petalflow::KeysOf::<__WrittenState>::KEYS
-    };
+    const __KEYS: &[__petalflow::KeyFacts<'static>] = __petalflow::keys::<__State>();
     const _: () = __petalflow::distinct_names(__SPECS, __NAMES, __GRAPH.ids);
     /// The analysis of the graph.
     const __TABLES: __petalflow::Tables<'static> = __petalflow::Tables {
@@ -182,64 +167,24 @@ const _: () = {
         use __petalflow::{
             DeliversNothing as _, DeliversSomething as _, DeliversUnknown as _,
         };
-        #[allow(non_camel_case_types)]
-        enum __Node_0 {}
-        impl __petalflow::Named for __Node_0 {
-            type Node = write;
-        }
-        #[allow(non_camel_case_types)]
-        enum __Node_1 {}
-        impl __petalflow::Named for __Node_1 {
-            type Node = critique;
-        }
         #[allow(dead_code, unused, clippy::all, clippy::pedantic)]
         fn __items() {
             <_ as __petalflow::AcceptsItem<
                 _,
             >>::fits(
                 (&&&__petalflow::probe::<
-                    <WriteEssay as __Over>::State,
-                    __petalflow::FromNode<<__Node_1 as __petalflow::Named>::Node>,
-                    <__Node_0 as __petalflow::Named>::Node,
+                    __State,
+                    __petalflow::FromNode<critique>,
+                    write,
                     __petalflow::kinds::Route<18195357587831266473u64>,
                 >())
                     .sent(),
             );
         }
     };
-    enum __All {}
-    #[allow(deprecated)]
-    impl __petalflow::Upto4<WriteEssay, __WrittenState> for __All
-    where
-        for<'__b> __WrittenState: petalflow::__private::flow::StateFor<'__b>,
-    {
-        const WIDTH: ::core::primitive::u32 = 1;
-        const FIRST: ::core::primitive::u32 = 0;
-        type Below = ();
-        type Rest = ();
-        type A0 = <write as __petalflow::NodeOver<__State>>::Arm;
-        type A1 = <critique as __petalflow::NodeOver<__State>>::Arm;
-        type A2 = __petalflow::NoArm;
-        type A3 = __petalflow::NoArm;
-    }
-    fn __step<'a>(
-        __flow: &'a WriteEssay,
-        __node: ::core::primitive::u32,
-        __task: &'a mut __petalflow::Step<'_, __WrittenState>,
-    ) -> impl ::core::future::Future<
-        Output = ::core::result::Result<(), __petalflow::BoxError>,
-    > + ::core::marker::Send + 'a
-    where
-        for<'__b> __WrittenState: petalflow::__private::flow::StateFor<'__b>,
-    {
-        __petalflow::upto4::<__All, WriteEssay, __WrittenState>(__flow, __node, __task)
-    }
     #[automatically_derived]
-    impl petalflow::Flow for WriteEssay
-    where
-        for<'__b> __WrittenState: petalflow::__private::flow::StateFor<'__b>,
-    {
-        type State = __WrittenState;
+    impl petalflow::Flow for WriteEssay {
+        type State = __State;
         fn name(&self) -> &::core::primitive::str {
             __GRAPH.flow
         }
@@ -255,39 +200,24 @@ const _: () = {
         fn step<'a>(
             &'a self,
             __node: ::core::primitive::u32,
-            __task: &'a mut petalflow::__private::flow::Step<'_, __WrittenState>,
+            __task: &'a mut petalflow::__private::flow::Step<'_, __State>,
         ) -> impl ::core::future::Future<
             Output = ::core::result::Result<(), petalflow::BoxError>,
         > + ::core::marker::Send + 'a {
-            __step(self, __node, __task)
-        }
-    }
-    #[automatically_derived]
-    impl __petalflow::Subflow for WriteEssay
-    where
-        for<'__b> __WrittenState: petalflow::__private::flow::StateFor<'__b>,
-    {
-        fn fresh() -> Self {
-            Self
+            __petalflow::upto4::<__Nodes, WriteEssay, __State>(self, __node, __task)
         }
     }
     #[allow(dead_code, private_bounds, unreachable_pub)]
-    impl WriteEssay
-    where
-        for<'__b> __WrittenState: petalflow::__private::flow::StateFor<'__b>,
-    {
+    impl WriteEssay {
         /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
         #[allow(clippy::self_named_constructors)]
         pub fn run(
-            __petalflow_input: impl __petalflow::InputOf<__WrittenState>,
+            __petalflow_input: impl __petalflow::InputOf<__State>,
         ) -> __petalflow::Run<Self> {
             Self::new().run(__petalflow_input)
         }
     }
-    impl WriteEssay
-    where
-        for<'__b> __WrittenState: petalflow::__private::flow::StateFor<'__b>,
-    {
+    impl WriteEssay {
         /// A launch of the flow, for limits, managed values and middleware.
         pub fn new() -> petalflow::Launch<Self> {
             static __FLOW: ::std::sync::OnceLock<::std::sync::Arc<WriteEssay>> = ::std::sync::OnceLock::new();

@@ -12,36 +12,29 @@ async fn write(topic: &str) -> EssayDraft {
     clippy::empty_structs_with_brackets
 )]
 struct write {}
-#[allow(clippy::all, clippy::pedantic, clippy::nursery)]
-const _: () = {
-    type __PetalflowState = Essay;
+#[allow(non_upper_case_globals, clippy::all, clippy::pedantic, clippy::nursery)]
+const __node_write: () = {
+    type __Written = Essay;
+    const __STATE: ::core::primitive::usize = ::petalflow::__private::is_state::<
+        __Written,
+    >();
+    type __State = <__Written as ::petalflow::__private::Checked<__STATE>>::Type;
     #[automatically_derived]
     #[doc(hidden)]
-    impl ::petalflow::node::Node<__PetalflowState> for write {
-        type Output = <EssayDraft as ::petalflow::__private::Itself>::Type;
+    impl ::petalflow::node::Node<__Written> for write {
+        type Output = EssayDraft;
         type Item = ();
         const NAME: &'static ::core::primitive::str = "write";
-        const READS: ::petalflow::state::KeySet = {
-            #[allow(unused_imports)]
-            use ::petalflow::__private::NoNames as _;
-            ::petalflow::state::KeyMeta::hashed(
-                ::petalflow::__private::Names::<__PetalflowState>::KEYS,
-                &[5912253781582851172u64],
-            )
-        };
-        const READS_ALL: ::core::primitive::bool = false;
-        const UNKNOWN_KEYS: ::core::primitive::bool = {
-            #[allow(unused_imports)]
-            use ::petalflow::__private::NoNames as _;
-            ::petalflow::state::KeyMeta::lack(
-                ::petalflow::__private::Names::<__PetalflowState>::KEYS,
-                &[5912253781582851172u64],
-            )
-        };
+        const READS: ::petalflow::state::KeySet = ::petalflow::__private::keys_named::<
+            __State,
+        >(&["topic"]);
+        const FUNCTION: ::core::option::Option<&'static Self> = ::core::option::Option::Some(
+            &Self {},
+        );
         #[allow(unused_variables)]
         fn run<'__a>(
             &'__a self,
-            __petalflow_state: &'__a __PetalflowState,
+            __petalflow_state: &'__a __State,
             __petalflow_scope: &'__a ::petalflow::node::Scope,
         ) -> impl ::core::future::Future<
             Output = Self::Output,
@@ -49,11 +42,5 @@ const _: () = {
             let __petalflow_value0: &str = &(*__petalflow_state).topic;
             write(__petalflow_value0)
         }
-    }
-    #[automatically_derived]
-    #[doc(hidden)]
-    impl ::petalflow::__private::Function for write {
-        const ITSELF: Self = Self {};
-        const REF: &'static Self = &Self::ITSELF;
     }
 };

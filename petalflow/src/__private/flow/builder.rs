@@ -122,12 +122,6 @@ pub use crate::__forward_launch as forward_launch;
 )]
 pub trait HasValue<Value> {}
 
-/// The launch of a flow with node values, for the field of its builder. With a lifetime, because rustc reports a bound without
-/// parameters that does not hold, as for a type that is not a state. That error is reported at the user's type.
-pub trait Launches<'a> {
-    type Launch;
-}
-
 /// A store can contain the threads of the flow. The store is a parameter, because rustc reports a bound without parameters
 /// that does not hold, as for a state that cannot be stored. `Flow` is not a supertrait for the same reason.
 pub trait KeptBy<S>: Sized {

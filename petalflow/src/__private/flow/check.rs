@@ -121,6 +121,10 @@ pub const fn node(checked: &Checked, index: u32, first: u32, plain: bool) {
 /// Reports the mistakes of a node except those of its routes, and of the first edge to it.
 #[track_caller]
 pub const fn routed(checked: &Checked, index: u32, first: u32) {
+    if checked.specs[index as usize].lacks_value {
+        let text = messages::value_undeclared(checked.nodes[index as usize].name);
+        panic!("{}", messages::coded(Rule::NotANode, &text).as_str());
+    }
     if let Items::Unused = checked.items[checked.edges.len() + index as usize] {
         item_mismatch(&messages::items_unused(checked.nodes[index as usize].name));
     }

@@ -7,14 +7,18 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::marker::PhantomData;
 
+use super::{BROKEN, Spec};
 use crate::error::BoxError;
 use crate::flow::Step;
-use crate::node::{FnNode, Output};
+use crate::node::{Node, Output, node_spec};
 use crate::state::State;
 
 /// A node, or a range of nodes, of the flow `F`. `T` is the result of a run.
 pub trait Arm<F, S, T>: 'static {
     type Output;
+
+    /// The properties that its type determines.
+    const SPEC: Spec;
 
     /// Runs it.
     fn call<'a>(
@@ -32,22 +36,65 @@ pub trait Arm<F, S, T>: 'static {
         S: State;
 }
 
+/// The properties of a node, without its name in the flow.
+const fn spec<S: State, N: Node<S>>(lacks_value: bool) -> Spec {
+    Spec {
+        node: node_spec!(S, N::Output, name: N::NAME, reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC, broken: false),
+        require: N::require,
+        lacks_value,
+    }
+}
+
 /// An annotated function.
 #[derive(Debug)]
 pub struct FunctionArm<N>(PhantomData<N>);
 
-impl<F, S: State, N: FnNode<S>> Arm<F, S, ()> for FunctionArm<N> {
+impl<F, S: State, N: Node<S>> Arm<F, S, ()> for FunctionArm<N> {
     type Output = N::Output;
+    const SPEC: Spec = spec::<S, N>(N::FUNCTION.is_none());
 
     fn call<'a>(
         _: &'a F,
         _: u32,
         step: &'a mut Step<'_, S>,
     ) -> impl Future<Output = N::Output> + Send + 'a {
-        N::REF.run(step.state(), step.scope())
+        const { function::<S, N>() }.run(step.state(), step.scope())
     }
 
     fn finish(output: N::Output, step: &mut Step<'_, S>) -> Result<(), BoxError> {
+        output.apply(step.effects())
+    }
+}
+
+/// The checks of the flow report a node that is not a function.
+const fn function<S: State, N: Node<S>>() -> &'static N {
+    N::FUNCTION.expect("the flow declares the values of its nodes")
+}
+
+/// A node value: where the flow `F` has it.
+pub trait Field<F>: 'static {
+    type Node;
+
+    fn get(flow: &F) -> &Self::Node;
+}
+
+/// The arm of a node value.
+#[derive(Debug)]
+pub struct ValueArm<V>(PhantomData<V>);
+
+impl<F: Sync + 'static, S: State, V: Field<F, Node: Node<S>>> Arm<F, S, ()> for ValueArm<V> {
+    type Output = <V::Node as Node<S>>::Output;
+    const SPEC: Spec = spec::<S, V::Node>(false);
+
+    fn call<'a>(
+        flow: &'a F,
+        _: u32,
+        step: &'a mut Step<'_, S>,
+    ) -> impl Future<Output = Self::Output> + Send + 'a {
+        V::get(flow).run(step.state(), step.scope())
+    }
+
+    fn finish(output: Self::Output, step: &mut Step<'_, S>) -> Result<(), BoxError> {
         output.apply(step.effects())
     }
 }
@@ -56,8 +103,10 @@ impl<F, S: State, N: FnNode<S>> Arm<F, S, ()> for FunctionArm<N> {
 #[derive(Debug)]
 pub enum NoArm {}
 
+#[diagnostic::do_not_recommend]
 impl<F, S: State, T> Arm<F, S, T> for NoArm {
     type Output = Infallible;
+    const SPEC: Spec = BROKEN;
 
     fn call<'a>(
         _: &'a F,
@@ -76,10 +125,12 @@ impl<F, S: State, T> Arm<F, S, T> for NoArm {
 #[derive(Debug)]
 pub struct RangeArm<C>(PhantomData<C>);
 
+#[diagnostic::do_not_recommend]
 impl<F: Sync + 'static, S: State, C: Upto32<F, S, Rest = Option<u32>>> Arm<F, S, Option<u32>>
     for RangeArm<C>
 {
     type Output = Result<Option<u32>, BoxError>;
+    const SPEC: Spec = BROKEN;
 
     fn call<'a>(
         flow: &'a F,
@@ -156,12 +207,14 @@ macro_rules! dispatch {
     ($function:ident $trait:ident $($index:literal $arm:ident)*) => {
         pub trait $trait<F, S>: 'static {
             /// The number of nodes of one arm.
-            const WIDTH: u32;
+            const WIDTH: u32 = 1;
             /// The first arm.
-            const FIRST: u32;
+            const FIRST: u32 = 0;
             type Below: Below;
             type Rest: End;
             $(type $arm: Arm<F, S, Self::Below>;)*
+            /// The properties of the arms.
+            const SPECS: &'static [Spec] = &[$(<Self::$arm as Arm<F, S, Self::Below>>::SPEC),*];
         }
 
         // Inlined, so that it is compiled beside the nodes.

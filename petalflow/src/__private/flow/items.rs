@@ -34,11 +34,6 @@ pub struct FromNode<N>(PhantomData<N>);
 #[derive(Debug)]
 pub struct FromOut<O>(PhantomData<O>);
 
-/// Names the type of a node.
-pub trait Named {
-    type Node;
-}
-
 /// The kinds of edges that deliver items: `each`, a route by the hash of its name, a route with `each`, `catch`.
 pub mod kinds {
     use std::marker::PhantomData;

@@ -6,16 +6,14 @@ mod dispatch;
 mod interrupt_points;
 mod items;
 mod sub;
+mod values;
 
-use std::future::Future;
-use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
 use petalflow_graph::{
     Edge, Graph, JoinIdx, MAX_KEYS, Rule, Source, Target, Via, When, messages, same,
 };
 
-use crate::node::node_spec;
 use crate::policy::Policy;
 use crate::state::KeyMeta;
 
@@ -24,14 +22,14 @@ pub use petalflow_graph::{
     Tables, Transition, Verdict, dot, kind, mermaid, topology, verdicts,
 };
 
-pub use super::{IsState, KeyOf};
+pub use super::{Checked as Proven, KeyOf, is_node, is_state, shared};
 pub use crate::delivery::{ItemProbe, NoItemCodec};
 pub use crate::error::BoxError;
-pub use crate::flow::{END, Flow, HasFlow, START, Step};
+pub use crate::flow::{Flow, HasFlow, Step};
 pub use crate::interrupt::Guard;
 pub use crate::launch::Launch;
 pub use crate::middleware::RunMiddleware;
-pub use crate::node::{AcceptsItem, Effects, FnNode, Key, Node, Output, Requirements, Scope};
+pub use crate::node::{AcceptsItem, Effects, Key, Node, Output, Requirements, Scope};
 pub use crate::plan::{ExecutionPlan, InterruptPoint, NodeSpec};
 pub use crate::policy::node_policy::NodePolicy;
 pub use crate::run::Run;
@@ -39,17 +37,21 @@ pub use crate::state::{InputOf, KeySet, State};
 pub use crate::subflow::subflow;
 pub use crate::thread::Threads;
 
-pub use builder::{HasValue, KeptBy, Launches, RunsAtOnce, forward_launch};
+pub use builder::{HasValue, KeptBy, RunsAtOnce, forward_launch};
 pub use check::{Checked, Items, arm, edge, items, node, route, routed};
 pub use dispatch::{
-    Arm, FunctionArm, NoArm, RangeArm, Upto4, Upto16, Upto32, upto4, upto16, upto32,
+    Arm, Field, FunctionArm, NoArm, RangeArm, Upto4, Upto16, Upto32, ValueArm, upto4, upto16,
+    upto32,
 };
 pub use interrupt_points::{guard_read, guarded, key_named, no_guard};
 pub use items::{
-    DeliversNothing, DeliversSomething, DeliversUnknown, FromNode, ItemsOf, Named, Receiver, Sent,
-    kinds, probe, probe_out, sender,
+    DeliversNothing, DeliversSomething, DeliversUnknown, FromNode, ItemsOf, Receiver, Sent, kinds,
+    probe, probe_out, sender,
 };
-pub use sub::{Subflow, of_out, once, require_subflow, with_values};
+pub use sub::{
+    InputOfFlow, StateOf, Subflow, fresh, is_flow, of_out, once, require_subflow, with_values,
+};
+pub use values::NodeValues;
 
 /// A node in the table of a flow.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +59,8 @@ pub struct Spec {
     pub node: NodeSpec,
     /// Collects what the node needs from the run.
     pub require: fn(&mut Requirements<'_>),
+    /// Whether the flow names it as a function, and it is a value.
+    pub lacks_value: bool,
 }
 
 /// A node of which nothing is known, because an error about it was reported. It writes all keys, so that nothing else is
@@ -72,11 +76,12 @@ pub const BROKEN: Spec = Spec {
         ..NodeSpec::NONE
     },
     require: |_| {},
+    lacks_value: false,
 };
 
 /// The specs in one table, each with the name of its node in the graph: the name in the flow if the flow declares the node
-/// (`declared` has their indices, ascending), else the name of the annotated function. They come in chunks: rustc takes
-/// quadratic time for long lists.
+/// (`declared` has their indices, ascending), else the name of the annotated function. They come in the lists of the
+/// dispatch, of which the last one can have empty arms.
 pub const fn concat_specs<const N: usize>(
     chunks: &[&[Spec]],
     names: &[&'static str; N],
@@ -86,7 +91,7 @@ pub const fn concat_specs<const N: usize>(
     let (mut chunk, mut at, mut next) = (0, 0, 0);
     while chunk < chunks.len() {
         let mut i = 0;
-        while i < chunks[chunk].len() {
+        while i < chunks[chunk].len() && at < N {
             all[at] = chunks[chunk][i];
             if next < declared.len() && declared[next] as usize == at {
                 all[at].node.facts.name = names[at];
@@ -146,28 +151,16 @@ pub const fn facts<const N: usize>(specs: &[Spec; N]) -> [NodeFacts<'static>; N]
     facts
 }
 
-/// The facts of the keys of a state. Its constant has precedence over that of [`NoKeys`], which applies if the type is not a
-/// state. Another error reports that.
-#[derive(Debug)]
-pub struct KeysOf<S>(PhantomData<S>);
-
-impl<S: State> KeysOf<S> {
-    const ALL: &'static [KeyFacts<'static>; MAX_KEYS] = &facts_of_keys(S::KEYS);
-    pub const KEYS: &'static [KeyFacts<'static>] = Self::ALL
+/// The facts of the keys of a state.
+pub const fn keys<S: State>() -> &'static [KeyFacts<'static>] {
+    const { &facts_of_keys(S::KEYS) }
         .split_at(if S::KEYS.len() < MAX_KEYS {
             S::KEYS.len()
         } else {
             MAX_KEYS
         })
-        .0;
+        .0
 }
-
-/// No keys.
-pub trait NoKeys {
-    const KEYS: &'static [KeyFacts<'static>] = &[];
-}
-
-impl<S> NoKeys for KeysOf<S> {}
 
 const fn facts_of_keys(keys: &'static [KeyMeta]) -> [KeyFacts<'static>; MAX_KEYS] {
     let mut facts = [KeyFacts::new(""); MAX_KEYS];
@@ -179,7 +172,13 @@ const fn facts_of_keys(keys: &'static [KeyMeta]) -> [KeyFacts<'static>; MAX_KEYS
     facts
 }
 
-/// An edge in the table of a flow. Its ends are numbers: first the nodes, then the joins, then START and END. Its kind is a
+/// The start of a flow as an end of an edge.
+pub const START: u32 = u32::MAX - 1;
+
+/// The end of a flow as an end of an edge.
+pub const END: u32 = u32::MAX;
+
+/// An edge in the table of a flow. Its ends are numbers: first the nodes, then the joins; [`START`] and [`END`]. Its kind is a
 /// constant of [`kind`].
 #[derive(Clone, Copy, Debug)]
 pub struct EdgeRow {
@@ -366,101 +365,9 @@ impl GraphTable {
     }
 }
 
-/// An annotated function that is a node over `S`. One constant of a flow checks its nodes, and all other code depends on it.
-#[diagnostic::on_unimplemented(
-    message = "PF025: `{Self}` is not a node over `{S}`",
-    label = "not a node over `{S}`",
-    note = "annotate the function with `#[node({S})]`; a node value is declared with `node name: Type = value;`, another flow with `node name: Flow {{ in: .., out: .. }};`"
-)]
-pub trait NodeOver<S> {
-    /// The properties that its type determines.
-    #[doc(hidden)]
-    const SPEC: Spec;
-    /// The arm in the dispatch.
-    #[doc(hidden)]
-    type Arm;
-}
-
-#[diagnostic::do_not_recommend]
-impl<S: State, N: FnNode<S>> NodeOver<S> for N {
-    const SPEC: Spec = Spec {
-        node: node_spec!(S, N::Output, name: N::NAME, reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC, broken: N::UNKNOWN_KEYS),
-        require: N::require,
-    };
-    type Arm = FunctionArm<N>;
-}
-
-/// A node value over `S`.
-#[diagnostic::on_unimplemented(
-    message = "PF025: `{Self}` is not a node over `{S}`",
-    label = "not a node over `{S}`",
-    note = "annotate its `impl` block with `#[node({S})]`; a flow is a node with `{{ in: .., out: .. }}` behind its name",
-    note = "a type with a key as its parameter, such as `Llm<{S}Messages>`, is a node only for a key whose value is of the type that its documentation names"
-)]
-pub trait ValueOver<S> {
-    /// The properties that its type determines.
-    #[doc(hidden)]
-    const SPEC: Spec;
-    /// For the check that names this type.
-    #[doc(hidden)]
-    type Arm;
-}
-
-#[diagnostic::do_not_recommend]
-impl<S: State, N: Node<S>> ValueOver<S> for N {
-    const SPEC: Spec = Spec {
-        node: node_spec!(S, N::Output, name: "", reads: N::READS, all: N::READS_ALL, takes: N::TAKES_ITEM, policy: N::POLICY, item: N::ITEM_CODEC, broken: N::UNKNOWN_KEYS),
-        require: N::require,
-    };
-    type Arm = ();
-}
-
-/// A call of a node value. The inherent method has precedence over that of [`NoCall`], which applies if the value is not a node.
-#[derive(Debug)]
-pub struct Call<'a, S, N>(&'a N, PhantomData<fn(S)>);
-
-impl<'a, S, N> Call<'a, S, N> {
-    pub fn of(node: &'a N) -> Self {
-        Call(node, PhantomData)
-    }
-}
-
-impl<'a, S: State, N: Node<S>> Call<'a, S, N> {
-    pub fn call(
-        self,
-        step: &'a mut Step<'_, S>,
-    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
-        async move {
-            let output = self.0.run(step.state(), step.scope()).await;
-            output.apply(step.effects())
-        }
-    }
-}
-
-/// The call of a value that is not a node.
-pub trait NoCall: Sized {
-    fn call<T>(self, _: T) -> std::future::Pending<Result<(), BoxError>> {
-        std::future::pending()
-    }
-}
-
-impl<S, N> NoCall for Call<'_, S, N> {}
-
-/// A conditional bound for a state: `where Essay: State` would be an error if the type is not a state.
-pub trait StateFor<'a>: State {}
-
-impl<S: State> StateFor<'_> for S {}
-
 /// A launch of a flow without node values. All runs share one instance.
 pub fn launch<F: Flow>(shared: &OnceLock<Arc<F>>, flow: F) -> Launch<F> {
     Launch::shared(Arc::clone(shared.get_or_init(|| Arc::new(flow))))
-}
-
-/// A node value that was given.
-pub fn given<T>(value: &Option<Arc<T>>) -> &T {
-    value
-        .as_deref()
-        .expect("the builder has no `run` before every node value is given")
 }
 
 /// The value of an optional key.

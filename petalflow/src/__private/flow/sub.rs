@@ -16,9 +16,25 @@ use crate::state::{KeyMeta, KeySet, State};
     label = "not a flow, or one with a node value that must be given",
     note = "a sub-flow is made by `flow!`; a node value without a default is set with `values: |flow| flow.name(..)` beside `in` and `out`"
 )]
-pub trait Subflow: Flow {
-    /// A new instance.
-    fn fresh() -> Self;
+pub trait Subflow: Flow + Default {}
+
+#[diagnostic::do_not_recommend]
+impl<F: Flow + Default> Subflow for F {}
+
+/// Fails to compile if the type is not a flow. Generated code depends on the result, so that this is one error.
+pub const fn is_flow<F: Flow>() -> usize {
+    0
+}
+
+/// The state of a sub-flow.
+pub type StateOf<F> = <F as Flow>::State;
+
+/// The input of a sub-flow.
+pub type InputOfFlow<F> = <StateOf<F> as State>::Input;
+
+/// A new instance of a sub-flow.
+pub fn fresh<F: Subflow>() -> F {
+    F::default()
 }
 
 /// The flow of a launch, with the node values that it sets.
@@ -36,6 +52,7 @@ pub const fn of_out<S: State, A, O: Output<S>, F: Fn(A) -> O>(
     Spec {
         node: node_spec!(S, O, name: "", reads: KeyMeta::named(S::KEYS, reads), all: true, takes: takes.is_some(), policy: Policy::NONE, item: match takes { Some(item) => item, None => None }, broken: false),
         require,
+        lacks_value: false,
     }
 }
 

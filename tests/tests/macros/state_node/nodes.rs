@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use petalflow::node::{Extract, FnNode, Key, Node, Output, Scope};
+use petalflow::node::{Extract, Key, Node, Output, Scope};
 use petalflow::policy::{Policy, Retry};
 use petalflow::prelude::*;
 use petalflow::state::KeySet;
@@ -177,5 +177,5 @@ fn macros_may_make_nodes() {
     node!(whole, Essay, essay: &Essay => petalflow::Result<EssayDraft>, Ok(EssayDraft(essay.draft.clone())));
     assert_eq!(reads::<Essay, one>(), ["draft", "notes"]);
     assert_eq!(reads::<Essay, whole>(), ["notes"]);
-    let _ = (one::NODE, whole::NODE);
+    assert!(<one as Node<Essay>>::FUNCTION.is_some() && <whole as Node<Essay>>::FUNCTION.is_some());
 }
