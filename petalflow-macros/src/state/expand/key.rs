@@ -261,7 +261,8 @@ fn type_check(cx: &Cx, key: &Key) -> TokenStream {
     let volatile = cx.state.volatile || key.flags.untracked.is_some();
     let written = types::written(ty);
     let of = quote!(<__pf::KeyType<<#newtype as __pf::Holds>::Value>>);
-    let call = if !volatile && key.borrows() {
+    let with_lifetimes = with_lifetimes(ty);
+    let call = if !volatile && (key.borrows() || with_lifetimes.is_some()) {
         quote!(#of::borrows(#name, #written))
     } else {
         let (serialize, deserialize) = if volatile {
@@ -275,7 +276,7 @@ fn type_check(cx: &Cx, key: &Key) -> TokenStream {
     };
     let call = cx.runtime.respan(ty, call);
     let constant = check_constant(key);
-    let value = with_lifetimes(ty).unwrap_or_else(|| ty.to_token_stream());
+    let value = with_lifetimes.unwrap_or_else(|| ty.to_token_stream());
     quote! {
         impl __pf::Holds for #newtype {
             type Value = #value;

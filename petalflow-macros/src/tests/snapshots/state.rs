@@ -28,10 +28,17 @@ pub struct EssayTopic(pub String);
 ///The writes of one node to [`Essay`].
 #[allow(dead_code, private_interfaces)]
 pub type EssayUpdate = ::petalflow::state::Update<Essay>;
-#[allow(unused_imports, clippy::all, clippy::pedantic, clippy::nursery)]
+#[allow(
+    unused,
+    unused_qualifications,
+    unreachable_pub,
+    missing_debug_implementations,
+    clippy::all,
+    clippy::pedantic,
+    clippy::nursery
+)]
 const _: () = {
     use ::petalflow::__private::state::{self as __pf, Key as _};
-    #[allow(unreachable_pub, missing_debug_implementations)]
     #[derive(::core::default::Default)]
     pub struct __Slots {
         topic: __pf::Writes<__pf::Value<EssayTopic>>,
@@ -94,7 +101,6 @@ const _: () = {
         const FUNCTIONS: &'static [__pf::KeyFunctions<Self>] = &[
             __pf::KeyFunctions::of::<EssayTopic>(),
         ];
-        #[allow(unused_variables)]
         fn build(__petalflow_values: &mut __pf::Update<Self>) -> __pf::Option<Self> {
             __pf::Some(Essay {
                 topic: __pf::value::<EssayTopic>(__petalflow_values)?,
@@ -109,7 +115,6 @@ const _: () = {
         }
     }
     impl __pf::Input<Essay> for EssayInput {
-        #[allow(unused_variables)]
         fn write(self, __petalflow_update: &mut __pf::Update<Essay>) {
             __pf::push::<EssayTopic>(self.topic, __petalflow_update);
         }
@@ -121,7 +126,6 @@ const _: () = {
             }
         }
     }
-    #[allow(unused_variables)]
     impl<'de> __pf::ReadInput<'de, Essay> for EssayInput {
         fn read_key<__A: __pf::MapAccess<'de>>(
             __petalflow_key: __pf::usize,
@@ -140,7 +144,6 @@ const _: () = {
         }
     }
     impl<'de> __pf::Deserialize<'de> for EssayInput {
-        #[allow(unused_mut)]
         fn deserialize<__D: __pf::Deserializer<'de>>(
             __petalflow_from: __D,
         ) -> __pf::Result<Self, __D::Error> {
