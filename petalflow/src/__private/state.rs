@@ -205,6 +205,7 @@ macro_rules! conditional {
 }
 
 conditional! {
+    DebugFor: Debug;
     DefaultFor: Default;
     SharedFor: ThreadSafe;
 }

@@ -152,12 +152,11 @@ pub(super) fn validate<'a, S: State>(
     let mut rest = updates.clone();
     let (first, second) = (rest.next(), rest.next());
     let list: Vec<&Update<S>>;
-    let updates: &[&Update<S>] = match (&first, second) {
-        (Some(only), None) => std::slice::from_ref(only),
-        _ => {
-            list = updates.collect();
-            &list
-        }
+    let updates: &[&Update<S>] = if let (Some(only), None) = (&first, second) {
+        std::slice::from_ref(only)
+    } else {
+        list = updates.collect();
+        &list
     };
     for key in checked.iter() {
         (S::FUNCTIONS[key].check)(state, expired.contains(key), updates)?;

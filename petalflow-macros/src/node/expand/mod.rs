@@ -298,7 +298,7 @@ impl Cx<'_> {
         let reads = self.binder().reads(&node.params);
         // Set where the default does not fit.
         let reads_all = reads_all(&node.params);
-        let is_default = reads_all == !self.binder().reads_keys(&node.params);
+        let is_default = reads_all != Binder::reads_keys(&node.params);
         let reads_all =
             (!is_default).then(|| quote!(const READS_ALL: ::core::primitive::bool = #reads_all;));
         let function = (!self.method).then(|| {

@@ -39,9 +39,10 @@ impl Cx<'_> {
             let end = runtime.respan(&output.tokens(), quote!(;));
             return quote!(#begin #ty #end);
         };
-        let check = match self.doubtful_member() {
-            Some(_) => quote!(__OUTPUT),
-            None => quote!(0),
+        let check = if self.doubtful_member().is_some() {
+            quote!(__OUTPUT)
+        } else {
+            quote!(0)
         };
         let begin = runtime.respan(&culprit, quote!(type Output = <));
         let end = runtime.respan(

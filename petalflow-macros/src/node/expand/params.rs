@@ -67,7 +67,7 @@ impl Binder<'_> {
     }
 
     /// Whether a parameter reads a key, as far as the macro knows: not if it has `#[cfg]`.
-    pub(crate) fn reads_keys(&self, params: &[Param]) -> bool {
+    pub(crate) fn reads_keys(params: &[Param]) -> bool {
         params.iter().any(|param| {
             matches!(param.source, Source::Key(_) | Source::KeyOf(..)) && param.cfgs.is_empty()
         })

@@ -117,14 +117,18 @@ fn debug(cx: &Cx, inputs: &[&Key]) -> TokenStream {
     let input = &cx.state.input;
     let text = input.to_string();
     let f = local("f");
-    let others = inputs.iter().filter(|key| !key.is_std);
-    let others = others.map(|key| &key.newtype);
+    let others = inputs.iter().enumerate().filter(|(_, key)| !key.is_std);
+    let bounds = others.map(|(index, key)| {
+        let newtype = &key.newtype;
+        let index = Literal::usize_unsuffixed(index);
+        quote!(for<'__a> __pf::Value<#newtype>: __pf::DebugFor<'__a, #index>)
+    });
     let fields = inputs.iter().map(|key| {
         let (field, name) = (&key.field, &key.name);
         quote!(.field(#name, &&self.#field))
     });
     quote! {
-        impl __pf::Debug for #input where #(for<'__a> &'__a __pf::Value<#others>: __pf::Debug),* {
+        impl __pf::Debug for #input where #(#bounds),* {
             fn fmt(&self, #f: &mut __pf::fmt::Formatter<'_>) -> __pf::fmt::Result {
                 #f.debug_struct(#text) #(#fields)* .finish()
             }

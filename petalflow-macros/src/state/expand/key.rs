@@ -116,25 +116,22 @@ fn initial(cx: &Cx, key: &Key) -> TokenStream {
     }
     let at_type = |tokens| cx.runtime.respan(&key.ty, tokens);
     let of = value_path();
-    let body = match &key.initial {
-        Initial::Expr(expression) => {
-            let value = local("value");
-            // So that a wrong type is reported at the expression.
-            let ty = at_type(quote!(Self::Value));
-            quote!(let #value: #ty = #expression; __pf::Some(#value))
-        }
+    let body = if let Initial::Expr(expression) = &key.initial {
+        let value = local("value");
+        // So that a wrong type is reported at the expression.
+        let ty = at_type(quote!(Self::Value));
+        quote!(let #value: #ty = #expression; __pf::Some(#value))
+    } else {
         // These functions have bounds with their own messages.
-        _ => {
-            let value = if matches!(key.reducer, Reducer::BuiltIn(BuiltIn::First)) {
-                quote!(<#of as __pf::reduce::First>::unset())
-            } else if key.flags.skip_zero.is_some() {
-                quote!(<#of as __pf::SkipsZero>::zero())
-            } else {
-                quote!(<#of as __pf::NeedsDefault>::initial())
-            };
-            let value = at_type(value);
-            quote!(__pf::Some(#value))
-        }
+        let value = if matches!(key.reducer, Reducer::BuiltIn(BuiltIn::First)) {
+            quote!(<#of as __pf::reduce::First>::unset())
+        } else if key.flags.skip_zero.is_some() {
+            quote!(<#of as __pf::SkipsZero>::zero())
+        } else {
+            quote!(<#of as __pf::NeedsDefault>::initial())
+        };
+        let value = at_type(value);
+        quote!(__pf::Some(#value))
     };
     quote! {
         fn initial() -> __pf::Option<Self::Value> {
