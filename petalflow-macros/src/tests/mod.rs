@@ -9,7 +9,6 @@ mod state;
 mod tool;
 
 use proc_macro2::{TokenStream, TokenTree};
-use quote::ToTokens as _;
 
 /// The messages of the `compile_error!`s in an expansion, in order.
 fn errors(expansion: TokenStream) -> Vec<String> {

@@ -348,7 +348,7 @@ async fn c10_several_writes_of_one_node_fold_in_their_order() {
             match event.kind {
                 EventKind::NodeFinished { update, .. } => updates.push(
                     update
-                        .foo()
+                        .of::<DocFoo>()
                         .iter()
                         .map(|write| write.value().clone())
                         .collect::<Vec<_>>(),

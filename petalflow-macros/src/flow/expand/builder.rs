@@ -324,20 +324,21 @@ fn marker(value: &Value<'_>) -> Ident {
 
 /// A flow without required node values runs without a builder, and can be a sub-flow.
 fn without_builder(cx: &Cx<'_>, values: &[Value<'_>]) -> TokenStream {
+    let given = local("values");
     let name = cx.own();
     let input = local("input");
     let run = signatures::run_with_defaults(cx, &input);
     let defaults = values.iter().map(|value| {
         let (at, make) = (number(value.at), value.make());
-        quote!(values.set(#at, #make());)
+        quote!(#given.set(#at, #make());)
     });
     quote! {
         #[automatically_derived]
         impl ::core::default::Default for #name {
             fn default() -> Self {
-                let mut values = __petalflow::NodeValues::none();
+                let mut #given = __petalflow::NodeValues::none();
                 #(#defaults)*
-                Self { values }
+                Self { values: #given }
             }
         }
         #run
