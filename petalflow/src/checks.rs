@@ -20,7 +20,8 @@
 pub use crate::__private::flow::{HasValue, ItemsOf, RunsAtOnce, Subflow, is_flow};
 pub use crate::__private::state::{NeedsDefault, SkipsZero};
 pub use crate::__private::{
-    Deliverable, KeyOf, Optional, boxed_error, is_node, is_state, key_output, last_output, shared, spawn,
+    Deliverable, KeyOf, Optional, boxed_error, is_node, is_state, key_output, last_output, shared,
+    spawn,
 };
 pub use crate::question::StoredQuestion;
 pub use crate::thread::IsThread;

@@ -85,7 +85,9 @@ pub mod prelude {
 }
 
 pub use agent::{Agent, AgentNode, Answer};
-pub use conversation::{ClientSettings, Conversation, ConversationInput, Pending, TurnEnd};
+pub use conversation::{
+    ClientSettings, Conversation, ConversationEvents, ConversationInput, Pending, TurnEnd,
+};
 pub use definition::{History, Mode};
 pub use error::AgentError;
 pub use event::{AgentEvent, Repair, ToolsUnavailable};

@@ -18,12 +18,12 @@ pub(crate) use calls::{Outcome, PendingCall};
 pub use client::ClientSettings;
 pub use pending::Pending;
 pub(crate) use speakers::{Speaker, Waiting};
-pub use state::{Conversation, ConversationInput};
+pub use state::{Conversation, ConversationEvents, ConversationInput};
 pub(crate) use state::{
-    ConversationCalls, ConversationCuts, ConversationDecided, ConversationEvents,
-    ConversationMessage, ConversationOutcomes, ConversationRemoved, ConversationSpeakers,
-    ConversationSpent, ConversationState, ConversationTemp, ConversationThoughtOnlyAnswers,
-    ConversationTurnId, ConversationTurnSpent, ConversationUnfinished, ConversationWaiting,
+    ConversationCalls, ConversationCuts, ConversationDecided, ConversationMessage,
+    ConversationOutcomes, ConversationRemoved, ConversationSpeakers, ConversationSpent,
+    ConversationState, ConversationTemp, ConversationThoughtOnlyAnswers, ConversationTurnId,
+    ConversationTurnSpent, ConversationUnfinished, ConversationWaiting,
 };
 pub use turn_end::TurnEnd;
 

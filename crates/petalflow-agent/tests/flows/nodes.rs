@@ -7,7 +7,7 @@ use petalflow::checkpoint::InMemoryStore;
 use petalflow::event::EventKind;
 use petalflow::prelude::*;
 use petalflow::tool::{FuncTool, ToolSpec};
-use petalflow_agent::{Agent, AgentEvent, AgentNode, Conversation};
+use petalflow_agent::{Agent, AgentEvent, AgentNode, Conversation, ConversationEvents};
 use petalflow_llm::{LlmError, LlmErrorKind, LlmRequest, Reply, Role, ScriptedModel};
 use serde_json::json;
 
@@ -64,7 +64,7 @@ async fn the_events_of_an_agent_are_among_those_of_the_flow() {
                 )),
                 EventKind::NodeFinished { update, .. } => heard.extend(
                     update
-                        .events()
+                        .of::<ConversationEvents>()
                         .iter()
                         .flat_map(state::Write::value)
                         .map(AgentEvent::text),

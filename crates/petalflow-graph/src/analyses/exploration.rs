@@ -45,13 +45,15 @@ pub struct Exploration {
 /// assert!(exploration.exact && exploration.pairs.contains(write, draw));
 /// ```
 pub fn explore(graph: &Graph, routes: Routes) -> Exploration {
-    by_states(graph, routes, &mut Work::of_states(routes)).unwrap_or_else(|TooMuchWork| Exploration {
-        exact: false,
-        pairs: pairs_of_edges(graph, routes, &mut Work::default())
-            .unwrap_or_else(|TooMuchWork| Pairs::all(graph.nodes.len())),
-        stuck: join_deadlock::suspected(graph, &mut Work::default()),
-        endless: Vec::new(),
-        frontiers: None,
+    by_states(graph, routes, &mut Work::of_states(routes)).unwrap_or_else(|TooMuchWork| {
+        Exploration {
+            exact: false,
+            pairs: pairs_of_edges(graph, routes, &mut Work::default())
+                .unwrap_or_else(|TooMuchWork| Pairs::all(graph.nodes.len())),
+            stuck: join_deadlock::suspected(graph, &mut Work::default()),
+            endless: Vec::new(),
+            frontiers: None,
+        }
     })
 }
 

@@ -94,7 +94,11 @@ pub const fn no_route(node: &str) -> Text {
 
 /// PF025, for a node that the flow names as a function.
 pub const fn value_undeclared(node: &str) -> Text {
-    Text::new("").name(node).push(" is a node value, and not a function; declare it with `node name: ").push(node).push(" = value;`, and use that name in the edges")
+    Text::new("")
+        .name(node)
+        .push(" is a node value, and not a function; declare it with `node name: ")
+        .push(node)
+        .push(" = value;`, and use that name in the edges")
 }
 
 /// PF011, for a flow with a node that picks any number of routes, or one route for each of several deliveries.
