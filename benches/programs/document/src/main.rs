@@ -85,7 +85,8 @@ async fn begin(
     }
     spawn(
         thread
-            .begin(Envelope::new().with_var("text", text))
+            .run(Envelope::new().with_var("text", text))
+            .begin()
             .await
             .map_err(refused)?,
     );
