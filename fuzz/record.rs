@@ -1,6 +1,6 @@
-//! What must hold for any bytes of a checkpoint. The fuzz target `record` and a test of `petalflow-codec` call it.
+//! What must hold for any bytes of a checkpoint. The fuzz target `record` and a test of `petalflow-store` call it.
 
-use petalflow_codec::{KeyEntry, Record};
+use petalflow_store::codec::{KeyEntry, Record};
 
 /// A checkpoint is refused, or is the same after it was encoded and decoded again.
 pub(crate) fn record(bytes: &[u8]) {

@@ -1,8 +1,8 @@
-//! What must hold for any bytes of a value. The fuzz target `values` and a test of `petalflow-codec` call it.
+//! What must hold for any bytes of a value. The fuzz target `values` and a test of `petalflow-store` call it.
 
 use std::collections::BTreeMap;
 
-use petalflow_codec::{CodecError, decode, encode};
+use petalflow_store::codec::{CodecError, decode, encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

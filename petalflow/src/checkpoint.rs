@@ -4,11 +4,11 @@
 //!
 //! A [`Store`] stores bytes and knows nothing of flows. `docs/reference/checkpoint-format.md` describes the bytes.
 
-pub(crate) use petalflow_codec::{
+pub(crate) use petalflow_store::codec::{
     AnswerEntry, Header, KeyEntry, KeyKind, KeyOutline, NodeOutline, Outline, OwnedKey, Record,
     TaskEntry, encode_keys, key_lines,
 };
-pub use petalflow_codec::{Cause, CodecError, DecisionKind, DecisionRecord};
+pub use petalflow_store::codec::{Cause, CodecError, DecisionKind, DecisionRecord};
 pub(crate) use petalflow_store::document_version;
 pub(crate) use petalflow_store::retention::{self, Retention};
 pub(crate) use petalflow_store::settings::{self, Durability, OnBusy};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_core::{Serialize, de::DeserializeOwned};
 
-use petalflow_codec::{CodecError, decode, encode};
+use petalflow_store::codec::{CodecError, decode, encode};
 
 /// A type at run time, with its name for messages.
 pub(crate) type TypeName = (TypeId, &'static str);

@@ -12,20 +12,10 @@ pub(crate) struct Layer {
 pub(crate) const PACKAGES: &[Layer] = &[
     layer("petalflow-graph", &[], &[]),
     layer("petalflow-macros", &["petalflow-graph"], &["petalflow"]),
-    layer("petalflow-codec", &[], &["petalflow"]),
-    layer(
-        "petalflow-store",
-        &["petalflow-codec", "petalflow-graph"],
-        &["petalflow"],
-    ),
+    layer("petalflow-store", &["petalflow-graph"], &["petalflow"]),
     layer(
         "petalflow",
-        &[
-            "petalflow-codec",
-            "petalflow-graph",
-            "petalflow-macros",
-            "petalflow-store",
-        ],
+        &["petalflow-graph", "petalflow-macros", "petalflow-store"],
         &[],
     ),
     layer(
@@ -123,7 +113,6 @@ pub(crate) const PACKAGES: &[Layer] = &[
 
 /// Published only because other packages of petalflow depend on them: their names are not an interface.
 pub(crate) const INTERNAL_PACKAGES: &[&str] = &[
-    "petalflow-codec",
     "petalflow-document-macros",
     "petalflow-document-model",
     "petalflow-graph",

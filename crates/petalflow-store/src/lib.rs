@@ -3,6 +3,7 @@
 //!
 //! | module | contents |
 //! | --- | --- |
+//! | [`codec`] | the records of checkpoints, outlines of programs, and values as MessagePack |
 //! | [`ids`] | the names of tasks, questions and nested flows |
 //! | `store`, `thread_storage`, `run_claim` | the [`Store`] trait, and a thread in a store |
 //! | `memory` | the in-memory store |
@@ -16,6 +17,7 @@
 
 // Modules that are hidden have no interface for users of `petalflow`.
 pub mod clock;
+pub mod codec;
 pub mod document_version;
 pub mod error;
 pub mod ids;

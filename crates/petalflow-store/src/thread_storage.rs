@@ -6,15 +6,15 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use petalflow_codec::Record;
+use crate::codec::Record;
 
 use super::{
     Address, RunClaim, SEALED_MARKER, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
     StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
 };
 use crate::BoxFuture;
+use crate::codec::checksum;
 use crate::ids::{TaskId, task_id};
-use petalflow_codec::checksum;
 
 /// The namespace of the event log of a thread. That of a flow begins with the name of a node.
 pub const EVENT_LOG: &str = "/events";

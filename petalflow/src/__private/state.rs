@@ -17,8 +17,8 @@ pub use std::primitive::{bool, str, usize};
 pub use std::result::Result::{self, Ok};
 pub use std::vec::Vec;
 
-pub use petalflow_codec::{FieldOutline, Reducer};
 pub use petalflow_graph::messages::KeyTraits;
+pub use petalflow_store::codec::{FieldOutline, Reducer};
 
 pub use super::data::{
     Deserialize, Deserializer, MapAccess, ReadInput, or_default, or_initial, read_input, read_key,

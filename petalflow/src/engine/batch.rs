@@ -5,7 +5,7 @@ use super::record_form::{STATUS, own_checkpoints};
 use super::records_error::RecordsError;
 use crate::checkpoint::{CodecError, ThreadStatus};
 use crate::ids::TaskId;
-use petalflow_codec::{Unpack, pack, unpack};
+use petalflow_store::codec::{Unpack, pack, unpack};
 
 /// What a pass hands out at a time. Its caller records it before it asks for the next one.
 ///

@@ -2,7 +2,7 @@
 
 use super::records_error::RecordsError;
 use crate::checkpoint::CodecError;
-use petalflow_codec::{Unpack, pack, unpack};
+use petalflow_store::codec::{Unpack, pack, unpack};
 
 /// What has changed in [`ThreadRecords`](super::ThreadRecords): the new value of each key, or `None` if the key was removed.
 ///

@@ -2,7 +2,7 @@
 
 use super::records_error::RecordsError;
 use crate::checkpoint::{CodecError, EVENT_LOG, StoredCheckpoint, ThreadStatus};
-use petalflow_codec::{Unpack, pack, unpack};
+use petalflow_store::codec::{Unpack, pack, unpack};
 
 /// Separates the parts of a key. No part contains it.
 pub(super) const SEPARATOR: char = '\0';

@@ -18,7 +18,7 @@ use crate::checkpoint::{
 };
 use crate::durable::moved_after;
 use crate::ids::TaskId;
-use petalflow_codec::{pack, unpack};
+use petalflow_store::codec::{pack, unpack};
 
 /// All that a store has of one thread, as a map from keys to bytes: for an engine that keeps the records of a thread itself, and
 /// to move a thread from one store to another.

@@ -3,7 +3,7 @@
 use super::{AnyEffects, AnyState, StateBox, StateType, effects_mut, effects_ref, state_ref};
 use crate::migration::Migrate;
 use crate::state::{State, StateCodec, Values};
-use petalflow_codec::CodecError;
+use petalflow_store::codec::CodecError;
 
 /// The encoding of a state's values, key by key. Each function takes the index of a key. See [`StateCodec`].
 #[derive(Clone, Copy)]

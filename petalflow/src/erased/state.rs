@@ -5,7 +5,7 @@ use std::any::Any;
 use super::{AnyCodec, AnyEffects, EffectsBox, effects_mut, effects_ref};
 use crate::node::Effects;
 use crate::state::{KeyFlag, KeyMeta, KeySet, State, WriteError};
-use petalflow_codec::FieldOutline;
+use petalflow_store::codec::FieldOutline;
 
 /// A state of any type.
 pub(crate) type StateBox = Box<dyn AnyState>;

@@ -7,7 +7,7 @@ use std::fmt;
 use serde_core::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_core::ser::{Serialize, SerializeMap, Serializer};
 
-use petalflow_codec::{CodecError, Unpack, decode, encode};
+use petalflow_store::codec::{CodecError, Unpack, decode, encode};
 
 use super::{FailureKind, NodeError};
 

@@ -4,7 +4,7 @@ use std::any::{Any, type_name};
 use std::fmt;
 use std::sync::Arc;
 
-use petalflow_codec::CodecError;
+use petalflow_store::codec::CodecError;
 use serde_core::Serialize;
 
 use crate::state::RawValue;

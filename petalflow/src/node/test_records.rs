@@ -12,7 +12,7 @@ use crate::erased::CopyState;
 use crate::error::BoxError;
 use crate::event::{AnyEvent, AnyEventKind, CustomEvent, Sink};
 use crate::question::Ask;
-use petalflow_codec::{decode, encode};
+use petalflow_store::codec::{decode, encode};
 
 /// Answers the questions of one type.
 pub(super) type AnswerFn<A> = Arc<dyn Fn(&A) -> <A as Ask>::Answer + Send + Sync>;

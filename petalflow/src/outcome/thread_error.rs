@@ -4,7 +4,7 @@ use crate::checkpoint::{Address, StoreError};
 use crate::error::{Panicked, catch_panic};
 use crate::future::BoxFuture;
 use crate::question::{AnswerError, Interrupt, open};
-use petalflow_codec::CodecError;
+use petalflow_store::codec::CodecError;
 
 /// Why a thread could not be read, changed or run.
 ///

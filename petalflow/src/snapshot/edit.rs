@@ -6,7 +6,7 @@ use crate::erased::StateType;
 use crate::error::BoxError;
 use crate::node::{ExternalOutput, Output};
 use crate::state::{KeyFlag, State};
-use petalflow_codec::encode;
+use petalflow_store::codec::encode;
 use serde_core::Serialize;
 
 /// An edit of a thread's state from outside of a run: the result of a node, written through the keys' reducers.

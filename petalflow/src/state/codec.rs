@@ -5,7 +5,7 @@ use serde_core::{Serialize, de::DeserializeOwned};
 use crate::migration::Migrate;
 use crate::node::Key;
 use crate::state::{KeyFlag, State, Update, Write, Writes};
-use petalflow_codec::{CodecError, FieldOutline, decode, encode, fields_of};
+use petalflow_store::codec::{CodecError, FieldOutline, decode, encode, fields_of};
 
 /// Functions that encode and decode the keys of `S`. Each takes the key's index. For a key that is not stored, they do
 /// nothing.

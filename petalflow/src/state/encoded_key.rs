@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{KeyFlag, State};
-use petalflow_codec::{CodecError, Json};
+use petalflow_store::codec::{CodecError, Json};
 
 /// The value of one key in its stored form. See [`encode_keys`].
 #[derive(Clone, Debug)]

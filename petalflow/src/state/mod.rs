@@ -17,8 +17,8 @@ pub use crate::migration::{Migration, MigrationError};
 pub use codec::{StateCodec, Values};
 pub use encoded_key::{EncodedKey, encode_keys};
 pub use messages::{Message, Remove};
-pub use petalflow_codec::{RawValue, Reducer};
 pub use petalflow_graph::KeySet;
+pub use petalflow_store::codec::{RawValue, Reducer};
 #[cfg(feature = "tool")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
 pub use schema::StateSchema;
@@ -27,8 +27,8 @@ pub(crate) use sums::check_sum;
 pub use update::{Update, WriteError};
 pub use write::{Write, Writes};
 
-use petalflow_codec::FieldOutline;
 use petalflow_graph::KeyFacts;
+use petalflow_store::codec::FieldOutline;
 
 use self::codec::KeyCodec;
 use self::functions::{Input, KeyFunctions};

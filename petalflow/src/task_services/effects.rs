@@ -9,7 +9,7 @@ use crate::checkpoint::{StoreError, StoredWrite, WriteName};
 use crate::error::BoxError;
 use crate::future::BoxFuture;
 use crate::outcome::ThreadError;
-use petalflow_codec::{decode, encode};
+use petalflow_store::codec::{decode, encode};
 
 impl TaskServices {
     /// Runs an effect, unless its result is already recorded. The record is in the store before this returns.

@@ -9,7 +9,7 @@ use crate::checkpoint::{StoredWrite, WriteName};
 use crate::error::BoxError;
 use crate::ids::TaskId;
 use crate::outcome::ThreadError;
-use petalflow_codec::{decode, encode};
+use petalflow_store::codec::{decode, encode};
 
 impl TaskServices {
     /// Stores a record of a task. Ends the run if that is not possible.

@@ -1,6 +1,6 @@
 //! The error of a step of a migration.
 
-use petalflow_codec::CodecError;
+use crate::codec::CodecError;
 
 /// Why a step of a [`Migration`](super::Migration) failed. A failed step changes nothing.
 ///

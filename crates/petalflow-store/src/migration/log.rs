@@ -1,6 +1,6 @@
 //! The stored value and writes of one key.
 
-use petalflow_codec::KeyOutline;
+use crate::codec::KeyOutline;
 
 /// The stored value and writes of one key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

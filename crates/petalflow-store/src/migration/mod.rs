@@ -10,9 +10,9 @@ use std::fmt;
 
 use serde_core::{Serialize, de::DeserializeOwned};
 
+use crate::codec::TaskEntry;
+use crate::codec::{CodecError, decode, encode};
 use crate::error::BoxError;
-use petalflow_codec::TaskEntry;
-use petalflow_codec::{CodecError, decode, encode};
 
 pub use error::MigrationError;
 pub use log::Log;

@@ -1,6 +1,6 @@
 use super::*;
-use petalflow_codec::KeyOutline;
-use petalflow_codec::Reducer;
+use crate::codec::KeyOutline;
+use crate::codec::Reducer;
 
 fn bytes<T: Serialize>(value: &T) -> Vec<u8> {
     let mut bytes = Vec::new();

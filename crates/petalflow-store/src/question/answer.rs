@@ -1,7 +1,7 @@
 //! Answers to questions.
 
 use super::{AnswerError, Ask, Interrupt, InterruptId};
-use petalflow_codec::{decode, encode};
+use crate::codec::{decode, encode};
 use serde_core::{Deserialize as _, Deserializer};
 use std::any::type_name;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use petalflow_codec::{CodecError, RawValue};
+use crate::codec::{CodecError, RawValue};
 use serde_core::{Serialize, de::DeserializeOwned};
 
 /// A question that a node can ask a person: `Context::ask`.

@@ -1,7 +1,7 @@
 //! The reasons why an answer is refused.
 
 use super::{Interrupt, InterruptId, comma_separated};
-use petalflow_codec::CodecError;
+use crate::codec::CodecError;
 
 /// Why an answer is refused. Nothing has run, and the thread still waits.
 ///

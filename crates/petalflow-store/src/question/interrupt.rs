@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Ask, InterruptId};
 use crate::clock::now_ms;
-use petalflow_codec::{CodecError, RawValue, Unpack, pack, unpack};
+use crate::codec::{CodecError, RawValue, Unpack, pack, unpack};
 
 /// A question or an approval that a run waits for.
 ///

@@ -1,9 +1,9 @@
 //! The changes from one outline to another, and the threads that they break.
 
 use super::reads::reads;
+use crate::codec::Reducer;
+use crate::codec::{GraphOutline, KeyOutline, Line, NodeOutline, Outline};
 use crate::migration::Named;
-use petalflow_codec::Reducer;
-use petalflow_codec::{GraphOutline, KeyOutline, Line, NodeOutline, Outline};
 
 /// A change of a program that stored threads may depend on. Names are those in storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -206,7 +206,7 @@ pub fn difference(was: Vec<Line>, is: Vec<Line>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use petalflow_codec::key_lines;
+    use crate::codec::key_lines;
 
     fn outline(lines: &[&str]) -> Outline {
         let mut outline = Outline::default();

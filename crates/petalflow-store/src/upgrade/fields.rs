@@ -3,7 +3,7 @@
 //! At run time, a stored value decides whether it can be read. `flow.lock` is checked before the deployment, where there is no
 //! value. So the types of two programs are compared.
 
-use petalflow_codec::{FieldOutline, KeyOutline, Line};
+use crate::codec::{FieldOutline, KeyOutline, Line};
 
 use super::reads::{is_plain, widens};
 

@@ -5,8 +5,8 @@ use std::fmt;
 use super::changes::{Change, changes, difference};
 use super::fields::{field_lines, is_said_by_its_key, problems as field_problems};
 use super::reads;
+use crate::codec::{FieldOutline, Line, Outline, key_lines};
 use crate::migration::Named;
-use petalflow_codec::{FieldOutline, Line, Outline, key_lines};
 
 /// The first lines of the file.
 const HEAD: &str = "\

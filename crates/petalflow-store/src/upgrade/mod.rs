@@ -1,6 +1,6 @@
 //! The comparison of a changed program with the program that stored a thread.
 //!
-//! The [`Outline`](petalflow_codec::Outline) of a program lists its keys, nodes, edges and joins. A checkpoint contains
+//! The [`Outline`](crate::codec::Outline) of a program lists its keys, nodes, edges and joins. A checkpoint contains
 //! the outline of the program that wrote it, and `flow.lock` contains the outline that was last accepted, with the fields
 //! of the values (`fields`). `changes` compares two outlines, and `outline` makes that of a graph. Each [`Change`] tells which threads it breaks.
 

@@ -1,6 +1,6 @@
 //! The outline of a graph: the names of its nodes, edges and joins as a checkpoint has them.
 
-use petalflow_codec::{GraphOutline, NodeOutline, quoted};
+use crate::codec::{GraphOutline, NodeOutline, quoted};
 use petalflow_graph::{Edge, Graph, JoinIdx, Source, Target, Via};
 
 /// The stored name of a join, and those of its sides.

@@ -7,7 +7,7 @@ use crate::migration::{Log, Migration, Named};
 use crate::outcome::ThreadError;
 use crate::state::{KeyFlag, KeyMeta, KeySet, Values};
 use crate::upgrade::{Change, InUse, difference, key_changes};
-use petalflow_codec::CodecError;
+use petalflow_store::codec::CodecError;
 
 /// The state after a chain of records, and the keys that have a value. The first record builds on no other.
 ///

@@ -3,7 +3,7 @@
 use serde_json::{Map, Number, Value, json};
 
 use crate::migration::Log;
-use petalflow_codec::{CodecError, Json, Reducer};
+use petalflow_store::codec::{CodecError, Json, Reducer};
 
 /// The value of a key. What a function of the program folds is shown as `{"value", "writes"}`, because only the program can
 /// fold it. `None` if the key has no value.

@@ -9,7 +9,7 @@ use crate::error::NodeError;
 use crate::outcome::ThreadError;
 use crate::plan::NodeNames;
 use crate::snapshot::{CheckpointInfo, StoredSnapshot, TaskState};
-use petalflow_codec::unpack;
+use petalflow_store::codec::unpack;
 
 /// A thread at its newest checkpoint, or at the one with this number. `None` if it does not exist.
 pub(crate) async fn stored_snapshot(

@@ -26,7 +26,7 @@ use crate::question::{AnswerError, Interrupt};
 use crate::snapshot::{AnyEdit, AnySnapshot, CheckpointInfo, TaskState};
 use crate::state::KeySet;
 use crate::superstep::{Outcome, Planner, Task, apply, prepare};
-use petalflow_codec::unpack;
+use petalflow_store::codec::unpack;
 
 /// The state, the tasks and the questions of a thread at a checkpoint.
 pub(crate) async fn snapshot(

@@ -180,7 +180,7 @@ impl KeyEntries {
 pub(crate) fn of_key(
     ty: &'static StateType,
     key: usize,
-) -> impl FnOnce(petalflow_codec::CodecError) -> ThreadError {
+) -> impl FnOnce(petalflow_store::codec::CodecError) -> ThreadError {
     // The text is created only for an error.
     move |problem| {
         ThreadError::value(format!("key `{}` of `{}`", ty.keys[key].name, ty.name))(problem)

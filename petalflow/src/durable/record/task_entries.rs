@@ -7,7 +7,7 @@ use crate::delivery::ItemCodec;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::superstep::Task;
-use petalflow_codec::CodecError;
+use petalflow_store::codec::CodecError;
 
 /// The nodes of a list of entries, to notice entries that stay the same.
 #[derive(Default)]

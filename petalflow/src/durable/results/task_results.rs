@@ -17,7 +17,7 @@ use crate::node::{Choice, RouteChoice};
 use crate::outcome::ThreadError;
 use crate::plan::{EdgeTarget, ExecutionPlan, RouteNames};
 use crate::state::KeySet;
-use petalflow_codec::{CodecError, Unpack, pack, unpack};
+use petalflow_store::codec::{CodecError, Unpack, pack, unpack};
 
 /// The version and the schema of the program that wrote a result: beside one checkpoint there may be results of several
 /// programs.

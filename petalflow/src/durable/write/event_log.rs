@@ -11,7 +11,7 @@ use crate::durable::claim::live_runs::LiveRun;
 use crate::event::{LogBuffer, LogEntry, LogRole, LogSettings, LoggedEvent, RunEnd};
 use crate::outcome::{RunError, RunErrorKind, ThreadError};
 use crate::state::RawValue;
-use petalflow_codec::{CodecError, pack, unpack};
+use petalflow_store::codec::{CodecError, pack, unpack};
 
 /// The number of records that are read at once.
 const PAGE: usize = 100;

@@ -5,7 +5,7 @@ use crate::engine::RecordsError;
 use crate::event::LoggedEvent;
 use crate::ids::TaskId;
 use crate::state::RawValue;
-use petalflow_codec::{pack, unpack};
+use petalflow_store::codec::{pack, unpack};
 
 /// An event of a thread that an engine runs, with where it comes from.
 ///

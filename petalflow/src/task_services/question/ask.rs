@@ -6,7 +6,7 @@ use crate::clock::now_ms;
 use crate::error::BoxError;
 use crate::question::{Ask, Expiry, Interrupt, InterruptId, InterruptKind};
 use crate::task_services::{TaskRef, TaskServices};
-use petalflow_codec::decode;
+use petalflow_store::codec::decode;
 
 impl TaskServices {
     /// Asks a question. Without a recorded answer this never completes: the run stops, and the node runs again once there is

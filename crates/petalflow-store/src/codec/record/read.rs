@@ -6,7 +6,7 @@ use super::{
     AnswerEntry, Cause, DecisionKind, DecisionRecord, FAR, Header, KEY_CODES, KeyKind, MAX_NUMBER,
     NEAR_DISTANCES, Outline, OwnedKey, Record, SHORT_KINDS, TaskEntry, VERSION, flag,
 };
-use crate::{CodecError, Unpack, unpack};
+use crate::codec::{CodecError, Unpack, unpack};
 
 impl Record {
     /// Decodes the checkpoint with this number. `base` is the header of its base; `None` if it is its own base.

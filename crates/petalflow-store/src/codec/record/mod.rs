@@ -12,7 +12,7 @@ mod write;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::Outline;
+use crate::codec::Outline;
 
 pub use decision::DecisionKind;
 

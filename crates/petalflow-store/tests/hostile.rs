@@ -16,7 +16,7 @@ use check::values;
 fn good_values() -> Vec<Vec<u8>> {
     fn encoded<T: Serialize>(value: T) -> Vec<u8> {
         let mut bytes = Vec::new();
-        petalflow_codec::encode(&value, &mut bytes).unwrap();
+        petalflow_store::codec::encode(&value, &mut bytes).unwrap();
         bytes
     }
     vec![

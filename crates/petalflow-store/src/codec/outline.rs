@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::{CodecError, Reducer, Unpack, pack};
+use crate::codec::{CodecError, Reducer, Unpack, pack};
 
 /// The parts of a program that stored threads depend on. Checkpoints that are their own base contain it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -300,7 +300,7 @@ fn unquoted(line: &str) -> Option<(String, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::unpack;
+    use crate::codec::unpack;
 
     fn outline() -> Outline {
         let key = |id: &str, ty: &str, reducer, ephemeral, required| KeyOutline {

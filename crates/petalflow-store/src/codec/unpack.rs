@@ -215,7 +215,7 @@ fn truncated(expected: &str) -> CodecError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Bytes, encode, pack};
+    use crate::codec::{Bytes, encode, pack};
 
     fn packed<T: serde_core::Serialize + ?Sized>(value: &T) -> Vec<u8> {
         let mut bytes = Vec::new();

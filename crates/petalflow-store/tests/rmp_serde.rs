@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use petalflow_codec::{Bytes, MAX_DEPTH, decode, encode};
+use petalflow_store::codec::{Bytes, MAX_DEPTH, decode, encode};
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -87,7 +87,7 @@ fn value(from: &mut Unpack<'_>, levels: usize) -> Result<Value, CodecError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encode;
+    use crate::codec::encode;
     use proptest::prelude::*;
     use serde_json::Value;
     use std::collections::BTreeMap;
@@ -104,7 +104,7 @@ mod tests {
             text(&BTreeMap::from([(2, 'b'), (1, 'a')])),
             r#"{"1":"a","2":"b"}"#
         );
-        assert_eq!(text(&crate::Bytes([1, 2])), "[1,2]");
+        assert_eq!(text(&crate::codec::Bytes([1, 2])), "[1,2]");
         assert_eq!(text(&[f64::NAN, f64::INFINITY]), "[null,null]");
         assert_eq!(text(&(0.5_f32, None::<u8>, ())), "[0.5,null,null]");
     }

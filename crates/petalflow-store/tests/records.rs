@@ -1,6 +1,6 @@
 //! Damaged and hostile checkpoints are refused, or decoded as the checkpoint that they are, with limited memory and time.
 
-use petalflow_codec::*;
+use petalflow_store::codec::*;
 use petalflow_test_support::{bounded, mutated};
 use proptest::prelude::*;
 

@@ -130,7 +130,7 @@ fn small(len: usize) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Bytes, encode};
+    use crate::codec::{Bytes, encode};
 
     fn same<T: serde_core::Serialize>(value: &T, packed: impl FnOnce(&mut Vec<u8>)) {
         let (mut by_serde, mut by_hand) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Internal to petalflow: what it stores, the records of checkpoints, and values as MessagePack. Depend on `petalflow`.
+//! What is stored: the records of checkpoints, and values as MessagePack.
 //!
 //! [`Record`] is a checkpoint, and [`Outline`] is the part of it that describes the program.
 //! `docs/reference/checkpoint-format.md` describes the bytes.
@@ -6,7 +6,6 @@
 //! [`encode`] and [`decode`] are for values of users' types, through serde: structs are maps of field names, so stored bytes
 //! describe themselves. [`pack`] and [`Unpack`] write and read petalflow's own records without serde, which takes less time to
 //! run and to compile. Nothing here trusts a length or a nesting that it reads.
-#![forbid(unsafe_code)]
 #![allow(
     clippy::missing_errors_doc,
     reason = "each fails with a `CodecError` if the bytes are not what it reads"

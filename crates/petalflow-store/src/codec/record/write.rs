@@ -4,7 +4,7 @@ use super::{
     AnswerEntry, DecisionRecord, FAR, Header, KEY_CODES, KeyEntry, KeyKind, NEAR_DISTANCES,
     Outline, SHORT_KINDS, TaskEntry, VERSION, flag,
 };
-use crate::{KeyOutline, NodeOutline, pack};
+use crate::codec::{KeyOutline, NodeOutline, pack};
 
 impl Header {
     /// Encodes a checkpoint with this number. `names` is the outline in the base of a checkpoint that builds on another. With
