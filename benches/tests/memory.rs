@@ -25,14 +25,14 @@ fn peak(spawn: impl Fn() -> JoinHandle<u32>) -> u64 {
     allocation_counter::measure(work).bytes_max / RUNS
 }
 
-/// The data that the tasks of a run share takes 48 bytes, and its future 432 with that of the node, which by hand is inside the
-/// task of tokio.
+/// The state, the effects and the futures of the run and of its node are boxes of their own. By hand all of it is inside the task of
+/// tokio.
 #[test]
-fn a_waiting_run_takes_at_most_three_times_the_memory_of_a_task() {
+fn a_waiting_run_takes_at_most_four_times_the_memory_of_a_task() {
     let by_hand = peak(|| tokio::spawn(sleep::by_hand()));
     let run = peak(|| tokio::spawn(async { sleep::Chain::run(()).await.unwrap().done }));
     assert!(
-        run <= 3 * by_hand,
+        run <= 4 * by_hand,
         "{run} bytes, and {by_hand} for a task written by hand"
     );
 }

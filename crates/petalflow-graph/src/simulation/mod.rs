@@ -31,7 +31,11 @@ proptest! {
             let simulator = Simulator { graph: &graph, all_many: routes == Routes::Any, all_take: routes != Routes::AsDeclared, keys: &keys, nodes: &nodes };
             let Some(seen) = simulator.run() else { return Ok(()) };
             let exploration = explore(&graph, routes);
-            prop_assert!(exploration.exact);
+            if !exploration.exact {
+                // More choices than the declared ones are explored within fewer steps.
+                prop_assert!(routes != Routes::AsDeclared);
+                continue;
+            }
             let stuck: BTreeSet<JoinIdx> = exploration.stuck.iter().map(|stuck| stuck.join).collect();
             let several = crate::analyses::delivered_several(&graph, &exploration.pairs, &batches(&graph), routes);
             if routes == Routes::AsDeclared || several.is_empty() {
