@@ -6,7 +6,6 @@ use petalflow_graph::messages;
 use serde_core::{Serialize, de::DeserializeOwned};
 
 use crate::migration::Migrate;
-use crate::state::ThreadSafe;
 
 pub use std::cmp::PartialEq;
 pub use std::convert::From;
@@ -144,11 +143,6 @@ impl<T, const RESULT: usize> Checked<RESULT> for T {
     type Type = T;
 }
 
-/// Fails to compile if threads cannot share values of the type.
-pub const fn shared<T: ThreadSafe>() -> usize {
-    0
-}
-
 /// The future of a node, of a type that depends on the check of a value from the run.
 pub fn checked<const RESULT: usize, F>(future: F) -> <F as Checked<RESULT>>::Type {
     future
@@ -193,18 +187,9 @@ impl<T: Default + PartialEq> SkipsZero for T {
     }
 }
 
-/// Traits with a lifetime, for conditional bounds: with `where for<'a> T: DefaultFor<'a>` there is no impl for a `T` without
+/// A type with a default, for conditional bounds: with `where for<'a> T: DefaultFor<'a>` there is no impl for a `T` without
 /// `Default`, and `where T: Default` would be an error. `KEY` distinguishes the bounds of two keys of one type.
-macro_rules! conditional {
-    ($($name:ident: $of:path;)*) => {$(
-        pub trait $name<'a, const KEY: usize = 0>: $of {}
+pub trait DefaultFor<'a, const KEY: usize = 0>: Default {}
 
-        #[diagnostic::do_not_recommend]
-        impl<T: $of, const KEY: usize> $name<'_, KEY> for T {}
-    )*};
-}
-
-conditional! {
-    DefaultFor: Default;
-    SharedFor: ThreadSafe;
-}
+#[diagnostic::do_not_recommend]
+impl<T: Default, const KEY: usize> DefaultFor<'_, KEY> for T {}
