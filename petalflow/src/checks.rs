@@ -17,11 +17,43 @@
 //! | [`boxed_error`] | the error of a node can be the error of a run |
 //! | [`spawn`] | a node can run as a task of tokio |
 
-pub use crate::__private::flow::{HasValue, ItemsOf, RunsAtOnce, Subflow, is_flow};
+use crate::error::BoxError;
+use crate::flow::Flow;
+use crate::node::{IntoBoxError, Node};
+use crate::state::{State, ThreadSafe};
+
+pub use crate::__private::flow::{HasValue, ItemsOf, RunsAtOnce, Subflow};
 pub use crate::__private::state::{NeedsDefault, SkipsZero};
-pub use crate::__private::{
-    Deliverable, KeyOf, Optional, boxed_error, is_node, is_state, key_output, last_output, shared,
-    spawn,
-};
+pub use crate::__private::{Deliverable, KeyOf, Optional, key_output, last_output, spawn};
 pub use crate::question::StoredQuestion;
 pub use crate::thread::IsThread;
+
+/// Fails to compile if the type is not a state. Generated code depends on the result, so that this is one error.
+///
+/// A key whose type does not fit is an error in the type of `KEYS`. With that this fails, too, without a further error.
+pub const fn is_state<S: State>() -> usize {
+    let _ = S::KEYS;
+    0
+}
+
+/// Fails to compile if the type is not a node over the state.
+pub const fn is_node<S: State, N: Node<S>>() {}
+
+/// Fails to compile if the type is not a flow. Generated code depends on the result, so that this is one error.
+pub const fn is_flow<F: Flow>() -> usize {
+    0
+}
+
+/// Fails to compile if threads cannot share values of the type.
+pub const fn shared<T: ThreadSafe>() -> usize {
+    0
+}
+
+/// The result of a node whose return type is an alias of `Result`, of which the macro does not know the error type.
+///
+/// # Errors
+///
+/// The same error.
+pub fn boxed_error<T, E: IntoBoxError>(result: Result<T, E>) -> Result<T, BoxError> {
+    result.map_err(Into::into)
+}

@@ -1,12 +1,8 @@
 //! Cargo as users run it: trybuild turns incremental compilation off, and rustc then prints less of some errors.
-//!
-//! It also records the errors that rustc reports twice for one program. trybuild and cargo print equal errors once, but rustc counts
-//! them.
 
-use std::collections::BTreeSet;
+use std::env;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, ExitCode, Stdio};
-use std::{env, fs};
 
 use serde_json::Value;
 
@@ -18,32 +14,19 @@ fn main() -> ExitCode {
         .stdout(Stdio::piped())
         .spawn()
         .expect("cargo can be started");
-    let repeated = pass_on(&mut child).expect("the output of cargo can be read and written");
-    if !repeated.is_empty() {
-        let file = env::var_os("PETALFLOW_UI_REPEATED").expect("`ui.rs` sets the path of the file");
-        let lines: Vec<_> = repeated.into_iter().collect();
-        fs::write(file, lines.join("\n")).expect("the file can be written");
-    }
+    pass_on(&mut child).expect("the output of cargo can be read and written");
     let status = child.wait().expect("cargo has been started");
     ExitCode::from(u8::from(!status.success()))
 }
 
-/// Passes the output on. Returns the programs of which an error is reported twice, each with the error.
-fn pass_on(child: &mut Child) -> io::Result<BTreeSet<String>> {
+/// Passes the output on.
+fn pass_on(child: &mut Child) -> io::Result<()> {
     let output = child.stdout.take().expect("it is piped");
-    let (mut seen, mut repeated) = (BTreeSet::new(), BTreeSet::new());
     let mut stdout = io::stdout().lock();
     for line in BufReader::new(output).lines() {
-        let line = without_library(line?);
-        writeln!(stdout, "{line}")?;
-        if let Some((program, error)) = error_of(&line)
-            && !seen.insert((program.clone(), error.clone()))
-        {
-            let first = error.lines().next().unwrap_or_default();
-            repeated.insert(format!("{program}: {first}"));
-        }
+        writeln!(stdout, "{}", without_library(line?))?;
     }
-    Ok(repeated)
+    Ok(())
 }
 
 /// The line of cargo's output without the notes that show the source of the standard library: rustc has them only where the
@@ -85,19 +68,6 @@ fn own(part: &mut String) -> Option<String> {
 
 /// The path of a source file of the standard library, from the component `rust-src`.
 const LIBRARY: &str = "/rustlib/src/rust/library/";
-
-/// The path of the program and the text of its error, if the line of cargo's output has one.
-fn error_of(line: &str) -> Option<(String, String)> {
-    let message: Value = serde_json::from_str(line).ok()?;
-    let (program, error) = (&message["target"]["src_path"], &message["message"]);
-    if error["level"] != "error" {
-        return None;
-    }
-    Some((
-        program.as_str()?.to_owned(),
-        error["rendered"].as_str()?.to_owned(),
-    ))
-}
 
 /// Adds the width of messages to the flags of rustc. trybuild passes it for the programs, but not when it checks their
 /// dependencies before. With two lists of flags, cargo checks all dependencies twice.

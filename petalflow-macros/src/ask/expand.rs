@@ -77,12 +77,12 @@ pub(crate) fn ask(ask: &AskAst, errors: &mut Errors, runtime: &Runtime) -> Token
 fn unknown(errors: Errors, runtime: &Runtime) -> (TokenStream, TokenStream) {
     let errors = errors.into_tokens();
     let check = quote! {
-        const __ANSWER: ::core::primitive::usize = {
+        const ANSWER: ::core::primitive::usize = {
             #errors
             0
         };
     };
-    let answer = quote!(<() as #runtime::__private::Checked<__ANSWER>>::Type);
+    let answer = quote!(<() as #runtime::__private::Checked<ANSWER>>::Type);
     (check, answer)
 }
 
@@ -96,7 +96,7 @@ fn checked(ty: &Type, runtime: &Runtime) -> (TokenStream, TokenStream) {
     );
     let check = quote! {
         type __Answer = #ty;
-        const __ANSWER: ::core::primitive::usize = {
+        const ANSWER: ::core::primitive::usize = {
             #[allow(unused_imports)]
             use #runtime::__private::Lacks as _;
             #call
@@ -104,7 +104,7 @@ fn checked(ty: &Type, runtime: &Runtime) -> (TokenStream, TokenStream) {
     };
     let answer = runtime.respan(
         ty,
-        quote!(<__Answer as #runtime::__private::Checked<__ANSWER>>::Type),
+        quote!(<__Answer as #runtime::__private::Checked<ANSWER>>::Type),
     );
     (check, answer)
 }

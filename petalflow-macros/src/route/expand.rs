@@ -6,7 +6,7 @@ use syn::Type;
 
 use super::ast::RouteAst;
 use crate::editor::elsewhere;
-use crate::paths::{Runtime, local, name, route_hash};
+use crate::paths::{Runtime, impl_at, local, name, route_hash};
 
 /// The implementations for the enum.
 pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
@@ -29,9 +29,24 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
     let lookups = lookups(ident, &carried, runtime);
     let bounds = carried
         .iter()
-        .map(|(_, ty)| quote!(__S::Storage: __pf::CanStore<#ty>,));
+        .map(|(_, ty)| quote!(AnyState::Storage: __pf::CanStore<#ty>,));
     let state = (!carried.is_empty()).then(|| quote!(: __pf::State));
     let effects = local("effects");
+    let output = quote! {
+        impl<AnyState #state> __pf::Output<AnyState> for #ident where #(#bounds)* {
+            const MAY_WRITE: __pf::KeySet = __pf::KeySet::NONE;
+            const MUST_WRITE: __pf::KeySet = __pf::KeySet::NONE;
+            type Routing = Self;
+            fn apply(self, #effects: &mut __pf::Effects<AnyState>) -> __pf::Result<(), __pf::BoxError>
+            where
+                AnyState: __pf::State,
+            {
+                __pf::choose(self, #effects)
+            }
+        }
+    };
+    // Where rustc lists what a node can return, it shows the name of the enum.
+    let output = impl_at(ident.span(), output);
     quote! {
         #lints
         #[allow(unexpected_cfgs, unused, clippy::all, clippy::pedantic, clippy::nursery)]
@@ -50,17 +65,7 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
                 }
                 #payload
             }
-            impl<__S #state> __pf::Output<__S> for #ident where #(#bounds)* {
-                const MAY_WRITE: __pf::KeySet = __pf::KeySet::NONE;
-                const MUST_WRITE: __pf::KeySet = __pf::KeySet::NONE;
-                type Routing = Self;
-                fn apply(self, #effects: &mut __pf::Effects<__S>) -> __pf::Result<(), __pf::BoxError>
-                where
-                    __S: __pf::State,
-                {
-                    __pf::choose(self, #effects)
-                }
-            }
+            #output
             #lookups
         };
     }

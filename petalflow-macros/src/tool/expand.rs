@@ -13,7 +13,7 @@ use crate::attributes;
 use crate::node::ast::NodeFn;
 use crate::node::expand::marker;
 use crate::node::expand::params::is_context;
-use crate::paths::{Runtime, impl_at, local, local_at};
+use crate::paths::{Runtime, impl_at, local, local_at, name};
 use crate::placeholder;
 
 /// The tool of a function: `struct search {}` and its implementations.
@@ -127,7 +127,7 @@ impl Cx<'_> {
             .map(|param| format!("{param}: {path}::tool::ToolArgument,"));
         let bound = text(bound.collect());
         // At the name of the tool, where rustc shows the bounds.
-        let function = Ident::new("__arguments", tool.call.span());
+        let function = format_ident!("arguments_of_{}", name(&tool.call), span = tool.call.span());
         let bounds = params.iter().map(|param| {
             let bound = runtime.respan(&tool.call, quote!(#runtime::tool::ToolArgument));
             let param = Ident::new(&param.to_string(), tool.call.span());

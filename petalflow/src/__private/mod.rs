@@ -30,8 +30,7 @@ pub use crate::delivery::{ItemProbe, NoItemCodec};
 pub use crate::node::{key_output, last_output};
 pub use data::{Deserialize, Question};
 pub use node::{
-    Broken, KeyOf, Lazy, Optional, blocking, boxed_error, boxed_error_of, is_node, is_state,
-    keys_named, spawn, written_once,
+    Broken, KeyOf, Lazy, Optional, blocking, boxed_error_of, keys_named, spawn, written_once,
 };
 pub use route::{Carried, Carries, Deliverable};
-pub use state::{Checked, Holds, KeyType, Lacks, SharedFor, checked, shared};
+pub use state::{Checked, Holds, KeyType, Lacks, checked};

@@ -10,16 +10,8 @@ use petalflow_graph::{Rule, messages};
 
 use crate::error::BoxError;
 use crate::middleware::{carried, carried_call};
-use crate::node::{Effects, IntoBoxError, Key, Node, Output};
+use crate::node::{Effects, Key, Node, Output};
 use crate::state::{KeyMeta, KeySet, State};
-
-/// Fails to compile if the type is not a state. Generated code depends on the result, so that this is one error.
-pub const fn is_state<S: State>() -> usize {
-    0
-}
-
-/// Fails to compile if the type is not a node over the state.
-pub const fn is_node<S: State, N: Node<S>>() {}
 
 /// The keys of a state with these names.
 pub const fn keys_named<S: State>(names: &[&str]) -> KeySet {
@@ -92,16 +84,7 @@ pub const fn written_once<S: State, N: Node<S>>() {
     }
 }
 
-/// The result of a node whose return type is an alias of `Result`, of which the macro does not know the error type.
-///
-/// # Errors
-///
-/// The same error.
-pub fn boxed_error<T, E: IntoBoxError>(result: Result<T, E>) -> Result<T, BoxError> {
-    result.map_err(Into::into)
-}
-
-/// The future of such a node. `convert` is [`boxed_error`]: with it as a value, only one bound can fail.
+/// The future of such a node. `convert` is [`boxed_error`](crate::checks::boxed_error): with it as a value, only one bound can fail.
 pub fn boxed_error_of<R, O, F: Future<Output = R>>(
     future: F,
     convert: fn(R) -> O,

@@ -6,7 +6,6 @@ use petalflow_graph::messages;
 use serde_core::{Serialize, de::DeserializeOwned};
 
 use crate::migration::Migrate;
-use crate::state::ThreadSafe;
 
 pub use std::cmp::PartialEq;
 pub use std::convert::From;
@@ -144,11 +143,6 @@ impl<T, const RESULT: usize> Checked<RESULT> for T {
     type Type = T;
 }
 
-/// Fails to compile if threads cannot share values of the type.
-pub const fn shared<T: ThreadSafe>() -> usize {
-    0
-}
-
 /// The future of a node, of a type that depends on the check of a value from the run.
 pub fn checked<const RESULT: usize, F>(future: F) -> <F as Checked<RESULT>>::Type {
     future
@@ -207,5 +201,4 @@ macro_rules! conditional {
 conditional! {
     DebugFor: Debug;
     DefaultFor: Default;
-    SharedFor: ThreadSafe;
 }

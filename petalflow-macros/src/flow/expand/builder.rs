@@ -280,11 +280,12 @@ impl FlowCode<'_> {
         });
         let launch = head(quote!(pub fn launch(self) -> __petalflow::Launch<#name> where #bounds));
         quote! {
+            use __petalflow::forward_launch;
             #[allow(private_interfaces, private_bounds, dead_code, unreachable_pub)]
             impl<#params> #builder<#arguments> {
                 #(#setters)*
 
-                __petalflow::forward_launch! {
+                forward_launch! {
                     [__supersteps, __nodes, __time, __token, __value, __provider, __make, __cache, __layer] #name, #state
                 }
 

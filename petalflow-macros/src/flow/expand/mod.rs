@@ -54,7 +54,10 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
         #lints
         #[allow(long_running_const_eval, unused_qualifications)]
         const _: () = {
-            use #krate::__private::flow as __petalflow;
+            use #krate::{__private::flow as __petalflow, checks as __checks};
+            // For `start` and `end`, rustc suggests these names.
+            #[allow(unused_imports)]
+            use #krate::flow::{END, START};
             #values
             #checked_state
             #subflows

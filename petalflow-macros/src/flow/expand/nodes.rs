@@ -16,12 +16,12 @@ pub(super) fn checked_state(cx: &Cx<'_>) -> TokenStream {
     let written = cx.state;
     let (state, span) = (state(cx), written.span());
     let alias = Ident::new("__Written", span);
-    let check = quote_spanned!(span=> __petalflow::is_state);
+    let check = quote_spanned!(span=> __checks::is_state);
     let nodes = cx.model.nodes.iter().enumerate();
     let checks = nodes.filter_map(|(index, node)| {
         let ty = node_type(node, index)?;
         let span = span_of(node);
-        let check = quote_spanned!(span=> __petalflow::is_node::<__OfNodes,);
+        let check = quote_spanned!(span=> __checks::is_node::<__OfNodes,);
         let end = quote_spanned!(span=> >());
         // In parentheses, a path that is no type is reported as such.
         Some(quote!(#check (#ty) #end;))
@@ -30,7 +30,8 @@ pub(super) fn checked_state(cx: &Cx<'_>) -> TokenStream {
         type #alias = #written;
         const __STATE: ::core::primitive::usize = #check::<#alias>();
         type __OfNodes = <#alias as __petalflow::Proven<__STATE>>::Type;
-        #[allow(unused_parens)]
+        // The list of the nodes reports a deprecated one.
+        #[allow(unused_parens, deprecated)]
         const __ARE_NODES: ::core::primitive::usize = {
             #(#checks)*
             0
@@ -64,7 +65,7 @@ pub(super) fn value_types(cx: &Cx<'_>) -> TokenStream {
         let (name, ty, span) = (value_type(value.index, value.ty), value.ty, value.ty.span());
         let written = format_ident!("__Written{}", value.index, span = span);
         let shared = format_ident!("__SHARED{}", value.index);
-        let check = quote_spanned!(span=> __petalflow::shared::<#written>());
+        let check = quote_spanned!(span=> __checks::shared::<#written>());
         quote! {
             type #written = #ty;
             const #shared: ::core::primitive::usize = #check;

@@ -37,7 +37,7 @@ fn functions(cx: &Cx<'_>, index: usize, node: &Node, subflow: &Subflow) -> Token
     let is_flow = numbered("__IS_FLOW", index);
     // If it is not a flow, the constant fails, and the name is a type with an error.
     let flow_type = quote_spanned! {child=>
-        const #is_flow: ::core::primitive::usize = __petalflow::is_flow::<#ty>();
+        const #is_flow: ::core::primitive::usize = __checks::is_flow::<#ty>();
         type #flow = <#ty as __petalflow::Proven<#is_flow>>::Type;
     };
     let flow_name = flow;

@@ -4,7 +4,7 @@ mod output;
 pub(crate) mod params;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use quote::{ToTokens as _, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Type};
 
@@ -77,12 +77,11 @@ pub(crate) fn function(
         let check = runtime.respan(&output.tokens(), check);
         once = Some(quote!(const _: () = #check;));
     }
-    let block = block_of(ident);
     item(&quote! {
         #cfgs
         #lints
-        #[allow(non_upper_case_globals, clippy::all, clippy::pedantic, clippy::nursery)]
-        const #block: () = {
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        const _: () = {
             #checked_state
             #from_run
             #item_check
@@ -92,12 +91,6 @@ pub(crate) fn function(
             #once
         };
     })
-}
-
-/// The name of the constant with the code of a function. In an `impl` block, rustc refuses a constant without a name, in addition to
-/// the struct.
-fn block_of(function: &Ident) -> Ident {
-    format_ident!("__node_{}", name(function), span = Span::call_site())
 }
 
 /// `struct write {}` with the span of the function. If another item has the same name, rustc reports it at the function, once for
@@ -125,12 +118,11 @@ pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
     let ident = &function.sig.ident;
     let cfgs = attributes::tokens(&function.attrs, "cfg");
     let lints = attributes::lints(&function.attrs);
-    let (text, block) = (name(ident), block_of(ident));
+    let text = name(ident);
     quote! {
         #cfgs
         #lints
-        #[allow(non_upper_case_globals)]
-        const #block: () = {
+        const _: () = {
             #[automatically_derived]
             #[doc(hidden)]
             impl<__S: #runtime::State> #runtime::node::Node<__S> for #ident {
@@ -211,7 +203,7 @@ pub(crate) fn value(
 /// The state under the name `__State`. If it is not a state, a constant fails, and the name is a type with an error: what uses it is
 /// not reported.
 fn checked_state(written: &Type, runtime: &Runtime) -> TokenStream {
-    let check = runtime.respan(written, quote!(#runtime::__private::is_state));
+    let check = runtime.respan(written, quote!(#runtime::checks::is_state));
     let [alias, state] = ["__Written", "__State"].map(|name| Ident::new(name, written.span()));
     quote! {
         type #alias = #written;
@@ -327,7 +319,7 @@ impl Cx<'_> {
         let future = quote_spanned! {node.call.span()=>
             impl ::core::future::Future<Output = Self::Output> + ::core::marker::Send + '__a
         };
-        quote! {
+        let implementation = quote! {
             #[automatically_derived]
             #[doc(hidden)]
             #(#diagnostics)*
@@ -346,7 +338,9 @@ impl Cx<'_> {
                     #body
                 }
             }
-        }
+        };
+        // Where rustc lists the nodes of a program, it shows the name of this one.
+        impl_at(ty.span(), implementation)
     }
 
     fn binder(&self) -> Binder<'_> {
@@ -399,7 +393,7 @@ impl Cx<'_> {
         let check = |item: &Type| {
             let runtime = self.runtime;
             let owned = types::owned(item);
-            let shared = runtime.respan(item, quote!(#runtime::__private::shared));
+            let shared = runtime.respan(item, quote!(#runtime::checks::shared));
             quote!(const __ITEM: ::core::primitive::usize = #shared::<#owned>();)
         };
         self.doubtful_item().map_or_else(TokenStream::new, check)
@@ -481,7 +475,7 @@ impl Cx<'_> {
                     let call = match self.result_alias() {
                         Some((alias, _)) => {
                             let boxed =
-                                runtime.respan(alias, quote!(#runtime::__private::boxed_error));
+                                runtime.respan(alias, quote!(#runtime::checks::boxed_error));
                             quote!(#runtime::__private::boxed_error_of(#call, #boxed))
                         }
                         None => call,
@@ -532,7 +526,7 @@ impl Cx<'_> {
         let runtime = self.runtime;
         match self.result_alias() {
             Some((alias, _)) => {
-                let boxed = runtime.respan(alias, quote!(#runtime::__private::boxed_error));
+                let boxed = runtime.respan(alias, quote!(#runtime::checks::boxed_error));
                 quote!(#boxed(#returned))
             }
             None if self.fallible() => quote!(::core::result::Result::Ok(#returned)),

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote};
 
 use super::{Cx, newtype};
-use crate::paths::{local, with_lifetimes};
+use crate::paths::{impl_at, local, with_lifetimes};
 use crate::state::model::{BuiltIn, Initial, Key, Reducer, State};
 use crate::types;
 
@@ -210,7 +210,7 @@ fn output_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     } else {
         quote!(of(#index))
     };
-    quote! {
+    let output = quote! {
         impl __pf::Output<#ident> for #newtype #bound {
             const MAY_WRITE: __pf::KeySet = __pf::KeySet::of(#index);
             const MUST_WRITE: __pf::KeySet = __pf::KeySet::#must;
@@ -219,6 +219,11 @@ fn output_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
                 __pf::apply(self, #effects)
             }
         }
+    };
+    // Where rustc lists what a node can return, it shows the field.
+    let output = impl_at(newtype.span(), output);
+    quote! {
+        #output
         impl __pf::WriteOutput<#ident> for #newtype #bound {}
     }
 }
@@ -241,7 +246,7 @@ fn value_type(cx: &Cx, key: &Key) -> TokenStream {
 /// The name of the constant, which rustc prints. With the span of the type, where rustc may add a note.
 pub(super) fn check_constant(key: &Key) -> Ident {
     use syn::spanned::Spanned as _;
-    format_ident!("__{}", key.name, span = key.ty.span())
+    format_ident!("KEY_{}", key.name, span = key.ty.span())
 }
 
 /// A constant that checks, at the field's type, that the state can keep it. The usual types of std need none.

@@ -13,7 +13,7 @@ async fn write(topic: &str) -> EssayDraft {
 )]
 struct write {}
 #[allow(non_upper_case_globals, clippy::all, clippy::pedantic, clippy::nursery)]
-const __node_write: () = {
+const _: () = {
     type __Written = Essay;
     const __STATE: ::core::primitive::usize = ::petalflow::__private::is_state::<
         __Written,

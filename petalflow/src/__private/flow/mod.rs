@@ -22,7 +22,7 @@ pub use petalflow_graph::{
     Tables, Transition, Verdict, dot, kind, mermaid, topology, verdicts,
 };
 
-pub use super::{Checked as Proven, KeyOf, is_node, is_state, shared};
+pub use super::{Checked as Proven, KeyOf};
 pub use crate::delivery::{ItemProbe, NoItemCodec};
 pub use crate::error::BoxError;
 pub use crate::flow::{Flow, HasFlow, Step};
@@ -48,9 +48,7 @@ pub use items::{
     DeliversNothing, DeliversSomething, DeliversUnknown, FromNode, ItemsOf, Receiver, Sent, kinds,
     probe, probe_out, sender,
 };
-pub use sub::{
-    InputOfFlow, StateOf, Subflow, fresh, is_flow, of_out, once, require_subflow, with_values,
-};
+pub use sub::{InputOfFlow, StateOf, Subflow, fresh, of_out, once, require_subflow, with_values};
 pub use values::NodeValues;
 
 /// A node in the table of a flow.

@@ -21,11 +21,6 @@ pub trait Subflow: Flow + Default {}
 #[diagnostic::do_not_recommend]
 impl<F: Flow + Default> Subflow for F {}
 
-/// Fails to compile if the type is not a flow. Generated code depends on the result, so that this is one error.
-pub const fn is_flow<F: Flow>() -> usize {
-    0
-}
-
 /// The state of a sub-flow.
 pub type StateOf<F> = <F as Flow>::State;
 
