@@ -29,10 +29,10 @@ fn pass_on(child: &mut Child) -> io::Result<()> {
     Ok(())
 }
 
-/// The line of cargo's output without the notes that show the source of the standard library: rustc has them only where the
+/// The line of cargo's output without the notes about places in the standard library: rustc shows their source only where the
 /// component `rust-src` is installed.
 fn without_library(line: String) -> String {
-    if !line.contains(LIBRARY) {
+    if !names_library(&line) {
         return line;
     }
     let Ok(message) = serde_json::from_str::<Value>(&line) else {
@@ -62,12 +62,14 @@ fn without_library(line: String) -> String {
 /// Takes a part of an error, unless it shows the standard library.
 fn own(part: &mut String) -> Option<String> {
     let part = std::mem::take(part);
-    let is_library = part.starts_with("note: ") && part.contains(LIBRARY);
-    (!is_library).then_some(part)
+    let is_note = part.starts_with("note: ") || part.starts_with("help: ");
+    (!(is_note && names_library(&part))).then_some(part)
 }
 
-/// The path of a source file of the standard library, from the component `rust-src`.
-const LIBRARY: &str = "/rustlib/src/rust/library/";
+/// Whether the text has the path of a source file of the standard library, with and without the component `rust-src`.
+fn names_library(text: &str) -> bool {
+    text.contains("/rustlib/src/rust/library/") || text.contains("/rustc/")
+}
 
 /// Adds the width of messages to the flags of rustc. trybuild passes it for the programs, but not when it checks their
 /// dependencies before. With two lists of flags, cargo checks all dependencies twice.

@@ -24,14 +24,16 @@ pub struct WriteEssay;
 #[cfg(not(doc))]
 #[allow(long_running_const_eval, unused_qualifications)]
 const _: () = {
-    use petalflow::__private::flow as __petalflow;
+    use petalflow::{__private::flow as __petalflow, checks as __checks};
+    #[allow(unused_imports)]
+    use petalflow::flow::{END, START};
     type __Written = Essay;
-    const __STATE: ::core::primitive::usize = __petalflow::is_state::<__Written>();
+    const __STATE: ::core::primitive::usize = __checks::is_state::<__Written>();
     type __OfNodes = <__Written as __petalflow::Proven<__STATE>>::Type;
-    #[allow(unused_parens)]
+    #[allow(unused_parens, deprecated)]
     const __ARE_NODES: ::core::primitive::usize = {
-        __petalflow::is_node::<__OfNodes, (write)>();
-        __petalflow::is_node::<__OfNodes, (critique)>();
+        __checks::is_node::<__OfNodes, (write)>();
+        __checks::is_node::<__OfNodes, (critique)>();
         0
     };
     type __State = <__OfNodes as __petalflow::Proven<__ARE_NODES>>::Type;

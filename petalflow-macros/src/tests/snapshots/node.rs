@@ -12,10 +12,10 @@ async fn write(topic: &str) -> EssayDraft {
     clippy::empty_structs_with_brackets
 )]
 struct write {}
-#[allow(non_upper_case_globals, clippy::all, clippy::pedantic, clippy::nursery)]
+#[allow(clippy::all, clippy::pedantic, clippy::nursery)]
 const _: () = {
     type __Written = Essay;
-    const __STATE: ::core::primitive::usize = ::petalflow::__private::is_state::<
+    const __STATE: ::core::primitive::usize = ::petalflow::checks::is_state::<
         __Written,
     >();
     type __State = <__Written as ::petalflow::__private::Checked<__STATE>>::Type;
