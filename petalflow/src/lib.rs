@@ -82,6 +82,7 @@ pub mod checkpoint;
 pub mod checks;
 mod delivery;
 mod durable;
+mod effects;
 #[cfg(feature = "engine")]
 #[cfg_attr(docsrs, doc(cfg(feature = "engine")))]
 pub mod engine;

@@ -5,7 +5,6 @@ use std::marker::PhantomData;
 
 use serde_core::de::{DeserializeSeed, Error, Visitor};
 
-use super::state::explicit;
 use crate::node::Key;
 use crate::state::{State, Update};
 
@@ -24,6 +23,12 @@ pub trait ReadInput<'de, S: State> {
         map: &mut A,
         values: &mut Update<S>,
     ) -> Result<(), A::Error>;
+}
+
+/// The default of a key that has one.
+pub fn explicit<K: Key>() -> K::Value {
+    let initial = K::initial();
+    initial.unwrap_or_else(|| unreachable!("the macro calls it for keys with a default"))
 }
 
 /// Reads the value of a key.

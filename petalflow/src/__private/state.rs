@@ -20,8 +20,8 @@ pub use petalflow_graph::messages::KeyTraits;
 pub use petalflow_store::codec::{FieldOutline, Reducer};
 
 pub use super::data::{
-    Deserialize, Deserializer, MapAccess, ReadInput, or_default, or_initial, read_input, read_key,
-    required,
+    Deserialize, Deserializer, MapAccess, ReadInput, explicit, or_default, or_initial, read_input,
+    read_key, required,
 };
 pub use crate::error::BoxError;
 pub use crate::node::{Effects, Key, Output, WriteOutput};
@@ -51,12 +51,6 @@ pub fn push<K: Key>(value: K::Value, update: &mut Update<K::State>) {
 /// The value of a key of a new state: the one that is set, the default, or the one of the input.
 pub fn value<K: Key>(values: &mut Update<K::State>) -> Option<K::Value> {
     values.value::<K>()
-}
-
-/// The default of a key that has one.
-pub fn explicit<K: Key>() -> K::Value {
-    let initial = K::initial();
-    initial.unwrap_or_else(|| unreachable!("the macro calls it for keys with a default"))
 }
 
 /// Whether two values are equal.

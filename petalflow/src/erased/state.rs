@@ -1,11 +1,14 @@
-//! A state without its type.
+//! A state, the effects of a node over it, and its encoding, without their types. They are in one file, because each names the
+//! others.
 
 use std::any::Any;
 
-use super::{AnyCodec, AnyEffects, EffectsBox, effects_mut, effects_ref};
-use crate::node::Effects;
-use crate::state::{KeyFlag, KeyMeta, KeySet, State, WriteError};
-use petalflow_store::codec::FieldOutline;
+use crate::delivery::Delivery;
+use crate::effects::{Choice, Effects, RouteChoice};
+use crate::migration::Migrate;
+use crate::state::{KeyFlag, KeyMeta, KeySet, State, StateCodec, Update, Values, WriteError};
+use petalflow_graph::RouteIdx;
+use petalflow_store::codec::{CodecError, FieldOutline};
 
 /// A state of any type.
 pub(crate) type StateBox = Box<dyn AnyState>;
@@ -185,6 +188,181 @@ pub(crate) fn into_state<S: State>(state: StateBox) -> S {
 /// A value of a run is of another state than that of the flow, which the typed interface rules out.
 #[cold]
 #[track_caller]
-pub(super) fn other_state(name: &str) -> ! {
+fn other_state(name: &str) -> ! {
     unreachable!("a value of another state than `{name}` is in a run over it")
+}
+
+/// The effects of one run of a node over a state of any type. A box is also the form of writes alone, such as those of an
+/// answer.
+pub(crate) type EffectsBox = Box<dyn AnyEffects>;
+
+/// The effects of one run of a node. Every [`Effects`] is one.
+pub(crate) trait AnyEffects: Any + Send + Sync {
+    /// What the type of the state says.
+    fn ty(&self) -> &'static StateType;
+
+    /// The keys that were written.
+    fn written(&self) -> KeySet;
+
+    /// The keys that were written with [`Overwrite`](crate::Overwrite).
+    fn overwritten(&self) -> KeySet;
+
+    /// Removes all writes, and keeps the memory.
+    fn clear_writes(&mut self);
+
+    /// The writes, in a box of their own.
+    fn clone_writes(&self) -> EffectsBox;
+
+    /// Takes the writes into a box of their own.
+    fn take_writes(&mut self) -> EffectsBox;
+
+    /// What the node has decided and sent.
+    fn choice(&self) -> &Choice;
+
+    /// The same, to be changed.
+    fn choice_mut(&mut self) -> &mut Choice;
+}
+
+impl<S: State> AnyEffects for Effects<S> {
+    fn ty(&self) -> &'static StateType {
+        StateType::of::<S>()
+    }
+
+    fn written(&self) -> KeySet {
+        self.update.written()
+    }
+
+    fn overwritten(&self) -> KeySet {
+        self.update.overwritten()
+    }
+
+    fn clear_writes(&mut self) {
+        self.update.clear();
+    }
+
+    fn clone_writes(&self) -> EffectsBox {
+        Box::new(Effects::<S>::of(self.update.clone()))
+    }
+
+    fn take_writes(&mut self) -> EffectsBox {
+        Box::new(Effects::<S>::of(std::mem::take(&mut self.update)))
+    }
+
+    fn choice(&self) -> &Choice {
+        &self.choice
+    }
+
+    fn choice_mut(&mut self) -> &mut Choice {
+        &mut self.choice
+    }
+}
+
+impl dyn AnyEffects {
+    /// The routing decision of the node.
+    pub(crate) fn chosen(&self) -> RouteChoice {
+        self.choice().chosen()
+    }
+
+    /// The chosen routes, if the node chose several.
+    pub(crate) fn routes(&self) -> &[RouteIdx] {
+        self.choice().routes()
+    }
+
+    /// What the node sends: by route, or `None` for the targets of `each`.
+    pub(crate) fn deliveries(&self) -> &[(Option<RouteIdx>, Delivery)] {
+        self.choice().deliveries()
+    }
+
+    /// Removes everything, and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.clear_writes();
+        self.choice_mut().clear();
+    }
+}
+
+impl std::fmt::Debug for dyn AnyEffects {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Effects")
+            .field("written", &self.written())
+            .field("choice", self.choice())
+            .finish()
+    }
+}
+
+/// The effects of a node over this state.
+pub(crate) fn effects_ref<S: State>(effects: &dyn AnyEffects) -> &Effects<S> {
+    let any: &dyn Any = effects;
+    match any.downcast_ref() {
+        Some(effects) => effects,
+        None => other_state(S::NAME),
+    }
+}
+
+/// The same, to be changed.
+pub(crate) fn effects_mut<S: State>(effects: &mut dyn AnyEffects) -> &mut Effects<S> {
+    let any: &mut dyn Any = effects;
+    match any.downcast_mut() {
+        Some(effects) => effects,
+        None => other_state(S::NAME),
+    }
+}
+
+/// The writes of a box.
+pub(crate) fn into_update<S: State>(effects: EffectsBox) -> Update<S> {
+    let any: Box<dyn Any> = effects;
+    match any.downcast::<Effects<S>>() {
+        Ok(effects) => effects.update,
+        Err(_) => other_state(S::NAME),
+    }
+}
+
+/// The encoding of a state's values, key by key. Each function takes the index of a key. See [`StateCodec`].
+#[derive(Clone, Copy)]
+pub(crate) struct AnyCodec {
+    /// The type of the states that it encodes.
+    pub(crate) ty: &'static StateType,
+    /// Appends the value of the key.
+    pub(crate) save: fn(&dyn AnyState, usize, &mut Vec<u8>) -> Result<(), CodecError>,
+    /// Creates a state from stored values.
+    pub(crate) load: fn(&Values<'_>) -> Result<StateBox, CodecError>,
+    /// Appends the writes to the key.
+    pub(crate) save_writes: fn(&dyn AnyEffects, usize, &mut Vec<u8>) -> Result<(), CodecError>,
+    /// Adds stored writes.
+    pub(crate) load_writes: fn(&mut dyn AnyEffects, usize, &[u8]) -> Result<(), CodecError>,
+    /// Adds a write of a stored value.
+    pub(crate) load_value: fn(&mut dyn AnyEffects, usize, &[u8]) -> Result<(), CodecError>,
+    /// The version of the state and the migrations from lower versions; `None` at version 0.
+    pub(crate) version: Option<(u32, Migrate)>,
+}
+
+impl AnyCodec {
+    /// The encoding of this type. `None` for a volatile state.
+    pub(crate) fn of<S: State>() -> Option<Self> {
+        let codec = S::codec()?;
+        Some(AnyCodec {
+            ty: StateType::of::<S>(),
+            save: |state, key, out| (codec_of::<S>().save)(state_ref::<S>(state), key, out),
+            load: |values| match (codec_of::<S>().load)(values) {
+                Ok(state) => Ok(Box::new(state)),
+                Err(error) => Err(error),
+            },
+            save_writes: |effects, key, out| {
+                (codec_of::<S>().save_writes)(&effects_ref::<S>(effects).update, key, out)
+            },
+            load_writes: |effects, key, bytes| {
+                (codec_of::<S>().load_writes)(&mut effects_mut::<S>(effects).update, key, bytes)
+            },
+            load_value: |effects, key, bytes| {
+                (codec_of::<S>().load_value)(&mut effects_mut::<S>(effects).update, key, bytes)
+            },
+            version: codec.version,
+        })
+    }
+}
+
+fn codec_of<S: State>() -> StateCodec<S> {
+    match S::codec() {
+        Some(codec) => codec,
+        None => unreachable!("whether a state is volatile does not change"),
+    }
 }

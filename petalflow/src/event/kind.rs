@@ -139,6 +139,13 @@ impl<S: EventTypes> From<&EventKind<S>> for EventName {
     }
 }
 
+impl<S: EventTypes> EventKind<S> {
+    /// The text of its [name](EventName::as_str), such as `node_started`.
+    pub fn name(&self) -> &'static str {
+        EventName::from(self).as_str()
+    }
+}
+
 impl LoggedEvent {
     /// The name of its kind. `None` if a later version of petalflow has stored it, with a kind that this one does not know.
     pub fn name(&self) -> Option<EventName> {

@@ -288,11 +288,6 @@ impl<S: EventTypes> EventKind<S> {
             _ => false,
         }
     }
-
-    /// The text of its [name](EventName::as_str), such as `node_started`.
-    pub fn name(&self) -> &'static str {
-        EventName::from(self).as_str()
-    }
 }
 
 impl<S: EventTypes> fmt::Debug for Event<S> {

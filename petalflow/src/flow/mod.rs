@@ -1,5 +1,6 @@
 //! Flows: a checked graph with its nodes.
 
+mod any_flow;
 mod step;
 mod with_plan;
 
@@ -14,6 +15,7 @@ pub use petalflow_macros::flow_impl;
 #[cfg(rust_analyzer)]
 pub use petalflow_macros::flow_in_editor as flow_impl;
 
+pub(crate) use any_flow::{AnyFlow, Lane};
 pub use step::Step;
 pub(crate) use step::{FastPath, next_on_fast_path};
 pub use with_plan::WithPlan;

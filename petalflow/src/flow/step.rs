@@ -2,7 +2,8 @@
 
 use petalflow_graph::NodeIdx;
 
-use crate::node::{Choice, Effects, RouteChoice, Scope};
+use crate::effects::{Choice, Effects, RouteChoice};
+use crate::node::Scope;
 use crate::plan::ExecutionPlan;
 use crate::state::{KeySet, State};
 use crate::superstep::commit_one;

@@ -9,7 +9,7 @@ mod task_context;
 
 pub use crate::future::BoxFuture;
 pub use circuit_breaker::CircuitBreaker;
-pub(crate) use node::{AnyCall, AnyMiddleware, AnyNext, Layer};
+pub(crate) use node::{AnyCall, AnyMiddleware, AnyNext, Innermost, Layer};
 pub use node::{Middleware, Next, NodeCall};
 pub use rate_limit::RateLimit;
 pub use ready::{for_nodes, from_fn, recover};

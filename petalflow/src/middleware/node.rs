@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::BoxFuture;
-use crate::erased::{AnyEffects, AnyFlow, AnyState, effects_mut, state_ref};
+use crate::erased::{AnyEffects, AnyState, effects_mut, state_ref};
 use crate::error::BoxError;
 use crate::node::{Effects, Scope};
 use crate::state::State;
@@ -249,18 +249,23 @@ impl<S: State, M: Middleware<S>> AnyMiddleware for Layer<S, M> {
 /// A [`Next`] without the type of the state.
 pub(crate) struct AnyNext<'a> {
     layers: &'a [Arc<dyn AnyMiddleware>],
-    flow: &'a dyn AnyFlow,
+    node: &'a dyn Innermost,
+}
+
+/// The node itself, inside all layers.
+pub(crate) trait Innermost: Send + Sync {
+    fn run<'a>(&'a self, call: AnyCall<'a>) -> BoxFuture<'a, Result<(), BoxError>>;
 }
 
 impl<'a> AnyNext<'a> {
-    pub(crate) fn new(layers: &'a [Arc<dyn AnyMiddleware>], flow: &'a dyn AnyFlow) -> Self {
-        AnyNext { layers, flow }
+    pub(crate) fn new(layers: &'a [Arc<dyn AnyMiddleware>], node: &'a dyn Innermost) -> Self {
+        AnyNext { layers, node }
     }
 
     pub(crate) fn run(self, call: AnyCall<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
         match self.layers.split_first() {
             Some((layer, layers)) => layer.around(call, AnyNext { layers, ..self }),
-            None => self.flow.run_node(call.scope, call.state, call.effects),
+            None => self.node.run(call),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Nodes: their parameters, their results and what a run provides to them.
 
 mod context;
-mod effects;
 mod external;
 mod extract;
 mod item;
@@ -23,9 +22,8 @@ mod test_records;
 use std::future::Future;
 
 pub use crate::delivery::{Delivery, ItemCodec};
+pub use crate::effects::{Effects, RouteChoice};
 pub use context::Context;
-pub(crate) use effects::Choice;
-pub use effects::{Effects, RouteChoice};
 pub(crate) use external::{ExternalOutput, Following};
 pub use extract::{Extract, Managed, Requirements};
 pub use item::{AcceptsItem, Each, Sent};

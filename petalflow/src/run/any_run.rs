@@ -5,10 +5,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use crate::erased::{AnyFlow, StateBox};
+use crate::erased::StateBox;
 use crate::error::catch;
 use crate::event::Sink;
 use crate::exec::{Begin, BeginBarrier, Start, drive};
+use crate::flow::AnyFlow;
 use crate::future::BoxFuture;
 use crate::outcome::RunError;
 

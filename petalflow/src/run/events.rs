@@ -69,8 +69,7 @@ impl<F: Flow> Events<F> {
     }
 
     /// Adds the state after each superstep to the events, as [`EventKind::Values`]. The state is cloned each time,
-    /// which has a cost only with this setting. Sub-flows whose state is `Clone` also send theirs, as
-    /// [nested](Event::nested) events; sub-flows whose state is not send their other events only.
+    /// which has a cost only with this setting. Sub-flows also send theirs, as [nested](Event::nested) events.
     ///
     /// ```
     /// use futures_util::StreamExt;

@@ -4,7 +4,7 @@ use std::any::type_name;
 use std::fmt;
 
 use crate::durable::Fingerprint;
-use crate::erased::AnyFlow;
+use crate::flow::AnyFlow;
 use crate::flow::{Flow, HasFlow};
 use crate::question::Ask;
 use crate::state::{Durable, State};

@@ -265,7 +265,7 @@ async fn polish() -> ChapterLines {
     ChapterLines(list(["polish"]))
 }
 
-/// A state that cannot be copied, between two that can.
+/// A state that is not `Clone`, between two that are. It is copied key by key.
 #[state]
 struct Section {
     #[key(default)]
@@ -298,7 +298,10 @@ async fn c81_the_values_of_subflows_are_reported_under_their_namespace() {
                     EventKind::Values { state } => state.lines.join(" "),
                     kind => kind.name().into(),
                 },
-                _ => panic!("{event:?}"),
+                _ => match event.nested::<Section>().map(|inner| &inner.kind) {
+                    Some(EventKind::Values { state }) => format!("{} lines", state.lines),
+                    _ => panic!("{event:?}"),
+                },
             };
             std::future::ready(format!("{} `{}` {told}", event.superstep, event.namespace))
         };
@@ -307,6 +310,7 @@ async fn c81_the_values_of_subflows_are_reported_under_their_namespace() {
             "1 `` i a",
             "1 `section/chapter` draft",
             "2 `section/chapter` draft polish",
+            "1 `section` 2 lines",
             "2 `` i a 2",
         ];
         let run = launch.clone().run(list(["i"])).events().values();

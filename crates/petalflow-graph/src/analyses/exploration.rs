@@ -45,15 +45,17 @@ pub struct Exploration {
 /// assert!(exploration.exact && exploration.pairs.contains(write, draw));
 /// ```
 pub fn explore(graph: &Graph, routes: Routes) -> Exploration {
-    by_states(graph, routes, &mut Work::of_states(routes)).unwrap_or_else(|TooMuchWork| {
-        Exploration {
-            exact: false,
-            pairs: pairs_of_edges(graph, routes, &mut Work::default())
-                .unwrap_or_else(|TooMuchWork| Pairs::all(graph.nodes.len())),
-            stuck: join_deadlock::suspected(graph, &mut Work::default()),
-            endless: Vec::new(),
-            frontiers: None,
-        }
+    let mut work = match routes {
+        Routes::AsDeclared => Work::default(),
+        Routes::PerDelivery | Routes::Any => Work::of_more(),
+    };
+    by_states(graph, routes, &mut work).unwrap_or_else(|TooMuchWork| Exploration {
+        exact: false,
+        pairs: pairs_of_edges(graph, routes, &mut Work::default())
+            .unwrap_or_else(|TooMuchWork| Pairs::all(graph.nodes.len())),
+        stuck: join_deadlock::suspected(graph, &mut Work::default()),
+        endless: Vec::new(),
+        frontiers: None,
     })
 }
 

@@ -3,8 +3,6 @@
 //! The work of an analysis can grow much faster than the graph: with the number of states, or with the cube of the number of edges.
 //! Such an analysis counts its steps, and after too many of them its caller takes a coarser answer that is sound.
 
-use super::superstep::Routes;
-
 /// The maximum number of steps of one analysis. A step reads or builds one element of a set.
 ///
 /// Ten million steps take about a tenth of a second with optimization, and a second in a macro without it.
@@ -34,14 +32,11 @@ impl Default for Work {
 pub(crate) struct TooMuchWork;
 
 impl Work {
-    /// The limit for the states of a run in which nodes choose like this.
-    pub(crate) fn of_states(routes: Routes) -> Self {
+    /// The work of an analysis of more than the declared choices.
+    pub(crate) fn of_more() -> Self {
         Work {
             steps: 0,
-            limit: match routes {
-                Routes::AsDeclared => MAX_STEPS,
-                Routes::PerDelivery | Routes::Any => MAX_STEPS_OF_MORE,
-            },
+            limit: MAX_STEPS_OF_MORE,
         }
     }
 

@@ -39,7 +39,7 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     let values = nodes::value_types(cx);
     let subflows = subflow::code(cx);
     let dispatch = step::Dispatch::of(cx);
-    let specs = nodes::specs(cx, &dispatch.nodes);
+    let specs = step::specs(cx, &dispatch.nodes);
     let flow = api::flow(cx, &dispatch);
     let nodes = &dispatch.code;
     let tables = tables::code(cx);

@@ -6,8 +6,6 @@ use syn::spanned::Spanned as _;
 use syn::{Type, parse_quote};
 
 use super::cx::Cx;
-use super::step::List;
-use super::tokens::number;
 use crate::flow::model::{Kind, Node};
 
 /// The state under the name `__State`. If it is not a state, or if a node is not one over it, a constant fails, and the name is a type
@@ -86,24 +84,5 @@ pub(super) fn node_type(node: &Node, index: usize) -> Option<TokenStream> {
         Kind::Function(path) => Some(path.to_token_stream()),
         Kind::Value(_, value) => Some(value_type(index, &value.ty).into_token_stream()),
         Kind::Subflow(_) | Kind::Broken => None,
-    }
-}
-
-/// The table of the properties of the nodes. `lists` are the lists of the dispatch that have them.
-pub(super) fn specs(cx: &Cx<'_>, lists: &[List]) -> TokenStream {
-    let (name, model) = (cx.own(), cx.model);
-    let state = cx.state;
-    let count = number(model.nodes.len());
-    let names = model.nodes.iter().map(|node| &node.name);
-    let nodes = model.nodes.iter().enumerate();
-    let declared = nodes.filter(|(_, node)| !node.has_own_name());
-    let declared = declared.map(|(index, _)| number(index));
-    let lists = lists.iter().map(|list| {
-        let List { name: list, of } = list;
-        quote!(<#list as __petalflow::#of<#name, #state>>::SPECS)
-    });
-    quote! {
-        const __NAMES: &[&::core::primitive::str; #count] = &[#(#names),*];
-        const __SPECS: &[__petalflow::Spec; #count] = &__petalflow::concat_specs(&[#(#lists),*], __NAMES, &[#(#declared),*]);
     }
 }

@@ -201,3 +201,22 @@ fn arm(cx: &Cx<'_>, index: usize, code: &mut TokenStream) -> TokenStream {
         }
     }
 }
+
+/// The table of the properties of the nodes. `lists` are the lists of the dispatch that have them.
+pub(super) fn specs(cx: &Cx<'_>, lists: &[List]) -> TokenStream {
+    let (name, model) = (cx.own(), cx.model);
+    let state = cx.state;
+    let count = number(model.nodes.len());
+    let names = model.nodes.iter().map(|node| &node.name);
+    let nodes = model.nodes.iter().enumerate();
+    let declared = nodes.filter(|(_, node)| !node.has_own_name());
+    let declared = declared.map(|(index, _)| number(index));
+    let lists = lists.iter().map(|list| {
+        let List { name: list, of } = list;
+        quote!(<#list as __petalflow::#of<#name, #state>>::SPECS)
+    });
+    quote! {
+        const __NAMES: &[&::core::primitive::str; #count] = &[#(#names),*];
+        const __SPECS: &[__petalflow::Spec; #count] = &__petalflow::concat_specs(&[#(#lists),*], __NAMES, &[#(#declared),*]);
+    }
+}

@@ -3,7 +3,7 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens as _, quote};
 
-use super::Cx;
+use super::cx::Cx;
 use crate::paths::{impl_at, local, no_generics};
 use crate::state::model::{BuiltIn, Initial, Key, Reducer, State};
 

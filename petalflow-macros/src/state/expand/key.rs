@@ -3,7 +3,8 @@
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote};
 
-use super::{Cx, newtype};
+use super::cx::Cx;
+use super::newtype;
 use crate::paths::{impl_at, local, with_lifetimes};
 use crate::state::model::{BuiltIn, Initial, Key, Reducer, State};
 use crate::types;

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
 
-use super::{Cx, at};
+use super::cx::{Cx, at};
 use crate::paths::{keyword, local, no_generics};
 use crate::state::model::Key;
 

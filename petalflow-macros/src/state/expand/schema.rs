@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::LitStr;
 
-use super::Cx;
+use super::cx::Cx;
 use crate::state::model::{Key, State};
 
 /// `impl StateSchema`, if it was asked for.

@@ -14,9 +14,10 @@ use crate::durable::record::seq::CheckpointSeq;
 use crate::durable::results::task_results::load_result;
 use crate::durable::resume::restored_frontier::{node_of, restore_frontier};
 use crate::durable::write::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
-use crate::erased::{AnyCodec, AnyEffects, AnyFlow, EffectsBox, StateBox};
+use crate::erased::{AnyCodec, AnyEffects, EffectsBox, StateBox};
 use crate::error::NodeError;
 use crate::exec::Committed;
+use crate::flow::AnyFlow;
 #[cfg(feature = "engine")]
 use crate::ids::TaskId;
 use crate::node::Following;

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use super::begin_barrier::BeginBarrier;
 use super::run_loop::run_loop;
-use crate::erased::{AnyFlow, InputBox, StateBox};
+use crate::erased::{InputBox, StateBox};
 use crate::event::AnyEventKind;
 use crate::exec::Settings;
 use crate::exec::control::abort::{Abort, catch_abort};
 use crate::exec::persistence::Persistence;
 use crate::exec::supersteps::driver::Driver;
+use crate::flow::AnyFlow;
 use crate::future::BoxFuture;
 use crate::outcome::{RunError, RunErrorKind};
 use crate::plan::ExecutionPlan;

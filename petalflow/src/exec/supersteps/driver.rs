@@ -2,12 +2,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::erased::{AnyFlow, EffectsBox, StateBox};
+use crate::erased::{EffectsBox, StateBox};
 use crate::event::{AnyEvent, AnyEventKind, Sink};
 use crate::exec::control::abort::{Abort, AbortReason};
 use crate::exec::control::watch::{Stop, Watch, yield_now};
 use crate::exec::persistence::{Committed, Persistence};
 use crate::exec::{Extras, Settings};
+use crate::flow::AnyFlow;
 use crate::flow::FastPath;
 use crate::node::{RunShared, Scope, Surroundings};
 use crate::outcome::{RunError, RunErrorKind};

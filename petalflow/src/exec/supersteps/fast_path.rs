@@ -8,12 +8,12 @@ use std::task::Poll;
 use petalflow_graph::NodeIdx;
 
 use super::driver::Driver;
-use crate::erased::Lane;
 use crate::error::{Failure, Panicked};
 use crate::exec::control::abort::Abort;
 use crate::exec::control::watch::poll_watch;
 use crate::exec::persistence::task_end::TaskEnd;
 use crate::exec::task::failure::handle_failure;
+use crate::flow::Lane;
 use crate::flow::next_on_fast_path;
 use crate::future::poll_caught;
 use crate::plan::ExecutionPlan;

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::task::Poll::{Pending, Ready};
 use std::time::Duration;
 
-use crate::erased::{AnyEffects, AnyFlow, AnyState};
-use crate::error::{Failure, FailureKind, TooDeep};
+use crate::erased::{AnyEffects, AnyState};
+use crate::error::{BoxError, Failure, FailureKind, TooDeep};
 use crate::event::AnyEventKind;
 use crate::exec::Extras;
-use crate::future::caught;
-use crate::middleware::{AnyCall, AnyNext};
+use crate::flow::AnyFlow;
+use crate::future::{BoxFuture, caught};
+use crate::middleware::{AnyCall, AnyNext, Innermost};
 use crate::node::{LastActivity, Scope};
 use crate::policy::pause;
 
@@ -164,8 +165,21 @@ async fn run_layers(
             scope,
         };
         // Called inside the future, so that a panic before the future is made is caught as well.
-        let layers = async { AnyNext::new(&extras.middleware, flow).run(call).await };
+        let layers = async {
+            AnyNext::new(&extras.middleware, &Node(flow))
+                .run(call)
+                .await
+        };
         caught(pin!(layers)).await
+    }
+}
+
+/// The node itself, as the innermost layer.
+struct Node<'f>(&'f dyn AnyFlow);
+
+impl Innermost for Node<'_> {
+    fn run<'a>(&'a self, call: AnyCall<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+        self.0.run_node(call.scope, call.state, call.effects)
     }
 }
 

@@ -8,13 +8,14 @@ use petalflow_graph::ItemIdx;
 
 use super::attempts::{emit, run_attempts};
 use super::failure::handle_failure;
-use crate::erased::{AnyFlow, AnyState, EffectsBox, StateType};
+use crate::erased::{AnyState, EffectsBox, StateType};
 use crate::error::Failure;
 use crate::event::AnyEventKind;
 use crate::exec::Extras;
 use crate::exec::control::abort::Abort;
 use crate::exec::persistence::TaskDisposition;
 use crate::exec::persistence::task_end::{TaskEnd, TaskResult};
+use crate::flow::AnyFlow;
 use crate::future::{BoxFuture, poll_once};
 use crate::node::Scope;
 use crate::superstep::Task;

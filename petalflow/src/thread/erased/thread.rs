@@ -22,6 +22,16 @@ pub(in crate::thread) struct AnyThread {
     pub(in crate::thread) id: Arc<str>,
 }
 
+impl AnyThreads {
+    /// The thread with this id, which need not exist yet.
+    pub(in crate::thread) fn thread(&self, id: &str) -> AnyThread {
+        AnyThread {
+            threads: self.clone(),
+            id: id.into(),
+        }
+    }
+}
+
 impl std::fmt::Debug for AnyThread {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Thread")

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use super::AnyThread;
 use crate::checkpoint::{Durability, OnBusy, Retention, Store};
-use crate::erased::AnyFlow;
 use crate::event::{EventFilter, LogRole};
 use crate::exec::Settings;
+use crate::flow::AnyFlow;
 
 /// See [`Threads`](crate::thread::Threads).
 #[derive(Clone)]
@@ -40,14 +39,6 @@ impl AnyThreads {
             event_log: None,
             event_filter: None,
             log_role: LogRole::default(),
-        }
-    }
-
-    /// The thread with this id, which need not exist yet.
-    pub(in crate::thread) fn thread(&self, id: &str) -> AnyThread {
-        AnyThread {
-            threads: self.clone(),
-            id: id.into(),
         }
     }
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{AnyEffects, AnyState, StateType, effects_mut, state_mut, state_ref};
+use super::{FastPath, Flow, Step};
+use crate::erased::{AnyEffects, AnyState, StateType, effects_mut, state_mut, state_ref};
 use crate::error::BoxError;
-use crate::flow::{FastPath, Flow, Step};
 use crate::future::BoxFuture;
 use crate::node::{Requirements, Scope};
 use crate::plan::ExecutionPlan;

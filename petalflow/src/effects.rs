@@ -29,7 +29,7 @@ pub enum RouteChoice {
     /// Along its edges.
     #[default]
     Edges,
-    /// Along one route, given by its index in [`Routing::NAMES`](super::Routing::NAMES).
+    /// Along one route, given by its index in [`Routing::NAMES`](crate::node::Routing::NAMES).
     One(RouteIdx),
     /// Along several routes, or none.
     Many,
@@ -111,7 +111,7 @@ impl<S: State> Effects<S> {
         self.choice.deliveries()
     }
 
-    /// Chooses one route, by its index in [`Routing::NAMES`](super::Routing::NAMES).
+    /// Chooses one route, by its index in [`Routing::NAMES`](crate::node::Routing::NAMES).
     pub fn choose(&mut self, route: u32) {
         self.choice.choose(route);
     }
@@ -178,7 +178,7 @@ impl Choice {
 
     /// Chooses routes by their names. The builder knows the names.
     #[cfg(feature = "builder")]
-    pub(super) fn choose_named(&mut self, names: Vec<String>) {
+    pub(crate) fn choose_named(&mut self, names: Vec<String>) {
         self.choose_none();
         self.sent.get_or_insert_default().named.extend(names);
     }
