@@ -57,7 +57,7 @@ fn update(cx: &Cx) -> TokenStream {
     let doc = format!("The writes of one node to [`{ident}`].");
     quote! {
         #[doc = #doc]
-        #[allow(dead_code, non_camel_case_types, private_interfaces)]
+        #[allow(dead_code, deprecated, non_camel_case_types, private_interfaces)]
         #vis type #update = #runtime::state::Update<#ident>;
     }
 }

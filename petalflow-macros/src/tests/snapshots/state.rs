@@ -26,7 +26,7 @@ pub struct EssayInput {
 #[derive(::core::clone::Clone, ::core::fmt::Debug, ::core::cmp::PartialEq)]
 pub struct EssayTopic(pub String);
 ///The writes of one node to [`Essay`].
-#[allow(dead_code, non_camel_case_types, private_interfaces)]
+#[allow(dead_code, deprecated, non_camel_case_types, private_interfaces)]
 pub type EssayUpdate = ::petalflow::state::Update<Essay>;
 #[allow(
     unused,
