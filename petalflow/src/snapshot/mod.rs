@@ -190,7 +190,7 @@ impl<S: State> Snapshot<S> {
     /// assert_eq!(thread.run(()).await?.interrupts().len(), 1);
     /// let snapshot = thread.snapshot().await?.expect("it has run");
     /// let (task, writes) = snapshot.pending().next().expect("`write` has finished");
-    /// assert_eq!((&*task.node, writes.of::<EssayDraft>().only().unwrap().as_str()), ("write", "petals"));
+    /// assert_eq!((&*task.node, writes.of::<PostDraft>().only().unwrap().as_str()), ("write", "petals"));
     /// # Ok(())
     /// # }
     /// ```

@@ -173,7 +173,7 @@ impl<F: Flow> Thread<F> {
     /// let thread = PayRefund::new().store(&InMemoryStore::new()).thread("refund");
     /// thread.run(()).await?;
     /// let run = thread.answer::<MayPay>(true).begin().await?; // The answer is stored.
-    /// let late = thread.answer::<MayPay>(false).await.expect_err("it has an answer");
+    /// let late = thread.answer::<MayPay>(false).begin().await.expect_err("it has an answer");
     /// assert!(late.to_string().contains("has an answer already"));
     /// assert!(run.await?.into_finished()?.paid);
     /// # Ok(())
