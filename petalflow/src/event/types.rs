@@ -4,7 +4,7 @@ use super::{Event, EventKind};
 use crate::erased::{EffectsBox, StateBox, into_state, into_update};
 use crate::state::{KeyMeta, KeySet, State, Update};
 
-/// The types of the values in an event: those of a [`State`], or with [`Erased`] those of any state.
+/// The types of the values in an event: those of a [`State`], or with `Erased` those of any state.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a state",
     label = "not a state",

@@ -93,7 +93,7 @@ impl<S: State> Resume<S> {
 
     /// Responds to the question or the approval with this id as the function says, which gets it from the thread that the run
     /// has claimed. So a program that does not know what is asked need not load the thread first, and nobody else can answer in
-    /// between. An error of the function is [`AnswerError::Value`], and the thread waits as before.
+    /// between. An error of the function is [`AnswerError::Value`](crate::interrupt::AnswerError::Value), and the thread waits as before.
     ///
     /// ```
     /// use petalflow::checkpoint::InMemoryStore;

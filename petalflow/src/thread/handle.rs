@@ -144,7 +144,7 @@ impl<F: Flow> Thread<F> {
 
     /// Answers the only question of the type `A` that the thread waits for, and resumes the thread.
     ///
-    /// Of several callers with an answer, one succeeds. The others get [`AnswerError::Answered`], in this process and in other
+    /// Of several callers with an answer, one succeeds. The others get [`AnswerError::Answered`](crate::interrupt::AnswerError::Answered), in this process and in other
     /// processes. So while a run of another process has the thread, this waits up to 130 milliseconds for the answer of that
     /// run before it returns [`Busy`](ThreadError::Busy). [`ThreadRun::begin`] returns when the answer is stored.
     ///
