@@ -12,7 +12,7 @@ type Resumed<F> = (String, Result<Outcome<<F as Flow>::State>, RunError>);
 
 impl<F: Flow> Threads<F> {
     /// Deletes the threads that the query covers, of all flows that share the store. Returns how many. A thread that is busy
-    /// remains, and so does one that is listed as [damaged](ThreadInfo::damage): [`Thread::delete`](super::Thread::delete) deletes
+    /// remains, and so does one that is listed as [damaged](crate::checkpoint::ThreadInfo::damage): [`Thread::delete`](super::Thread::delete) deletes
     /// it.
     ///
     /// Their space in a file can be given back with [`reclaim`](Self::reclaim).
@@ -94,8 +94,8 @@ impl<F: Flow> Threads<F> {
 
     /// Resumes the threads of this flow that the query covers, without answers, several at the same time. Returns how each run
     /// ended, with the id of its thread. A thread that is busy is left out: another run has it. So is a thread that a person
-    /// [holds](ThreadStatus::Held), unless the query asks for these.
-    /// A thread that is listed as [damaged](ThreadInfo::damage) is not resumed, and its damage is its error.
+    /// [holds](crate::checkpoint::ThreadStatus::Held), unless the query asks for these.
+    /// A thread that is listed as [damaged](crate::checkpoint::ThreadInfo::damage) is not resumed, and its damage is its error.
     ///
     /// A server calls this when it starts, to continue what a crash has interrupted:
     ///
