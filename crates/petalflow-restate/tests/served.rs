@@ -73,7 +73,8 @@ impl Served {
         let served = ServedFlow::new(PayRefund::new())
             .named("refunds")
             .question::<MayPay>();
-        let studio = axum::Router::new().nest_service("/studio", petalflow_server::studio::router());
+        let studio =
+            axum::Router::new().nest_service("/studio", petalflow_server::studio::router());
         let server = HttpServer::builder(&InMemoryStore::new())
             .serve_remote(served, threads)
             .threads(TriggerAuth::None)
