@@ -48,35 +48,41 @@ pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: 
     out(into_state(state)).apply(effects)
 }
 
-/// Runs a sub-flow inside a node that calls it: like [`subflow`], in the node's namespace and with its own name. Its own managed
-/// values come before those of its parent.
-pub(crate) async fn nested<C: Flow>(
-    child: Arc<C>,
+/// A launch that a node runs.
+pub(crate) struct NestedLaunch {
+    pub(crate) flow: Arc<dyn AnyFlow>,
+    pub(crate) limit: u64,
+    /// The managed values of the launch, which come before those of the parent.
+    pub(crate) managed: Option<Arc<ManagedValues>>,
+    pub(crate) input: InputBox,
+    pub(crate) nest: fn(AnyEvent, Option<LogEntry>) -> NestedEvent,
+}
+
+/// Runs a sub-flow inside a node that calls it: like [`subflow`], in the node's namespace and with its own name.
+pub(crate) async fn nested(
+    launch: NestedLaunch,
     cx: &Context,
     name: &str,
-    limit: u64,
-    managed: Option<Arc<ManagedValues>>,
-    input: <C::State as State>::Input,
-) -> Result<C::State, BoxError> {
+) -> Result<StateBox, BoxError> {
     let scope = Scope::from(cx);
     let node = scope
         .shared
         .namespace
         .child(scope.stored_name(), scope.index());
     let parent = scope.shared.managed.as_ref();
-    let managed = match managed {
+    let managed = match launch.managed {
         Some(own) => Some(own.above(parent)),
         None => parent.cloned(),
     };
     let call = Call {
         namespace: node.child(name, None),
-        limit,
+        limit: launch.limit,
         managed,
-        input: Box::new(input),
+        input: launch.input,
         retains_state: false,
-        nest: NestedEvent::of::<C::State>,
+        nest: launch.nest,
     };
-    Ok(into_state(run_subflow(child, &scope, call).await?))
+    run_subflow(launch.flow, &scope, call).await
 }
 
 /// A call of a sub-flow by a node.

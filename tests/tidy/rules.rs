@@ -245,10 +245,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
 ];
 
 /// A use of a higher module that is still there: package, module, higher module. None may be added.
-pub(crate) const KNOWN_UPWARD_USES: &[(&str, &str, &str)] = &[
-    // The tables of a state are made of `Key`, which is an output of a node.
-    ("petalflow", "state", "node"),
-];
+pub(crate) const KNOWN_UPWARD_USES: &[(&str, &str, &str)] = &[];
 
 /// Circles that are still there: package, module (`""`: the modules of the package themselves), how many files or modules
 /// they have. None may be added.

@@ -24,8 +24,9 @@ pub use super::data::{
     read_key, required,
 };
 pub use crate::error::BoxError;
+pub use crate::node::key::codec::fields_of_key;
 pub use crate::node::{Effects, Key, Output, WriteOutput};
-pub use crate::state::codec::{KeyCodec, fields_of_key};
+pub use crate::state::codec::KeyCodec;
 pub use crate::state::functions::{Input, KeyFunctions};
 pub use crate::state::{
     Durable, KeyFlag, KeyMeta, KeySet, State, Update, Volatile, WriteError, Writes, reduce,

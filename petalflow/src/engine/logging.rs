@@ -1,26 +1,11 @@
 //! The event log in the records of a thread that an engine keeps.
 
-use std::sync::Arc;
-
 use super::record_changes::RecordChanges;
-use super::record_form::log_record;
 use super::records::ThreadRecords;
 use super::records_error::RecordsError;
-use super::stream::Role;
 use super::thread_engine::ThreadEngine;
-use crate::durable::record_of;
-use crate::event::{LogCandidate, LogRole};
 use crate::flow::Flow;
 use crate::state::Storable;
-use crate::thread::Threads;
-
-/// The kinds of events of single passes, of which a turn has many. The beginning of a turn is logged with its input.
-const OF_PASSES: [&str; 4] = [
-    "node_restored",
-    "run_started",
-    "superstep_finished",
-    "superstep_started",
-];
 
 impl<F: Flow<State: Storable>> ThreadEngine<F> {
     /// Logs the events of threads in their records, as [`Threads::event_log`] does in a store: at least the last `events` events
@@ -62,13 +47,13 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     /// ```
     #[must_use]
     pub fn event_log(mut self, events: u64) -> Self {
-        self.logs = Some(events);
+        self.any.logs = Some(events);
         self
     }
 
     /// Whether the events of threads are [logged](Self::event_log).
     pub fn has_event_log(&self) -> bool {
-        self.logs.is_some()
+        self.any.logs.is_some()
     }
 
     /// The change that logs how the thread rests, if it does and events are [logged](Self::event_log): `finished`, `interrupted` with
@@ -89,35 +74,6 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         at_ms: u64,
         failure: Option<&str>,
     ) -> Result<RecordChanges, RecordsError> {
-        if !self.has_event_log() {
-            return Ok(RecordChanges::default());
-        }
-        let Some((kind, _, value)) = self.turn_end(thread, records, failure).await? else {
-            return Ok(RecordChanges::default());
-        };
-        let record = record_of(&[(kind.into(), value)], records.last_event(), at_ms);
-        let (key, bytes) = log_record(&record);
-        Ok(RecordChanges(vec![(key, Some(bytes))]))
-    }
-
-    /// Logs the runs that begin turns.
-    pub(super) fn logging_start(&self, threads: Threads<F>) -> Threads<F> {
-        match self.logs {
-            Some(events) => threads.log_of_engine(events, None, LogRole::Start),
-            None => threads,
-        }
-    }
-
-    /// Logs what counts of a pass.
-    pub(super) fn logging_part(&self, threads: Threads<F>, role: Role) -> Threads<F> {
-        let Some(events) = self.logs else {
-            return threads;
-        };
-        let keeps = move |event: &LogCandidate<'_>| {
-            !event.is_partial
-                && !OF_PASSES.contains(&event.kind)
-                && role.counts(false, event.namespace, event.kind, event.task)
-        };
-        threads.log_of_engine(events, Some(Arc::new(keeps)), LogRole::Part)
+        self.any.log_end(thread, records, at_ms, failure).await
     }
 }

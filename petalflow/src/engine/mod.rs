@@ -14,6 +14,7 @@
 //! For crash safety in one process, [stores](crate::checkpoint) need less code.
 
 mod batch;
+mod erased;
 mod logging;
 mod pass;
 mod pass_store;

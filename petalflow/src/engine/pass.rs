@@ -13,9 +13,9 @@ use super::pass_store::{PassStore, Sent};
 use super::records_error::RecordsError;
 use super::stream::Publisher;
 use crate::checkpoint::{StoreError, ThreadStatus};
+use crate::erased::StateBox;
 use crate::outcome::{RunError, RunErrorKind};
-use crate::state::State;
-use crate::thread::Outcome;
+use crate::run::AnyRun;
 
 /// A run over the records of a thread, which ends after one superstep. Made by
 /// [`ThreadEngine::advance`](super::ThreadEngine::advance) and [`run_task`](super::ThreadEngine::run_task), which have examples.
@@ -37,9 +37,9 @@ impl Drop for Pass {
 
 impl Pass {
     /// Runs the future as the run of a pass. `None`: there is nothing to do.
-    pub(super) fn start<S: State>(
+    pub(super) fn start(
         flow: String,
-        prepared: impl Future<Output = Result<Option<(PassStore, BoxedRun<S>)>, RecordsError>>
+        prepared: impl Future<Output = Result<Option<(PassStore, AnyRun)>, RecordsError>>
         + Send
         + 'static,
         publisher: Option<Arc<Publisher>>,
@@ -89,12 +89,10 @@ impl Pass {
     }
 }
 
-pub(super) type BoxedRun<S> = crate::future::BoxFuture<'static, Result<Outcome<S>, RunError>>;
-
 /// Runs to the end, if there is something to do, and returns the last batch.
-async fn drive<S: State>(
+async fn drive(
     flow: String,
-    prepared: impl Future<Output = Result<Option<(PassStore, BoxedRun<S>)>, RecordsError>>,
+    prepared: impl Future<Output = Result<Option<(PassStore, AnyRun)>, RecordsError>>,
 ) -> Result<Batch, RecordsError> {
     let Some((store, run)) = prepared.await? else {
         return Ok(Batch {
@@ -121,7 +119,7 @@ async fn drive<S: State>(
             None => store.send_news(),
         }
     };
-    let failure = settle(&store, &flow, outcome.err()).await?;
+    let failure = settle(&store, &flow, failure_of(outcome)).await?;
     let records = store.records();
     let (status, due_ms) = records.status()?;
     Ok(store.batch(Some(PassEnd {
@@ -151,4 +149,9 @@ pub(super) async fn settle(
         _ => {}
     }
     Ok(Some(error.to_string()))
+}
+
+/// The error of a run that did not pause for a person.
+pub(super) fn failure_of(ended: Result<StateBox, RunError>) -> Option<RunError> {
+    ended.err()?.into_paused_any().err()
 }

@@ -1,19 +1,13 @@
 //! Publishing the events of the threads that an engine runs.
 
-use std::collections::BTreeMap;
-use std::hash::{BuildHasher as _, RandomState};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::records::ThreadRecords;
 use super::records_error::RecordsError;
-use super::stream::{EventSink, PassEvents, Publisher, Role, StreamedEvent};
+use super::stream::{EventSink, Publisher};
 use super::thread_engine::ThreadEngine;
-use crate::checkpoint::ThreadStatus;
-use crate::clock::now_ms;
-use crate::event::RunEnd;
 use crate::flow::Flow;
-use crate::ids::TaskId;
-use crate::state::{RawValue, Storable};
+use crate::state::Storable;
 
 impl<F: Flow<State: Storable>> ThreadEngine<F> {
     /// Publishes the events of all passes: of nodes, what they emit, supersteps, checkpoints. The caller says when a thread
@@ -67,15 +61,14 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     /// ```
     #[must_use]
     pub fn stream_to(mut self, sink: impl EventSink + 'static) -> Self {
-        self.publisher = Some(Arc::new(Publisher::new(Arc::new(sink))));
+        self.any.publisher = Some(Arc::new(Publisher::new(Arc::new(sink))));
         self
     }
 
     /// How many events this process has dropped, over all threads of the engine and of its clones.
     pub fn dropped_events(&self) -> u64 {
-        self.publisher
-            .as_ref()
-            .map_or(0, |publisher| publisher.dropped())
+        let publisher = self.any.publisher.as_ref();
+        publisher.map_or(0, |publisher| publisher.dropped())
     }
 
     /// Publishes how the thread rests, if it does: `finished`, `interrupted` with the questions, or `failed`. The number must differ
@@ -95,68 +88,8 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         number: u64,
         failure: Option<&str>,
     ) -> Result<(), RecordsError> {
-        let Some(publisher) = &self.publisher else {
-            return Ok(());
-        };
-        let Some((kind, superstep, value)) = self.turn_end(thread, records, failure).await? else {
-            return Ok(());
-        };
-        publisher.publish(StreamedEvent {
-            thread: thread.into(),
-            checkpoint: records.newest_number(),
-            superstep,
-            task: None,
-            attempt: number,
-            sequence: 0,
-            recorded_ms: now_ms(),
-            kind: kind.into(),
-            value,
-        });
-        publisher.flush().await;
-        Ok(())
-    }
-
-    /// How a turn ends: the kind of the event, the superstep, and the event. `None` if the thread does not rest.
-    pub(super) async fn turn_end(
-        &self,
-        thread: &str,
-        records: &ThreadRecords,
-        failure: Option<&str>,
-    ) -> Result<Option<(&'static str, u64, RawValue)>, RecordsError> {
-        let kind = match records.status()?.0 {
-            ThreadStatus::Running => return Ok(None),
-            ThreadStatus::Finished => "finished",
-            ThreadStatus::Waiting => "interrupted",
-            _ => "failed",
-        };
-        let read = self.edit(thread, records, async |thread| thread.snapshot().await);
-        // A thread whose state cannot be read rests as well.
-        let snapshot = read.await?.0.ok().flatten();
-        let is_held = records.status()?.0 == ThreadStatus::Held;
-        let interrupts = snapshot
-            .as_ref()
-            .map_or(&[][..], |snapshot| &snapshot.interrupts);
-        let superstep = snapshot
-            .as_ref()
-            .map_or(0, |snapshot| snapshot.info.superstep);
-        let error = match (failure, is_held) {
-            (Some(failure), _) => Some(failure.to_string()),
-            (None, true) => Some("the run was cancelled".to_string()),
-            (None, false) => None,
-        };
-        let end = RunEnd {
-            kind,
-            superstep,
-            interrupts: if kind == "interrupted" {
-                interrupts
-            } else {
-                &[]
-            },
-            error: error.filter(|_| kind == "failed"),
-            reason: is_held.then_some("cancelled"),
-        };
-        let value = RawValue::new(&end).ok();
-        Ok(value.map(|value| (kind, superstep, value)))
+        let publish = self.any.publish_end(thread, records, number, failure);
+        publish.await
     }
 
     /// Removes the events of a thread that was deleted. A failure is ignored, because the sink lets events expire.
@@ -165,29 +98,8 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     ///
     /// If the future is dropped, the events are removed or not.
     pub async fn forget_events(&self, thread: &str) {
-        if let Some(publisher) = &self.publisher {
+        if let Some(publisher) = &self.any.publisher {
             publisher.forget(thread).await;
         }
-    }
-
-    /// The receiver of the events of a pass that runs a superstep, or this task of it.
-    pub(super) fn pass_events(
-        &self,
-        thread: &str,
-        records: &ThreadRecords,
-        used: u64,
-        task: Option<TaskId>,
-        placed: &Arc<BTreeMap<String, String>>,
-    ) -> Option<Arc<PassEvents>> {
-        let publisher = self.publisher.as_ref()?;
-        Some(Arc::new(PassEvents {
-            publisher: Arc::clone(publisher),
-            role: Role::of(task, placed),
-            thread: thread.into(),
-            checkpoint: records.newest_number(),
-            is_first: used == 0,
-            attempt: RandomState::new().hash_one(0),
-            sequence: Mutex::new(0),
-        }))
     }
 }

@@ -1,30 +1,21 @@
 //! A flow whose threads an engine keeps.
 
-use std::collections::{BTreeMap, HashSet};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use tokio::sync::mpsc;
+use std::marker::PhantomData;
 
 use super::batch::TaskRequest;
-use super::pass::{Pass, settle};
+use super::erased::AnyEngine;
+use super::pass::Pass;
 use super::pass_store::PassStore;
-use super::placement::{LeaveAll, LeavePlaced, RunOnly};
 use super::record_changes::RecordChanges;
 use super::records::ThreadRecords;
 use super::records_error::RecordsError;
-use super::stream::{Publisher, Role};
-use crate::checkpoint::{StoredCheckpoint, ThreadStatus, ThreadStorage};
-use crate::durable::{Fingerprint, has_result, slice};
-use crate::erased::StateType;
 use crate::flow::Flow;
 use crate::ids::TaskId;
 use crate::interrupt::Resume;
 use crate::launch::Launch;
-use crate::middleware::AnyMiddleware;
-use crate::outcome::{RunError, RunErrorKind, ThreadError};
-use crate::state::{InputOf, KeyFlag, State, Storable};
-use crate::thread::{Retention, Thread, Threads};
+use crate::outcome::{RunError, ThreadError};
+use crate::state::{InputOf, State, Storable};
+use crate::thread::{Retention, Thread};
 
 /// A flow whose threads an engine keeps: the engine has the [records](ThreadRecords) of a thread, and executes one superstep at a
 /// time.
@@ -80,24 +71,21 @@ use crate::thread::{Retention, Thread, Threads};
 /// # }
 /// ```
 pub struct ThreadEngine<F: Flow> {
-    launch: Launch<F>,
-    placed: Arc<BTreeMap<String, String>>,
-    retention: Retention,
-    /// How many events of a thread are logged at least.
-    pub(super) logs: Option<u64>,
-    pub(super) publisher: Option<Arc<Publisher>>,
+    pub(super) any: AnyEngine,
+    flow: PhantomData<fn() -> F>,
 }
 
-impl_debug!([F: Flow] ThreadEngine<F>, |this| launch = this.launch, placed = this.placed);
+impl<F: Flow> std::fmt::Debug for ThreadEngine<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.any.fmt(f)
+    }
+}
 
 impl<F: Flow> Clone for ThreadEngine<F> {
     fn clone(&self) -> Self {
         ThreadEngine {
-            launch: self.launch.clone(),
-            placed: Arc::clone(&self.placed),
-            retention: self.retention,
-            logs: self.logs,
-            publisher: self.publisher.clone(),
+            any: self.any.clone(),
+            flow: PhantomData,
         }
     }
 }
@@ -106,16 +94,10 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     /// The threads of a flow, with the settings of the launch. Its limit of supersteps counts from each input and each answer, as
     /// with a store. Its timeout for a run is that of one pass. Nodes with `remote` in `with` are [placed](Self::place) on its pool.
     pub fn new(launch: Launch<F>) -> Self {
-        let plan = launch.flow().plan();
-        let nodes = plan.graph().nodes().iter().zip(&plan.policies);
-        let placed = nodes
-            .filter_map(|(node, policy)| Some((node.name.to_string(), policy.remote?.to_string())));
+        let (flow, settings) = launch.into_any();
         ThreadEngine {
-            placed: Arc::new(placed.collect()),
-            launch,
-            retention: Retention::ALL,
-            logs: None,
-            publisher: None,
+            any: AnyEngine::new(flow, settings),
+            flow: PhantomData,
         }
     }
 
@@ -130,34 +112,20 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         node: impl Into<String>,
         pool: impl Into<String>,
     ) -> Result<Self, ThreadError> {
-        let node = node.into();
-        let plan = self.launch.flow().plan();
-        if plan.index_of(&node).is_none() {
-            let nodes: Vec<&str> = plan
-                .graph()
-                .nodes()
-                .iter()
-                .map(|node| &*node.name)
-                .collect();
-            let nodes = nodes.join("`, `");
-            return Err(ThreadError::Request(format!(
-                "the node `{node}` cannot be placed, because the flow does not have it: its nodes are `{nodes}`; place a node inside a sub-flow with the node that runs the sub-flow"
-            )));
-        }
-        Arc::make_mut(&mut self.placed).insert(node, pool.into());
+        self.any.place(node.into(), pool.into())?;
         Ok(self)
     }
 
     /// Sets which checkpoints of a thread remain. The default is all.
     #[must_use]
     pub fn retention(mut self, retention: Retention) -> Self {
-        self.retention = retention;
+        self.any.retention = retention;
         self
     }
 
     /// The name of the flow.
     pub fn name(&self) -> &str {
-        self.launch.flow().name()
+        self.any.flow.name()
     }
 
     /// Begins a thread with an input, or another turn of a thread that has ended. No node runs.
@@ -175,8 +143,8 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         records: &ThreadRecords,
         input: impl InputOf<F::State>,
     ) -> Result<RecordChanges, RunError> {
-        let run = self.edit(thread, records, async move |thread| thread.run(input).await);
-        self.stored(run.await)
+        let input: <F::State as State>::Input = input.into();
+        self.any.begin(thread, records, Box::new(input)).await
     }
 
     /// Resumes a thread with answers or decisions, without them after a failure, or at another node. No node runs.
@@ -194,11 +162,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         records: &ThreadRecords,
         with: impl Into<Resume<F::State>>,
     ) -> Result<RecordChanges, RunError> {
-        let with = with.into();
-        let run = self.edit(thread, records, async move |thread| {
-            thread.resume(with).await
-        });
-        self.stored(run.await)
+        self.any.resume(thread, records, with.into().any).await
     }
 
     /// Reads or changes a thread with all that [`Thread`] can do, without running a node: a run in `work` ends with
@@ -217,16 +181,9 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         records: &ThreadRecords,
         work: impl AsyncFnOnce(Thread<F>) -> T,
     ) -> Result<(T, RecordChanges), RecordsError> {
-        let store = PassStore::new(thread, records.clone(), None)?;
-        store.token().drain();
-        let done = work(self.edited(thread, &store)).await;
-        if store.records().status()?.0 == ThreadStatus::Stopped {
-            let running = ThreadStatus::Running;
-            store
-                .set_status(self.launch.flow().stored_name(), running)
-                .await?;
-        }
-        Ok((done, store.changes()))
+        let (store, thread) = self.any.edited(thread, records)?;
+        let done = work(Thread::typed(thread)).await;
+        Ok((done, self.any.changes(store).await?))
     }
 
     /// Calls `work`, which makes another thread with [`copy_to`](Thread::copy_to) or [`fork_to`](Thread::fork_to). Returns its result
@@ -269,32 +226,8 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         work: impl AsyncFnOnce(Thread<F>) -> T,
     ) -> Result<(T, ThreadRecords), RecordsError> {
         let store = PassStore::new(thread, records.clone(), None)?;
-        let done = work(self.edited(thread, &store)).await;
+        let done = work(Thread::typed(self.any.unstarted(&store, thread))).await;
         Ok((done, store.records_of(other)))
-    }
-
-    /// The changes of a run that has stored what it begins with.
-    fn stored<T>(
-        &self,
-        ran: Result<(Result<T, RunError>, RecordChanges), RecordsError>,
-    ) -> Result<RecordChanges, RunError> {
-        let (outcome, changes) = ran.map_err(|error| self.refused(error))?;
-        match outcome {
-            Err(error)
-                if !matches!(
-                    error.kind(),
-                    RunErrorKind::Drained { .. } | RunErrorKind::Rejected { .. }
-                ) =>
-            {
-                Err(error)
-            }
-            _ => Ok(changes),
-        }
-    }
-
-    fn refused(&self, error: RecordsError) -> RunError {
-        let error = ThreadError::Request(error.to_string());
-        RunError::of_thread(error, self.launch.flow().name())
     }
 
     /// Executes the next superstep: runs its tasks, commits it, and plans the one after it. `used` is how many supersteps were
@@ -314,17 +247,8 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         used: u64,
         requested: impl IntoIterator<Item = TaskId>,
     ) -> Pass {
-        let placed = Arc::clone(&self.placed);
-        let requested: HashSet<TaskId> = requested.into_iter().collect();
-        self.pass(thread, records, used, None, move |store| {
-            (!placed.is_empty()).then(|| {
-                Arc::new(LeavePlaced {
-                    placed,
-                    requested,
-                    store: store.clone(),
-                }) as _
-            })
-        })
+        let requested = requested.into_iter().collect();
+        self.any.advance(thread, records, used, requested)
     }
 
     /// What [`advance`](Self::advance) would request, if that is all that it would do: every task of the next superstep that has no
@@ -340,26 +264,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         records: &ThreadRecords,
         used: u64,
     ) -> Option<Vec<TaskRequest>> {
-        if self.placed.is_empty() || self.launch.has_cache() {
-            return None;
-        }
-        let store = PassStore::new(thread, records.clone(), None).ok()?;
-        let has_others = Arc::new(AtomicBool::new(false));
-        let outermost = LeaveAll {
-            placed: Arc::clone(&self.placed),
-            store: store.clone(),
-            has_others: Arc::clone(&has_others),
-        };
-        let launch = self.launch.clone().after(used, Some(Arc::new(outermost)));
-        let thread = self.threads(&store, launch).thread(thread);
-        let error = thread.resume(()).await.err()?;
-        let drained = matches!(error.kind(), RunErrorKind::Drained { .. });
-        settle(&store, self.launch.flow().stored_name(), Some(error))
-            .await
-            .ok()?;
-        let batch = store.batch(None);
-        let only = drained && batch.changes.is_empty() && !has_others.load(Ordering::Relaxed);
-        (only && !batch.requests.is_empty()).then_some(batch.requests)
+        self.any.requests(thread, records, used).await
     }
 
     /// What a requested task needs to run: [`ThreadRecords::for_task`], with the keys of the state that its node reads and those that
@@ -389,27 +294,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     /// ```
     #[must_use]
     pub fn records_for(&self, records: &ThreadRecords, request: &TaskRequest) -> ThreadRecords {
-        let needed = records.for_task(request.task);
-        match self.slice(&needed, &request.node) {
-            Some(checkpoint) => needed.with_checkpoint(&checkpoint),
-            None => needed,
-        }
-    }
-
-    /// The newest checkpoint with the keys that the node needs.
-    fn slice(&self, records: &ThreadRecords, node: &str) -> Option<StoredCheckpoint> {
-        let flow = self.launch.flow();
-        let plan = flow.plan();
-        if self.launch.has_middleware() || !plan.interrupt_points.is_empty() {
-            return None;
-        }
-        let reads = plan.reads(plan.index_of(node)?)?;
-        let keys = F::State::KEYS.iter().enumerate();
-        let needed =
-            keys.filter(|(index, key)| reads.contains(*index) || key.has(KeyFlag::Required));
-        let needed: Vec<&str> = needed.map(|(_, key)| key.id).collect();
-        let program = Fingerprint::of(StateType::of::<F::State>(), flow.stored_name(), &plan);
-        slice(&records.chain().ok()?, &program, &needed)
+        self.any.records_for(records, request)
     }
 
     /// Runs one task of the next superstep, in any process. The pass makes its result, or its questions, and the records of its
@@ -448,65 +333,6 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     ///
     /// Outside of a runtime of tokio.
     pub fn run_task(&self, thread: &str, records: ThreadRecords, used: u64, task: TaskId) -> Pass {
-        self.pass(thread, records, used, Some(task), move |_| {
-            Some(Arc::new(RunOnly(task)) as _)
-        })
-    }
-
-    fn pass(
-        &self,
-        thread: &str,
-        records: ThreadRecords,
-        used: u64,
-        task: Option<TaskId>,
-        outermost: impl FnOnce(&PassStore) -> Option<Arc<dyn AnyMiddleware>> + Send + 'static,
-    ) -> Pass {
-        let (sender, batches) = mpsc::unbounded_channel();
-        let (engine, thread, to) = (self.clone(), thread.to_string(), sender.clone());
-        let events = self.pass_events(&thread, &records, used, task, &self.placed);
-        let role = Role::of(task, &self.placed);
-        let prepared = async move {
-            let store = PassStore::new(&thread, records, Some(to))?;
-            if let Some(task) = task
-                && engine.has_result(&thread, &store, task).await
-            {
-                // A run over these records could commit the superstep.
-                return Ok(None);
-            }
-            let launch = engine.launch.clone().after(used, outermost(&store));
-            let threads = engine.logging_part(engine.threads(&store, launch), role);
-            let mut run = threads.thread(&thread).resume(());
-            if let Some(events) = events {
-                run = run.send_events_to(events);
-            }
-            let run: super::pass::BoxedRun<F::State> = Box::pin(run);
-            Ok(Some((store, run)))
-        };
-        Pass::start(
-            self.launch.flow().stored_name().into(),
-            prepared,
-            self.publisher.clone(),
-            sender,
-            batches,
-        )
-    }
-
-    /// Whether the task has a result that this program can read. What cannot be read at all is an error of the run.
-    async fn has_result(&self, thread: &str, store: &PassStore, task: TaskId) -> bool {
-        let flow = self.launch.flow();
-        let name = flow.stored_name().into();
-        let storage = ThreadStorage::new(Arc::new(store.clone()), thread.into(), name);
-        has_result(flow, &storage, task).await.unwrap_or(false)
-    }
-
-    /// The thread, to read it, or to change it without running a node.
-    fn edited(&self, thread: &str, store: &PassStore) -> Thread<F> {
-        let threads = self.threads(store, self.launch.clone());
-        self.logging_start(threads).thread(thread)
-    }
-
-    fn threads(&self, store: &PassStore, launch: Launch<F>) -> Threads<F> {
-        let threads = launch.cancel_with(store.token()).store(store);
-        threads.retention(self.retention)
+        self.any.run_task(thread, records, used, task)
     }
 }

@@ -18,7 +18,7 @@ pub use petalflow_macros::flow_in_editor as flow_impl;
 pub(crate) use any_flow::{AnyFlow, Lane};
 pub use step::Step;
 pub(crate) use step::{FastPath, next_on_fast_path};
-pub use with_plan::WithPlan;
+pub(crate) use with_plan::WithPlan;
 
 use crate::error::BoxError;
 use crate::node::Requirements;
@@ -121,6 +121,11 @@ pub trait HasFlow {
     type Flow: Flow;
 
     fn flow(&self) -> &Self::Flow;
+
+    /// The plan of the runs, which a launch may have changed.
+    fn plan_of_runs(&self) -> Arc<ExecutionPlan> {
+        Flow::plan(self.flow())
+    }
 }
 
 impl<F: Flow> HasFlow for F {

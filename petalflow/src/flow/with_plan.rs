@@ -1,55 +1,26 @@
-//! A flow that a launch changed.
+//! A flow whose plan a launch changed.
 
-use std::future::Future;
 use std::sync::Arc;
 
-use super::{Flow, Step};
+use super::{AnyFlow, Lane};
+use crate::erased::{AnyEffects, AnyState, StateType};
 use crate::error::BoxError;
-use crate::node::Requirements;
+use crate::future::BoxFuture;
+use crate::node::{Requirements, Scope};
 use crate::plan::ExecutionPlan;
-use crate::policy::Retry;
 
-/// A flow that a launch changed: retries of a node, or interrupts. See [`Launch::with_retry`](crate::Launch::with_retry) and
+/// A flow with retries or interrupts of a launch. See [`Launch::with_retry`](crate::Launch::with_retry) and
 /// [`Launch::with_interrupts`](crate::Launch::with_interrupts).
-#[derive(Debug)]
-pub struct WithPlan<F> {
-    flow: Arc<F>,
+pub(crate) struct WithPlan {
+    flow: Arc<dyn AnyFlow>,
     plan: Arc<ExecutionPlan>,
     /// The number of interrupts of the flow itself.
     interrupt_points: u32,
 }
 
-impl<F> Clone for WithPlan<F> {
-    fn clone(&self) -> Self {
-        WithPlan {
-            flow: Arc::clone(&self.flow),
-            plan: Arc::clone(&self.plan),
-            interrupt_points: self.interrupt_points,
-        }
-    }
-}
-
-impl<F: Flow> WithPlan<F> {
-    pub(crate) fn retrying(flow: Arc<F>, node: &str, retries: Vec<Retry>) -> Self {
-        let changes = !retries.is_empty();
-        Self::new(flow, changes, |plan| plan.retrying(node, retries))
-    }
-
-    pub(crate) fn interrupted(flow: Arc<F>, before: &[&str], after: &[&str]) -> Self {
-        let changes = !before.is_empty() || !after.is_empty();
-        Self::new(flow, changes, |plan| plan.interrupted(before, after))
-    }
-
-    fn new(
-        flow: Arc<F>,
-        changes: bool,
-        change: impl FnOnce(ExecutionPlan) -> ExecutionPlan,
-    ) -> Self {
-        let mut plan = flow.plan();
-        let interrupt_points = petalflow_graph::to_u32(plan.interrupt_points.len());
-        if changes {
-            plan = Arc::new(change(Arc::unwrap_or_clone(plan)));
-        }
+impl WithPlan {
+    pub(crate) fn new(flow: Arc<dyn AnyFlow>, plan: Arc<ExecutionPlan>) -> Self {
+        let interrupt_points = petalflow_graph::to_u32(flow.plan().interrupt_points.len());
         WithPlan {
             flow,
             plan,
@@ -58,9 +29,10 @@ impl<F: Flow> WithPlan<F> {
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl<F: Flow> Flow for WithPlan<F> {
-    type State = F::State;
+impl AnyFlow for WithPlan {
+    fn state_type(&self) -> &'static StateType {
+        self.flow.state_type()
+    }
 
     fn name(&self) -> &str {
         self.flow.name()
@@ -78,7 +50,7 @@ impl<F: Flow> Flow for WithPlan<F> {
         self.flow.require(requirements);
     }
 
-    fn guard(&self, point: u32, state: &F::State) -> Result<bool, BoxError> {
+    fn guard(&self, point: u32, state: &dyn AnyState) -> Result<bool, BoxError> {
         // The interrupts of the launch come last, and have no guard.
         if point < self.interrupt_points {
             self.flow.guard(point, state)
@@ -87,11 +59,16 @@ impl<F: Flow> Flow for WithPlan<F> {
         }
     }
 
-    fn step<'a>(
+    fn run_node<'a>(
         &'a self,
-        node: u32,
-        step: &'a mut Step<'_, F::State>,
-    ) -> impl Future<Output = Result<(), BoxError>> + Send + 'a {
-        self.flow.step(node, step)
+        scope: &'a Scope,
+        state: &'a dyn AnyState,
+        effects: &'a mut dyn AnyEffects,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
+        self.flow.run_node(scope, state, effects)
+    }
+
+    fn run_lane<'a>(&'a self, lane: Lane<'a>) -> BoxFuture<'a, Result<(), BoxError>> {
+        self.flow.run_lane(lane)
     }
 }

@@ -1,7 +1,5 @@
 //! The settings of a run.
 
-#[cfg(feature = "engine")]
-mod for_engines;
 mod plan_changes;
 mod properties;
 
@@ -13,16 +11,18 @@ use crate::cache::{Cache, RunCache};
 use crate::cancel_token::RunToken;
 use crate::checkpoint::Store;
 use crate::durable::find_cached;
-use crate::erased::effects_mut;
+use crate::erased::{effects_mut, into_state};
 use crate::error::{BoxError, FailureLog};
+use crate::event::NestedEvent;
 use crate::exec::{Begin, Settings, Start};
 use crate::flow::{Flow, HasFlow};
 use crate::future::BoxFuture;
 use crate::middleware::{Layer, Middleware, RunLayer, RunMiddleware};
 use crate::node::{Context, Key, ManagedProvider, ManagedValues, RestoreContext};
+use crate::plan::ExecutionPlan;
 use crate::run::{AnyRun, Run};
 use crate::state::{InputOf, State, Storable, ThreadSafe, WriteError};
-use crate::subflow::nested;
+use crate::subflow::{NestedLaunch, nested};
 use crate::thread::{DocumentVersion, Thread, Threads};
 
 /// A flow with the settings of its runs: limits, managed values, middleware. Clones have the same settings.
@@ -54,6 +54,8 @@ use crate::thread::{DocumentVersion, Thread, Threads};
 #[must_use = "nothing runs before `run`"]
 pub struct Launch<F: Flow> {
     flow: Arc<F>,
+    /// The plan, if this launch has changed that of the flow.
+    plan: Option<Arc<ExecutionPlan>>,
     settings: Settings,
 }
 
@@ -61,6 +63,7 @@ impl<F: Flow> Clone for Launch<F> {
     fn clone(&self) -> Self {
         Launch {
             flow: Arc::clone(&self.flow),
+            plan: self.plan.clone(),
             settings: self.settings.clone(),
         }
     }
@@ -74,6 +77,10 @@ impl<F: Flow> HasFlow for Launch<F> {
     fn flow(&self) -> &F {
         &self.flow
     }
+
+    fn plan_of_runs(&self) -> Arc<ExecutionPlan> {
+        self.plan()
+    }
 }
 
 impl<F: Flow> Launch<F> {
@@ -85,6 +92,7 @@ impl<F: Flow> Launch<F> {
     pub(crate) fn shared(flow: Arc<F>) -> Self {
         Launch {
             flow,
+            plan: None,
             settings: Settings::default(),
         }
     }
@@ -483,7 +491,8 @@ impl<F: Flow> Launch<F> {
     where
         F::State: Storable,
     {
-        Threads::new(self.flow, self.settings, Arc::new(store.clone()))
+        let (flow, settings) = self.into_any();
+        Threads::new(flow, settings, Arc::new(store.clone()))
     }
 
     #[doc(hidden)]
@@ -497,9 +506,10 @@ impl<F: Flow> Launch<F> {
     /// run.
     pub fn run(self, input: impl InputOf<F::State>) -> Run<F> {
         let input: <F::State as State>::Input = input.into();
+        let (flow, settings) = self.into_any();
         Run::typed(AnyRun::new(Start {
-            flow: self.flow,
-            settings: self.settings,
+            flow,
+            settings,
             begin: Begin::Input(Box::new(input)),
         }))
     }
@@ -554,8 +564,16 @@ impl<F: Flow> Launch<F> {
         name: &'a str,
         input: impl InputOf<F::State>,
     ) -> BoxFuture<'a, Result<F::State, BoxError>> {
-        let (limit, managed) = (self.settings.limit, self.settings.managed);
-        Box::pin(nested(self.flow, cx, name, limit, managed, input.into()))
+        let input: <F::State as State>::Input = input.into();
+        let (flow, settings) = self.into_any();
+        let launch = NestedLaunch {
+            flow,
+            limit: settings.limit,
+            managed: settings.managed,
+            input: Box::new(input),
+            nest: NestedEvent::of::<F::State>,
+        };
+        Box::pin(async move { Ok(into_state(nested(launch, cx, name).await?)) })
     }
 }
 

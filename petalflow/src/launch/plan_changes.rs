@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::Launch;
-use crate::flow::{Flow, WithPlan};
+use crate::exec::Settings;
+use crate::flow::{AnyFlow, Flow, WithPlan};
+use crate::plan::ExecutionPlan;
 use crate::policy::Retry;
 
 impl<F: Flow> Launch<F> {
@@ -37,11 +39,11 @@ impl<F: Flow> Launch<F> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn with_retry(self, node: &str, retries: Vec<Retry>) -> Launch<WithPlan<F>> {
-        Launch {
-            flow: Arc::new(WithPlan::retrying(self.flow, node, retries)),
-            settings: self.settings,
+    pub fn with_retry(self, node: &str, retries: Vec<Retry>) -> Self {
+        if retries.is_empty() {
+            return self;
         }
+        self.change_plan(|plan| plan.retrying(node, retries))
     }
 
     /// Adds interrupts before and after these nodes, for breakpoints that are known only at run time. An unknown name changes
@@ -75,10 +77,32 @@ impl<F: Flow> Launch<F> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn with_interrupts(self, before: &[&str], after: &[&str]) -> Launch<WithPlan<F>> {
-        Launch {
-            flow: Arc::new(WithPlan::interrupted(self.flow, before, after)),
-            settings: self.settings,
+    pub fn with_interrupts(self, before: &[&str], after: &[&str]) -> Self {
+        if before.is_empty() && after.is_empty() {
+            return self;
         }
+        self.change_plan(|plan| plan.interrupted(before, after))
+    }
+
+    fn change_plan(mut self, change: impl FnOnce(ExecutionPlan) -> ExecutionPlan) -> Self {
+        self.plan = Some(Arc::new(change(Arc::unwrap_or_clone(self.plan()))));
+        self
+    }
+
+    /// The plan of the runs.
+    pub(super) fn plan(&self) -> Arc<ExecutionPlan> {
+        match &self.plan {
+            Some(plan) => Arc::clone(plan),
+            None => self.flow.plan(),
+        }
+    }
+
+    /// The flow with the plan of the runs, and the settings.
+    pub(crate) fn into_any(self) -> (Arc<dyn AnyFlow>, Settings) {
+        let flow: Arc<dyn AnyFlow> = match self.plan {
+            Some(plan) => Arc::new(WithPlan::new(self.flow, plan)),
+            None => self.flow,
+        };
+        (flow, self.settings)
     }
 }

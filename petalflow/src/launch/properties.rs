@@ -31,6 +31,6 @@ impl<F: Flow> Launch<F> {
     /// assert_eq!(Greet::new().graph().nodes()[0].name, "greet");
     /// ```
     pub fn graph(&self) -> petalflow_graph::Graph {
-        self.flow.plan().graph().clone()
+        self.plan().graph().clone()
     }
 }

@@ -4,7 +4,7 @@ mod context;
 mod external;
 mod extract;
 mod item;
-mod key;
+pub(crate) mod key;
 mod keys;
 mod last_activity;
 mod managed;

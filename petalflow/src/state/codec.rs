@@ -1,11 +1,8 @@
 //! The encoding of a state's values, key by key.
 
-use serde_core::{Serialize, de::DeserializeOwned};
-
 use crate::migration::Migrate;
-use crate::node::Key;
-use crate::state::{KeyFlag, State, Update, Write, Writes};
-use petalflow_store::codec::{CodecError, FieldOutline, decode, encode, fields_of};
+use crate::state::{KeyFlag, State, Update};
+use petalflow_store::codec::CodecError;
 
 /// Functions that encode and decode the keys of `S`. Each takes the key's index. For a key that is not stored, they do
 /// nothing.
@@ -98,10 +95,10 @@ fn load_state<S: State>(values: &Values<'_>) -> Result<S, CodecError> {
 /// stored does not compile them.
 #[doc(hidden)]
 pub struct KeyCodec<S: State> {
-    save: fn(&S, &mut Vec<u8>) -> Result<(), CodecError>,
-    save_writes: fn(&Update<S>, &mut Vec<u8>) -> Result<(), CodecError>,
-    load: fn(&mut Update<S>, &[u8]) -> Result<(), CodecError>,
-    load_writes: fn(&mut Update<S>, &[u8]) -> Result<(), CodecError>,
+    pub(crate) save: fn(&S, &mut Vec<u8>) -> Result<(), CodecError>,
+    pub(crate) save_writes: fn(&Update<S>, &mut Vec<u8>) -> Result<(), CodecError>,
+    pub(crate) load: fn(&mut Update<S>, &[u8]) -> Result<(), CodecError>,
+    pub(crate) load_writes: fn(&mut Update<S>, &[u8]) -> Result<(), CodecError>,
 }
 
 impl_debug!([S: State] KeyCodec<S>);
@@ -114,61 +111,4 @@ impl<S: State> KeyCodec<S> {
         load: |_, _| Ok(()),
         load_writes: |_, _| Ok(()),
     };
-
-    /// The codec of the key `K`.
-    pub const fn of<K: Key<State = S>>() -> Self
-    where
-        K::Value: Serialize + DeserializeOwned,
-    {
-        KeyCodec {
-            save: |state, out| encode(K::get(state), out),
-            save_writes: |update, out| save_writes(update.of::<K>(), out),
-            load: load::<K>,
-            load_writes: load_writes::<K>,
-        }
-    }
-}
-
-fn load<K: Key<Value: DeserializeOwned>>(
-    update: &mut Update<K::State>,
-    bytes: &[u8],
-) -> Result<(), CodecError> {
-    match decode(bytes) {
-        Ok(value) => {
-            // The first of two values stays.
-            let _ = update.add::<K>(value, true);
-            Ok(())
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// A new update accepts the writes of a stored update.
-fn load_writes<K: Key<Value: DeserializeOwned>>(
-    update: &mut Update<K::State>,
-    bytes: &[u8],
-) -> Result<(), CodecError> {
-    match decode::<Vec<(bool, K::Value)>>(bytes) {
-        Ok(writes) => {
-            for (overwrite, value) in writes {
-                let _ = update.add::<K>(value, overwrite);
-            }
-            Ok(())
-        }
-        Err(error) => Err(error),
-    }
-}
-
-/// Encodes the writes: whether each is an overwrite, and its value.
-fn save_writes<T: Serialize>(writes: &Writes<T>, out: &mut Vec<u8>) -> Result<(), CodecError> {
-    let writes: Vec<(bool, &T)> = writes
-        .iter()
-        .map(|write| (matches!(write, Write::Overwrite(_)), write.value()))
-        .collect();
-    encode(&writes, out)
-}
-
-/// What the value of a key consists of: for `flow.lock`.
-pub fn fields_of_key<K: Key<Value: DeserializeOwned>>() -> Vec<FieldOutline> {
-    fields_of::<K::Value>(K::META.id)
 }

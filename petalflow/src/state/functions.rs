@@ -1,9 +1,6 @@
-//! What a state does with its keys. Each function on a key is written once, generic over the key, and reached through the
-//! table of the state. The functions per key only find the value and the writes; the rest is generic over the type of the
-//! value, so that keys of one type share it.
+//! What a state does with its keys: the table of functions per key, which `node::key` fills, and what uses it.
 
-use super::{KeySet, State, Update, WriteError, Writes};
-use crate::node::Key;
+use super::{KeySet, State, Update, WriteError};
 
 /// The keys of a state that are marked `input`. Implemented by [`#[state]`](macro@crate::state).
 #[doc(hidden)]
@@ -15,36 +12,25 @@ pub trait Input<S: State>: Send + 'static {
 /// The functions of a key.
 #[doc(hidden)]
 pub struct KeyFunctions<S: State> {
-    fold: fn(&mut S, &mut Update<S>, Fold) -> bool,
-    check: fn(&S, bool, &[&Update<S>]) -> Result<(), WriteError>,
-    reset: fn(&mut S),
-    copy_value: fn(&S, &mut Update<S>),
-    copy_writes: fn(&Update<S>, &mut Update<S>),
+    pub(crate) fold: fn(&mut S, &mut Update<S>, Fold) -> bool,
+    pub(crate) check: fn(&S, bool, &[&Update<S>]) -> Result<(), WriteError>,
+    pub(crate) reset: fn(&mut S),
+    pub(crate) copy_value: fn(&S, &mut Update<S>),
+    pub(crate) copy_writes: fn(&Update<S>, &mut Update<S>),
 }
 
 impl_debug!([S: State] KeyFunctions<S>);
 
 /// What else is known when writes fold.
-#[derive(Clone, Copy)]
-struct Fold {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fold {
     /// Another write of the superstep overwrites the key.
-    overwritten: bool,
+    pub(crate) overwritten: bool,
     /// The key has no value.
-    unset: bool,
+    pub(crate) unset: bool,
 }
 
 impl<S: State> KeyFunctions<S> {
-    /// The functions of the key `K`.
-    pub const fn of<K: Key<State = S>>() -> Self {
-        KeyFunctions {
-            fold: fold::<K>,
-            check: check::<K>,
-            reset: reset::<K>,
-            copy_value: copy_value::<K>,
-            copy_writes: copy_writes::<K>,
-        }
-    }
-
     pub(super) fn reset(&self, state: &mut S) {
         (self.reset)(state);
     }
@@ -52,67 +38,6 @@ impl<S: State> KeyFunctions<S> {
     pub(super) fn copy_writes(&self, from: &Update<S>, to: &mut Update<S>) {
         (self.copy_writes)(from, to);
     }
-}
-
-fn fold<K: Key>(state: &mut K::State, update: &mut Update<K::State>, how: Fold) -> bool {
-    let (current, writes) = (K::get_mut(state), K::slot_mut(&mut update.slots));
-    if how.unset && K::META.folds_from_first() {
-        return fold_from_first(writes, current, how.overwritten, K::fold);
-    }
-    writes.fold_into(
-        current,
-        how.overwritten,
-        K::fold as fn(&mut K::Value, K::Value),
-    )
-}
-
-/// The first write becomes the value, because it must not be folded into a made-up one.
-fn fold_from_first<T>(
-    writes: &mut Writes<T>,
-    current: &mut T,
-    overwritten: bool,
-    fold: fn(&mut T, T),
-) -> bool {
-    let mut first = true;
-    writes.fold_into(current, overwritten, |current, value| {
-        if std::mem::take(&mut first) {
-            *current = value;
-        } else {
-            fold(current, value);
-        }
-    })
-}
-
-fn check<K: Key>(
-    state: &K::State,
-    expired: bool,
-    updates: &[&Update<K::State>],
-) -> Result<(), WriteError> {
-    if let ([update], false) = (updates, expired) {
-        return K::check(K::get(state), &[K::slot(&update.slots)]);
-    }
-    let mut writes = Vec::with_capacity(updates.len());
-    for update in updates {
-        writes.push(K::slot(&update.slots));
-    }
-    match K::initial() {
-        Some(initial) if expired => K::check(&initial, &writes),
-        _ => K::check(K::get(state), &writes),
-    }
-}
-
-fn reset<K: Key>(state: &mut K::State) {
-    if let Some(initial) = K::initial() {
-        *K::get_mut(state) = initial;
-    }
-}
-
-fn copy_value<K: Key>(state: &K::State, to: &mut Update<K::State>) {
-    to.set::<K>(K::get(state).clone());
-}
-
-fn copy_writes<K: Key>(from: &Update<K::State>, to: &mut Update<K::State>) {
-    K::slot_mut(&mut to.slots).clone_from(K::slot(&from.slots));
 }
 
 /// See [`State::commit`].

@@ -6,6 +6,7 @@ use std::fmt;
 use crate::durable::Fingerprint;
 use crate::flow::AnyFlow;
 use crate::flow::{Flow, HasFlow};
+use crate::plan::ExecutionPlan;
 use crate::question::Ask;
 use crate::state::{Durable, State};
 use crate::upgrade::{LockFile, Locked, check_lock};
@@ -66,7 +67,7 @@ impl FlowLock {
     where
         S: State<Storage = Durable>,
     {
-        let (name, locked) = locked(flow.flow());
+        let (name, locked) = locked(flow.flow(), &flow.plan_of_runs());
         check_lock(&name, self.0.get(&name), &locked).map_err(FlowLockError)
     }
 
@@ -75,7 +76,7 @@ impl FlowLock {
     where
         S: State<Storage = Durable>,
     {
-        let (name, locked) = locked(flow.flow());
+        let (name, locked) = locked(flow.flow(), &flow.plan_of_runs());
         self.0.set(&name, locked);
     }
 
@@ -149,9 +150,9 @@ fn question<A: Ask>() -> String {
     format!("question {}", A::NAME)
 }
 
-fn locked(flow: &dyn AnyFlow) -> (String, Locked) {
+fn locked(flow: &dyn AnyFlow, plan: &ExecutionPlan) -> (String, Locked) {
     let ty = flow.state_type();
-    let program = Fingerprint::of(ty, flow.stored_name(), &flow.plan());
+    let program = Fingerprint::of(ty, flow.stored_name(), plan);
     let locked = Locked {
         state: ty.name.into(),
         version: program.version,

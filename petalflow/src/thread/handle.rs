@@ -79,7 +79,7 @@ impl<F: Flow> Threads<F> {
 }
 
 impl<F: Flow> Thread<F> {
-    fn typed(any: AnyThread) -> Self {
+    pub(crate) fn typed(any: AnyThread) -> Self {
         Thread {
             any,
             flow: PhantomData,

@@ -47,6 +47,9 @@ mod run;
 mod stored;
 mod threads;
 
+#[cfg(feature = "engine")]
+pub(crate) use erased::{AnyThread, AnyThreads};
+
 pub use crate::checkpoint::document_version::DocumentVersion;
 pub use crate::checkpoint::retention::Retention;
 pub use crate::checkpoint::settings::{Durability, OnBusy};

@@ -2,13 +2,9 @@
 
 use std::future::Future;
 use std::pin::Pin;
-#[cfg(feature = "engine")]
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::Outcome;
-#[cfg(feature = "engine")]
-use crate::event::Sink;
 use crate::flow::Flow;
 use crate::outcome::RunError;
 use crate::run::{AnyRun, Events, Run};
@@ -52,12 +48,6 @@ impl<F: Flow> std::fmt::Debug for ThreadRun<F> {
 impl<F: Flow> ThreadRun<F> {
     pub(super) fn typed(any: AnyRun) -> Self {
         ThreadRun(Run::typed(any))
-    }
-
-    /// Sets the receiver of the run's events.
-    #[cfg(feature = "engine")]
-    pub(crate) fn send_events_to(self, sink: Arc<dyn Sink>) -> Self {
-        ThreadRun::typed(self.0.into_any().send_events_to(sink))
     }
 
     /// The events of the run, as a stream. The stream drives the run: dropping it stops the run.

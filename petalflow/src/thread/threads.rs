@@ -7,10 +7,8 @@ use super::erased::AnyThreads;
 use super::{Durability, OnBusy, Retention, ThreadError};
 use crate::cancel_token::RunToken;
 use crate::checkpoint::{Store, ThreadInfo, ThreadQuery};
-#[cfg(feature = "engine")]
-use crate::event::{EventFilter, LogRole};
 use crate::exec::Settings;
-use crate::flow::Flow;
+use crate::flow::{AnyFlow, Flow};
 
 /// A flow with a store: its threads. Made by [`Launch::store`](crate::Launch::store).
 ///
@@ -57,24 +55,11 @@ impl<F: Flow> std::fmt::Debug for Threads<F> {
 }
 
 impl<F: Flow> Threads<F> {
-    pub(crate) fn new(flow: Arc<F>, settings: Settings, store: Arc<dyn Store>) -> Self {
+    pub(crate) fn new(flow: Arc<dyn AnyFlow>, settings: Settings, store: Arc<dyn Store>) -> Self {
         Threads {
             any: AnyThreads::new(flow, settings, store),
             flow: PhantomData,
         }
-    }
-
-    /// Stores the events of runs that are parts of turns which an engine executes.
-    #[cfg(feature = "engine")]
-    pub(crate) fn log_of_engine(
-        mut self,
-        events: u64,
-        filter: Option<EventFilter>,
-        role: LogRole,
-    ) -> Self {
-        let any = &mut self.any;
-        (any.event_log, any.event_filter, any.log_role) = (Some(events), filter, role);
-        self
     }
 
     /// Sets when checkpoints are written. The default is after each superstep.

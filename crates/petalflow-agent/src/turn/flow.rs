@@ -28,7 +28,6 @@ use crate::turn::model::ask::{self, Next};
 use crate::turn::model::code;
 use crate::turn::model::compact;
 use crate::{AgentError, AgentEvent, ConversationInput};
-use petalflow::flow::WithPlan;
 use petalflow::middleware::BoxFuture;
 use petalflow::node::ManagedProvider;
 use petalflow::{BoxError, Context, Launch, Route, flow, node};
@@ -328,9 +327,31 @@ fn split(
 }
 
 flow! {
-    /// One turn of a conversation.
+    /// An agent as a flow: one turn of a conversation, in which each model call and each tool call is a step. Made by [`Agent::launch`](crate::Agent::launch).
+    ///
+    /// ```
+    /// use petalflow_agent::{Agent, AgentFlow};
+    /// use petalflow_llm::ScriptedModel;
+    /// use petalflow::thread::Threads;
+    ///
+    /// /// The conversations of a program.
+    /// struct App {
+    ///     conversations: Threads<AgentFlow>,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let store = petalflow::checkpoint::InMemoryStore::new();
+    /// let agent = Agent::new(ScriptedModel::new(["hello", "hello again"]));
+    /// let app = App { conversations: agent.store(&store) };
+    /// let ann = app.conversations.thread("ann");
+    /// ann.run("hi").await?.into_finished()?;
+    /// assert_eq!(ann.run("hi").await?.into_finished()?.answer(), "hello again");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[flow(id = "agent")]
-    pub Turn(Conversation) {
+    pub AgentFlow(Conversation) {
         node begin: Begin;
         node ask: Ask;
         node compact: Compact;
@@ -347,35 +368,10 @@ flow! {
     }
 }
 
-/// An agent as a flow: each model call and each tool call is a step. Made by [`Agent::launch`](crate::Agent::launch).
-///
-/// ```
-/// use petalflow_agent::{Agent, AgentFlow};
-/// use petalflow_llm::ScriptedModel;
-/// use petalflow::thread::Threads;
-///
-/// /// The conversations of a program.
-/// struct App {
-///     conversations: Threads<AgentFlow>,
-/// }
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> petalflow::Result<()> {
-/// # let store = petalflow::checkpoint::InMemoryStore::new();
-/// let agent = Agent::new(ScriptedModel::new(["hello", "hello again"]));
-/// let app = App { conversations: agent.store(&store) };
-/// let ann = app.conversations.thread("ann");
-/// ann.run("hi").await?.into_finished()?;
-/// assert_eq!(ann.run("hi").await?.into_finished()?.answer(), "hello again");
-/// # Ok(())
-/// # }
-/// ```
-pub type AgentFlow = WithPlan<Turn>;
-
 /// A launch of a turn of this agent, with the agent's retries of model calls. `max_model_calls` bounds the turn;
 /// there is no limit of supersteps.
 pub(crate) fn launch_of(agent: &Arc<Definition>) -> Launch<AgentFlow> {
-    let mut launch = Turn::new()
+    let mut launch = AgentFlow::new()
         .begin(Begin(Arc::clone(agent)))
         .ask(Ask(Arc::clone(agent)))
         .compact(Compact(Arc::clone(agent)))

@@ -21,7 +21,7 @@ const RUNS: usize = 16;
 type Resumed = (String, Result<StateBox, RunError>);
 
 impl AnyThreads {
-    pub(in crate::thread) fn delete_all<'a>(
+    pub(crate) fn delete_all<'a>(
         &'a self,
         query: ThreadQuery<'a>,
     ) -> BoxFuture<'a, Result<usize, ThreadError>> {
@@ -52,7 +52,7 @@ impl AnyThreads {
         })
     }
 
-    pub(in crate::thread) fn prune_all<'a>(
+    pub(crate) fn prune_all<'a>(
         &'a self,
         query: ThreadQuery<'a>,
         retention: Retention,
@@ -78,7 +78,7 @@ impl AnyThreads {
         })
     }
 
-    pub(in crate::thread) fn resume_all<'a>(
+    pub(crate) fn resume_all<'a>(
         &'a self,
         query: ThreadQuery<'a>,
     ) -> BoxFuture<'a, Result<Vec<Resumed>, ThreadError>> {
@@ -127,7 +127,7 @@ impl AnyThreads {
         })
     }
 
-    pub(in crate::thread) fn sweep(&self) -> BoxFuture<'_, Result<Vec<Resumed>, ThreadError>> {
+    pub(crate) fn sweep(&self) -> BoxFuture<'_, Result<Vec<Resumed>, ThreadError>> {
         self.resume_all(ThreadQuery {
             flow: Some(self.flow.stored_name()),
             // Also if the process died after it had stored a question, and before it set the status.
@@ -136,7 +136,7 @@ impl AnyThreads {
         })
     }
 
-    pub(in crate::thread) fn list<'a>(
+    pub(crate) fn list<'a>(
         &'a self,
         query: ThreadQuery<'a>,
     ) -> BoxFuture<'a, Result<Vec<ThreadInfo>, ThreadError>> {

@@ -8,5 +8,5 @@ mod reading;
 mod thread;
 mod threads;
 
-pub(super) use thread::AnyThread;
-pub(super) use threads::AnyThreads;
+pub(crate) use thread::AnyThread;
+pub(crate) use threads::AnyThreads;

@@ -12,13 +12,11 @@ use crate::plan::NodeNames;
 use crate::snapshot::{AnySnapshot, CheckpointInfo, HistoryQuery};
 
 impl AnyThread {
-    pub(in crate::thread) fn snapshot(
-        &self,
-    ) -> BoxFuture<'_, Result<Option<AnySnapshot>, ThreadError>> {
+    pub(crate) fn snapshot(&self) -> BoxFuture<'_, Result<Option<AnySnapshot>, ThreadError>> {
         Box::pin(self.read_snapshot(None))
     }
 
-    pub(in crate::thread) fn snapshot_at(
+    pub(crate) fn snapshot_at(
         &self,
         checkpoint: u64,
     ) -> BoxFuture<'_, Result<AnySnapshot, ThreadError>> {
@@ -40,7 +38,7 @@ impl AnyThread {
         ThreadError::catch_panic(Box::pin(durable::snapshot(flow, &storage, checkpoint))).await
     }
 
-    pub(in crate::thread) fn history(
+    pub(crate) fn history(
         &self,
         query: HistoryQuery,
     ) -> BoxFuture<'_, Result<Vec<CheckpointInfo>, ThreadError>> {
@@ -51,7 +49,7 @@ impl AnyThread {
         })
     }
 
-    pub(in crate::thread) fn snapshots(
+    pub(crate) fn snapshots(
         &self,
         query: HistoryQuery,
     ) -> BoxFuture<'_, Result<Vec<AnySnapshot>, ThreadError>> {
@@ -65,7 +63,7 @@ impl AnyThread {
         })
     }
 
-    pub(in crate::thread) fn info(&self) -> BoxFuture<'_, Result<Option<ThreadInfo>, ThreadError>> {
+    pub(crate) fn info(&self) -> BoxFuture<'_, Result<Option<ThreadInfo>, ThreadError>> {
         Box::pin(async move {
             let Some(mut info) = self.checked()?.info().await? else {
                 return Ok(None);
@@ -81,7 +79,7 @@ impl AnyThread {
         })
     }
 
-    pub(in crate::thread) fn set_labels(
+    pub(crate) fn set_labels(
         &self,
         labels: BTreeMap<String, String>,
     ) -> BoxFuture<'_, Result<(), ThreadError>> {
@@ -99,14 +97,14 @@ impl AnyThread {
         })
     }
 
-    pub(in crate::thread) fn events_since(
+    pub(crate) fn events_since(
         &self,
         number: u64,
     ) -> BoxFuture<'_, Result<Vec<LoggedEvent>, ThreadError>> {
         Box::pin(async move { durable::events_since(&self.checked()?, number).await })
     }
 
-    pub(in crate::thread) fn last_event(&self) -> BoxFuture<'_, Result<u64, ThreadError>> {
+    pub(crate) fn last_event(&self) -> BoxFuture<'_, Result<u64, ThreadError>> {
         Box::pin(async move { durable::last_event(&self.checked()?).await })
     }
 }

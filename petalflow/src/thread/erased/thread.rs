@@ -17,14 +17,14 @@ use crate::snapshot::AnyEdit;
 
 /// See [`Thread`](crate::thread::Thread).
 #[derive(Clone)]
-pub(in crate::thread) struct AnyThread {
-    pub(in crate::thread) threads: AnyThreads,
-    pub(in crate::thread) id: Arc<str>,
+pub(crate) struct AnyThread {
+    pub(crate) threads: AnyThreads,
+    pub(crate) id: Arc<str>,
 }
 
 impl AnyThreads {
     /// The thread with this id, which need not exist yet.
-    pub(in crate::thread) fn thread(&self, id: &str) -> AnyThread {
+    pub(crate) fn thread(&self, id: &str) -> AnyThread {
         AnyThread {
             threads: self.clone(),
             id: id.into(),
@@ -43,7 +43,7 @@ impl std::fmt::Debug for AnyThread {
 
 impl AnyThread {
     /// A run of the thread. `leaves_held`: it is refused if a person holds the thread.
-    pub(in crate::thread) fn run(&self, command: Command, leaves_held: bool) -> AnyRun {
+    pub(crate) fn run(&self, command: Command, leaves_held: bool) -> AnyRun {
         let threads = &self.threads;
         let start = ThreadStart {
             storage: self.storage(),
@@ -70,16 +70,16 @@ impl AnyThread {
         })
     }
 
-    pub(in crate::thread) fn resume(&self, resume: AnyResume) -> AnyRun {
+    pub(crate) fn resume(&self, resume: AnyResume) -> AnyRun {
         self.run(Command::Resume(Box::new(resume)), false)
     }
 
-    pub(in crate::thread) fn recover(&self) -> AnyRun {
+    pub(crate) fn recover(&self) -> AnyRun {
         self.run(Command::Resume(Box::default()), true)
     }
 
     /// The run that resumes the thread with an answer to the only question of the type `A` that it waits for.
-    pub(in crate::thread) fn answer<A: Ask>(&self, answer: &A::Answer) -> AnyRun {
+    pub(crate) fn answer<A: Ask>(&self, answer: &A::Answer) -> AnyRun {
         match OnlyQuestion::answered::<A>(answer) {
             Ok(answered) => {
                 let mut resume = AnyResume::default();
@@ -94,10 +94,7 @@ impl AnyThread {
         }
     }
 
-    pub(in crate::thread) fn fork(
-        &self,
-        checkpoint: u64,
-    ) -> BoxFuture<'_, Result<u64, ThreadError>> {
+    pub(crate) fn fork(&self, checkpoint: u64) -> BoxFuture<'_, Result<u64, ThreadError>> {
         Box::pin(async move {
             let (storage, _claim) = self.claimed().await?;
             self.forked(&storage, checkpoint, &storage).await
@@ -105,7 +102,7 @@ impl AnyThread {
     }
 
     /// Forks this thread to another one, which must not exist yet.
-    pub(in crate::thread) fn fork_to<'a>(
+    pub(crate) fn fork_to<'a>(
         &'a self,
         checkpoint: u64,
         other: &'a AnyThread,
@@ -132,7 +129,7 @@ impl AnyThread {
     }
 
     /// Copies this thread to another one, which must not exist yet.
-    pub(in crate::thread) fn copy_to<'a>(
+    pub(crate) fn copy_to<'a>(
         &'a self,
         other: &'a AnyThread,
     ) -> BoxFuture<'a, Result<(), ThreadError>> {
@@ -164,7 +161,7 @@ impl AnyThread {
     }
 
     /// Edits the state of the thread, superstep by superstep.
-    pub(in crate::thread) fn update(
+    pub(crate) fn update(
         &self,
         supersteps: Vec<Vec<AnyEdit>>,
     ) -> BoxFuture<'_, Result<Vec<u64>, ThreadError>> {
@@ -176,10 +173,7 @@ impl AnyThread {
         })
     }
 
-    pub(in crate::thread) fn prune(
-        &self,
-        retention: Retention,
-    ) -> BoxFuture<'_, Result<(), ThreadError>> {
+    pub(crate) fn prune(&self, retention: Retention) -> BoxFuture<'_, Result<(), ThreadError>> {
         Box::pin(async move {
             let pruned = durable::prune(&self.checked()?, retention, NewBase::No).await?;
             if !pruned.needs_base {
@@ -197,7 +191,7 @@ impl AnyThread {
         })
     }
 
-    pub(in crate::thread) fn delete(&self) -> BoxFuture<'_, Result<(), ThreadError>> {
+    pub(crate) fn delete(&self) -> BoxFuture<'_, Result<(), ThreadError>> {
         Box::pin(async move {
             let (storage, _claim) = self.claimed().await?;
             Ok(storage.delete().await?)
@@ -227,7 +221,7 @@ impl AnyThread {
         ThreadStorage::new(store, Arc::clone(&self.id), flow.into())
     }
 
-    pub(in crate::thread) fn checked(&self) -> Result<ThreadStorage, ThreadError> {
+    pub(crate) fn checked(&self) -> Result<ThreadStorage, ThreadError> {
         check_id(&self.id)?;
         Ok(self.storage())
     }

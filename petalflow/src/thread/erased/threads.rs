@@ -9,26 +9,22 @@ use crate::flow::AnyFlow;
 
 /// See [`Threads`](crate::thread::Threads).
 #[derive(Clone)]
-pub(in crate::thread) struct AnyThreads {
-    pub(in crate::thread) flow: Arc<dyn AnyFlow>,
-    pub(in crate::thread) settings: Settings,
-    pub(in crate::thread) store: Arc<dyn Store>,
-    pub(in crate::thread) durability: Durability,
-    pub(in crate::thread) on_busy: OnBusy,
-    pub(in crate::thread) retention: Retention,
+pub(crate) struct AnyThreads {
+    pub(crate) flow: Arc<dyn AnyFlow>,
+    pub(crate) settings: Settings,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) durability: Durability,
+    pub(crate) on_busy: OnBusy,
+    pub(crate) retention: Retention,
     /// How many events of a thread are stored at least.
-    pub(in crate::thread) event_log: Option<u64>,
+    pub(crate) event_log: Option<u64>,
     /// Which events are stored.
-    pub(in crate::thread) event_filter: Option<EventFilter>,
-    pub(in crate::thread) log_role: LogRole,
+    pub(crate) event_filter: Option<EventFilter>,
+    pub(crate) log_role: LogRole,
 }
 
 impl AnyThreads {
-    pub(in crate::thread) fn new(
-        flow: Arc<dyn AnyFlow>,
-        settings: Settings,
-        store: Arc<dyn Store>,
-    ) -> Self {
+    pub(crate) fn new(flow: Arc<dyn AnyFlow>, settings: Settings, store: Arc<dyn Store>) -> Self {
         AnyThreads {
             flow,
             settings,

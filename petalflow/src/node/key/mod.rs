@@ -1,5 +1,9 @@
 //! Typed keys, which nodes return to write them.
 
+pub(crate) mod codec;
+mod functions;
+mod update;
+
 use super::{Effects, Output, Routing, WriteOutput};
 use crate::state::{KeyMeta, KeySet, State, WriteError, Writes, check_sum, reduce};
 
