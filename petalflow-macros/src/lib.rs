@@ -7,6 +7,7 @@
 
 mod ask;
 mod attributes;
+mod dependency;
 mod editor;
 mod errors;
 mod flow;

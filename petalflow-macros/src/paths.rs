@@ -5,9 +5,10 @@ use quote::{ToTokens, TokenStreamExt as _, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::{Lifetime, Path, Type};
 
+use crate::dependency;
 use crate::spans::with_spans;
 
-/// The path of the `petalflow` crate: `::petalflow`, or the value of `crate = path`.
+/// The path of the `petalflow` crate: the value of `crate = path`, or the name that the manifest gives to it.
 pub(crate) struct Runtime {
     path: TokenStream,
     /// Whether the user or a `macro_rules!` wrapper gave the path.
@@ -18,10 +19,10 @@ impl Runtime {
     /// The path that the user gave, or the default.
     pub(crate) fn new(path: Option<&Path>) -> Self {
         Runtime {
-            path: if let Some(path) = path {
-                path.to_token_stream()
-            } else {
-                quote!(::petalflow)
+            path: match (path, dependency::renamed()) {
+                (Some(path), _) => path.to_token_stream(),
+                (None, Some(name)) => quote!(::#name),
+                (None, None) => quote!(::petalflow),
             },
             given: path.is_some(),
         }
@@ -198,12 +199,12 @@ pub(crate) fn option(value: Option<TokenStream>) -> TokenStream {
 /// A local variable that code of the user cannot access. A pattern also names statics, constants and unit structs, which are not
 /// hygienic, so the name is one that no item of the user has.
 pub(crate) fn local(name: &str) -> Ident {
-    format_ident!("__petalflow_{name}", span = Span::mixed_site())
+    format_ident!("__{name}", span = Span::mixed_site())
 }
 
 /// The local variable, or the function in a `const _`, for an index.
 pub(crate) fn local_at(name: &str, index: usize) -> Ident {
-    format_ident!("__petalflow_{name}{index}", span = Span::mixed_site())
+    format_ident!("__{name}{index}", span = Span::mixed_site())
 }
 
 /// The number of a route: FNV-1a over its name. `#[derive(Route)]` and `flow!` use it to refer to the payload of a variant in the

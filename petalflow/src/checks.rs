@@ -5,8 +5,8 @@
 //! | --- | --- |
 //! | [`is_state`], [`is_flow`] | a type is a state, or a flow |
 //! | [`is_node`], [`KeyOf`] | a type is a node over this state, or a key of it |
-//! | [`Subflow`] | a flow can be a node |
-//! | [`RunsAtOnce`], [`HasValue`] | a flow needs no node values, or has this one |
+//! | [`Subflow`], [`subflow`] | a flow can be a node without node values |
+//! | [`RunsAtOnce`] | a flow needs no node values |
 //! | [`last_output`], [`key_output`] | a node can return the type in the last place of a tuple, or before it |
 //! | [`Optional`] | a key holds an `Option` |
 //! | [`NeedsDefault`], [`SkipsZero`] | the value of a key has a default, or a zero |
@@ -22,7 +22,7 @@ use crate::flow::Flow;
 use crate::node::{IntoBoxError, Node};
 use crate::state::{State, ThreadSafe};
 
-pub use crate::__private::flow::{HasValue, ItemsOf, RunsAtOnce, Subflow};
+pub use crate::__private::flow::{ItemsOf, RunsAtOnce, Subflow};
 pub use crate::__private::state::{NeedsDefault, SkipsZero};
 pub use crate::__private::{Deliverable, KeyOf, Optional, key_output, last_output, spawn};
 pub use crate::question::StoredQuestion;
@@ -42,6 +42,11 @@ pub const fn is_node<S: State, N: Node<S>>() {}
 /// Fails to compile if the type is not a flow. Generated code depends on the result, so that this is one error.
 pub const fn is_flow<F: Flow>() -> usize {
     0
+}
+
+/// A new instance of a sub-flow. Fails to compile if one of its node values must be given.
+pub fn subflow<F: Subflow>() -> F {
+    F::fresh()
 }
 
 /// Fails to compile if threads cannot share values of the type.

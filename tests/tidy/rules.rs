@@ -230,6 +230,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "types",
             "options",
             "spans",
+            "dependency",
             "paths",
             "attributes",
             "placeholder",

@@ -129,7 +129,7 @@ async fn payments(cut: Cut) -> Option<(u32, petalflow::Result<Order>)> {
     let options = PostgresOptions::new(url).schema(&schema);
     let options = options.connect_timeout(LIMIT).statement_timeout(LIMIT);
     let store = PostgresStore::connect_with(options).await.unwrap();
-    let launch = TakeOrder::new().manage_shared(Arc::clone(&scene));
+    let launch = TakeOrder::new().manage_with(Arc::clone(&scene));
     let first = launch.clone().store(&store).thread("order");
     let others = async {
         scene.is_there.notified().await;

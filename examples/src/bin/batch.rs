@@ -104,7 +104,7 @@ async fn run(
     let launch = SummarizeFolder::new()
         .max_concurrency(CONCURRENCY)
         .cancel_with(stop)
-        .manage_shared(model);
+        .manage_with(model);
     let thread = launch
         .store(&SqliteStore::open(file).await?)
         .thread("batch");

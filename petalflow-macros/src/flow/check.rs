@@ -151,7 +151,7 @@ fn option_is_known(name: &Ident, value: &Expr, mistakes: &mut Mistakes) {
 
 /// The methods of the builder. A node value cannot have such a name, because its setter is also a method, and rustc would
 /// report two methods of one name at the whole flow. A test compares this list with the builder.
-const BUILDER_METHODS: [&str; 18] = [
+const BUILDER_METHODS: [&str; 16] = [
     "new",
     "run",
     "launch",
@@ -163,9 +163,7 @@ const BUILDER_METHODS: [&str; 18] = [
     "superstep_timeout",
     "cancel_with",
     "manage",
-    "manage_shared",
     "manage_with",
-    "manage_for_thread",
     "cache",
     "middleware",
     "run_middleware",

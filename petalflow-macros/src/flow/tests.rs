@@ -493,8 +493,10 @@ fn a_subflow_takes_values_in_a_closure_with_its_builder() {
         ", values: |a, b| a",
         ", values: 1",
         ", values",
+        ", values: { model: 1 }",
+        ", values: |flow| { flow.model(1); }",
     ] {
-        assert_eq!(sets(wrong), (Some(false), 1), "{wrong}");
+        assert_eq!(sets(wrong), (None, 1), "{wrong}");
     }
 }
 

@@ -7,6 +7,7 @@ use serde_core::{Serialize, de::DeserializeOwned};
 
 use crate::migration::Migrate;
 
+pub use std::clone::Clone;
 pub use std::cmp::PartialEq;
 pub use std::convert::From;
 pub use std::default::Default;

@@ -3,7 +3,6 @@
 mod plan_changes;
 mod properties;
 
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +17,7 @@ use crate::exec::{Begin, Settings, Start};
 use crate::flow::{Flow, HasFlow};
 use crate::future::BoxFuture;
 use crate::middleware::{Layer, Middleware, RunLayer, RunMiddleware};
-use crate::node::{Context, Key, ManagedProvider, ManagedValues, RestoreContext};
+use crate::node::{Context, Key, ManagedProvider, ManagedValues};
 use crate::plan::ExecutionPlan;
 use crate::run::{AnyRun, Run};
 use crate::state::{InputOf, State, Storable, ThreadSafe, WriteError};
@@ -273,10 +272,11 @@ impl<F: Flow> Launch<F> {
     /// Provides a value to the nodes, which take it as [`Managed<T>`](crate::Managed). It replaces an earlier value of
     /// the same type.
     pub fn manage<T: ThreadSafe>(self, value: T) -> Self {
-        self.manage_shared(Arc::new(value))
+        self.manage_with(Arc::new(value))
     }
 
-    /// Provides a value that is already shared. With [`manage`](Self::manage), the type would be `Managed<Arc<T>>`.
+    /// Provides a value that is already shared, or one that is made by a [`ManagedProvider`]: on each use, once per run, again
+    /// after a time, or for each run of a thread. It replaces an earlier value of the same type, except one for threads.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -294,87 +294,13 @@ impl<F: Flow> Launch<F> {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {
     /// let seen = Arc::new(Mutex::new(Vec::<u64>::new()));
-    /// Record::new().manage_shared(seen.clone()).run(()).await?;
+    /// Record::new().manage_with(seen.clone()).run(()).await?;
     /// assert_eq!(*seen.lock().unwrap(), [1]);
     /// # Ok(())
     /// # }
     /// ```
-    pub fn manage_shared<T: ThreadSafe>(mut self, value: Arc<T>) -> Self {
-        self.managed_mut().insert(value);
-        self
-    }
-
-    /// Provides a value that is computed on use: each time, once per run, or again after a time.
-    ///
-    /// ```
-    /// # use petalflow::prelude::*;
-    /// # #[state]
-    /// # struct Log { #[key(append)] lines: Vec<String> }
-    /// use petalflow::node::ManagedProvider;
-    /// use std::time::Instant;
-    ///
-    /// #[node(Log)]
-    /// async fn look(now: Managed<Instant>) -> LogLines {
-    ///     LogLines(vec![format!("{:?}", *now)])
-    /// }
-    ///
-    /// flow!(Look(Log) { look });
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> petalflow::Result<()> {
-    /// let log = Look::new().manage_with(ManagedProvider::each_use(Instant::now)).run(()).await?;
-    /// assert_eq!(log.lines.len(), 1);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn manage_with<T: ThreadSafe>(mut self, provider: ManagedProvider<T>) -> Self {
-        self.managed_mut().provide(provider);
-        self
-    }
-
-    /// Sets a function that creates a missing managed value for a thread's run. It is called when the run begins or
-    /// resumes, before its first node. A value set with [`manage`](Self::manage) takes precedence.
-    ///
-    /// Checkpoints never contain managed values, so this function creates what a thread needs to resume in another
-    /// process.
-    ///
-    /// ```
-    /// use petalflow::BoxError;
-    /// use petalflow::checkpoint::InMemoryStore;
-    /// use petalflow::prelude::*;
-    ///
-    /// struct Client(String);
-    ///
-    /// #[state]
-    /// struct Call {
-    ///     reply: String,
-    /// }
-    ///
-    /// #[node(Call)]
-    /// async fn call(client: Managed<Client>) -> CallReply {
-    ///     CallReply(format!("from {}", client.0))
-    /// }
-    ///
-    /// flow!(CallOnce(Call) { call });
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> petalflow::Result<()> {
-    /// let launch = CallOnce::new().manage_for_thread(async |cx| Ok::<_, BoxError>(Client(cx.thread().to_string())));
-    /// let outcome = launch.store(&InMemoryStore::new()).thread("ann").run(()).await?;
-    /// assert_eq!(outcome.into_finished()?.reply, "from ann");
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn manage_for_thread<T, R, E>(
-        mut self,
-        make: impl Fn(RestoreContext) -> R + Send + Sync + 'static,
-    ) -> Self
-    where
-        T: Send + Sync + 'static,
-        R: Future<Output = Result<T, E>> + Send + 'static,
-        E: Into<BoxError>,
-    {
-        self.managed_mut().manage_for_thread(make);
+    pub fn manage_with<T: ThreadSafe>(mut self, value: impl Into<ManagedProvider<T>>) -> Self {
+        value.into().add_to(self.managed_mut());
         self
     }
 

@@ -2,14 +2,26 @@
 
 use std::any::{Any, TypeId, type_name};
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 
-use super::managed_provider::{ManagedProvider, Provide};
 use crate::error::BoxError;
 use crate::future::BoxFuture;
 
-type Shared = Arc<dyn Any + Send + Sync>;
+pub(super) type Shared = Arc<dyn Any + Send + Sync>;
+
+/// Provides the value of one type, when a node takes it.
+pub(super) trait Provide: Send + Sync {
+    fn value(&self) -> Shared;
+
+    fn is_per_run(&self) -> bool;
+
+    /// A provider for one run, if values are per run.
+    fn for_run(&self) -> Option<Arc<dyn Provide>>;
+}
+
+/// Makes a value for a run of a thread.
+pub(super) type MakeForThread<T> =
+    dyn Fn(RestoreContext) -> BoxFuture<'static, Result<T, BoxError>> + Send + Sync;
 
 type Make = dyn Fn(RestoreContext) -> BoxFuture<'static, Result<Shared, BoxError>> + Send + Sync;
 
@@ -66,33 +78,26 @@ impl ManagedValues {
         Some(slot)
     }
 
-    /// Adds a provider.
-    pub(crate) fn provide<T: Send + Sync + 'static>(&mut self, provider: ManagedProvider<T>) {
+    /// Adds a provider and replaces what provides the same type.
+    pub(super) fn provide<T: 'static>(&mut self, provider: Arc<dyn Provide>) {
         self.per_run |= provider.is_per_run();
-        let slot = Slot::Provided(provider.into_slot());
-        self.set(TypeId::of::<T>(), slot);
+        self.set(TypeId::of::<T>(), Slot::Provided(provider));
     }
 
-    /// Adds a function that creates the value for runs of threads, unless there is a value of this type.
-    pub(crate) fn manage_for_thread<T, R, E>(
+    /// Adds a function that makes the value for runs of threads, unless there is a value of this type.
+    pub(super) fn make_for_thread<T: Send + Sync + 'static>(
         &mut self,
-        make: impl Fn(RestoreContext) -> R + Send + Sync + 'static,
-    ) where
-        T: Send + Sync + 'static,
-        R: Future<Output = Result<T, E>> + Send + 'static,
-        E: Into<BoxError>,
-    {
+        make: Arc<MakeForThread<T>>,
+    ) {
+        let id = TypeId::of::<T>();
+        if self.slot(id).is_some() {
+            return;
+        }
         let make = move |cx| -> BoxFuture<'static, _> {
             let made = make(cx);
-            Box::pin(async move {
-                let value = made.await.map_err(Into::into)?;
-                Ok(Arc::new(value) as Shared)
-            })
+            Box::pin(async move { Ok(Arc::new(made.await?) as Shared) })
         };
-        let id = TypeId::of::<T>();
-        if self.slot(id).is_none() {
-            self.set(id, Slot::Absent(type_name::<T>(), Arc::new(make)));
-        }
+        self.set(id, Slot::Absent(type_name::<T>(), Arc::new(make)));
     }
 
     /// The value of this type.
@@ -179,10 +184,10 @@ impl ManagedValues {
 }
 
 /// The context in which a managed value is created: see
-/// [`Launch::manage_for_thread`](crate::Launch::manage_for_thread).
+/// [`ManagedProvider::for_thread`](super::ManagedProvider::for_thread).
 ///
 /// ```
-/// use petalflow::node::RestoreContext;
+/// use petalflow::node::{ManagedProvider, RestoreContext};
 /// use petalflow::BoxError;
 /// # use petalflow::checkpoint::InMemoryStore;
 /// # use petalflow::prelude::*;
@@ -200,9 +205,9 @@ impl ManagedValues {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> petalflow::Result<()> {
-/// let launch = Greet::new().manage_for_thread(|of: RestoreContext| async move {
+/// let launch = Greet::new().manage_with(ManagedProvider::for_thread(|of: RestoreContext| async move {
 ///     Ok::<_, BoxError>(Session { person: of.thread().to_string() })
-/// });
+/// }));
 /// let thread = launch.store(&InMemoryStore::new()).thread("ann");
 /// assert_eq!(thread.run(()).await?.into_finished()?.lines, ["hello ann"]);
 /// # Ok(())

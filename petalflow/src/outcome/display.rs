@@ -46,7 +46,7 @@ impl fmt::Display for RunError {
             RunErrorKind::MissingManaged(names) => {
                 write!(
                     f,
-                    "`{flow}` needs managed values that it was not given: {}; pass them with `.manage(..)`, or in an `Arc` with `.manage_shared(..)`",
+                    "`{flow}` needs managed values that it was not given: {}; pass them with `.manage(..)`, or in an `Arc` with `.manage_with(..)`",
                     quoted(names)
                 )
             }

@@ -68,7 +68,7 @@ async fn the_input_is_in_the_store_before_a_node_runs() {
     ];
     for durability in durabilities {
         let (store, runs) = (InMemoryStore::new(), runs());
-        let threads = Pack::new().manage_shared(runs.clone()).store(&store);
+        let threads = Pack::new().manage_with(runs.clone()).store(&store);
         let thread = threads.durability(durability).thread("order");
         let run = thread.run("lamp".to_string()).begin().await.unwrap();
         let begun = thread.snapshot().await.unwrap().unwrap();
@@ -202,7 +202,7 @@ async fn middleware_may_end_a_run_before_it_has_begun() {
 async fn one_of_two_answers_is_accepted() {
     for on_busy in [OnBusy::Refuse, OnBusy::Queue, OnBusy::Cancel] {
         let (store, runs) = (InMemoryStore::new(), runs());
-        let threads = Ship::new().manage_shared(runs.clone()).store(&store);
+        let threads = Ship::new().manage_with(runs.clone()).store(&store);
         let thread = threads.on_busy(on_busy).thread("order");
         let paused = thread.run("lamp".to_string()).await.unwrap();
         let id = paused.interrupts()[0].id;
@@ -319,7 +319,7 @@ fn answer_elsewhere(thread: &Thread<Ship>, answer: bool) -> Option<Vec<String>> 
 async fn two_threads_of_the_process_answer_at_the_same_time() {
     for round in 0..20 {
         let (store, runs) = (InMemoryStore::new(), runs());
-        let threads = Ship::new().manage_shared(runs.clone()).store(&store);
+        let threads = Ship::new().manage_with(runs.clone()).store(&store);
         let thread = threads.thread(format!("order {round}"));
         thread
             .run("lamp".to_string())

@@ -97,7 +97,7 @@ async fn the_items_of_a_built_sub_flow_are_stored() {
         .unwrap();
     let threads = graph
         .launch()
-        .manage_shared(online.clone())
+        .manage_with(online.clone())
         .store(&InMemoryStore::new());
     let thread = threads.thread("book");
     thread.run(()).await.unwrap_err();

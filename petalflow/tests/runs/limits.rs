@@ -46,7 +46,7 @@ fn flaky(failures: u32) -> Flaky {
 async fn a_breaker_stops_running_a_node_that_keeps_failing_and_tries_it_again() {
     let tool = std::sync::Arc::new(flaky(3));
     let launch = Fetch::new()
-        .manage_shared(std::sync::Arc::clone(&tool))
+        .manage_with(std::sync::Arc::clone(&tool))
         .middleware(CircuitBreaker::new(2, Duration::from_secs(30)));
     let mut messages = Vec::new();
     for _ in 0..3 {

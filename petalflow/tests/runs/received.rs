@@ -44,14 +44,14 @@ fn done() -> Arc<AtomicU32> {
 
 #[tokio::test]
 async fn without_a_listener_nothing_waits() {
-    let log = Announce::new().manage_shared(done()).run(()).await.unwrap();
+    let log = Announce::new().manage_with(done()).run(()).await.unwrap();
     assert_eq!(log.lines, ["done"]);
 }
 
 #[tokio::test]
 async fn a_listener_can_stop_the_run_before_the_node_continues() {
     let done = done();
-    let launch = Announce::new().manage_shared(done.clone());
+    let launch = Announce::new().manage_with(done.clone());
     let mut events = launch.clone().run(()).events().custom();
     for expected in ["first", "second"] {
         let event = events.next().await.unwrap();
@@ -74,7 +74,7 @@ async fn a_listener_can_stop_the_run_before_the_node_continues() {
 async fn a_node_of_a_sub_flow_waits_for_the_outermost_listener() {
     let done = done();
     let mut events = Outer::new()
-        .manage_shared(done.clone())
+        .manage_with(done.clone())
         .run(())
         .events()
         .custom();
@@ -89,7 +89,7 @@ async fn a_node_of_a_sub_flow_waits_for_the_outermost_listener() {
 async fn nodes_on_several_threads_wait_without_polling() {
     for _ in 0..50 {
         let done = done();
-        let mut events = Fork::new().manage_shared(done.clone()).run(()).events();
+        let mut events = Fork::new().manage_with(done.clone()).run(()).events();
         let mut last = "";
         while let Some(event) = events.next().await {
             last = event.kind.name();
@@ -98,7 +98,7 @@ async fn nodes_on_several_threads_wait_without_polling() {
         assert_eq!(last, "finished");
         assert_eq!(done.load(Ordering::SeqCst), 2);
     }
-    let events = Elsewhere::new().manage_shared(done()).run(()).events();
+    let events = Elsewhere::new().manage_with(done()).run(()).events();
     assert_eq!(
         events.collect::<Vec<_>>().await.last().unwrap().kind.name(),
         "finished"

@@ -56,7 +56,7 @@ fn count(events: &[Event<Batch>], name: &str) -> usize {
 async fn the_events_of_a_resumed_superstep_add_up() {
     let store = InMemoryStore::new();
     let repaired = std::sync::Arc::new(AtomicBool::new(false));
-    let threads = Process::new().manage_shared(repaired.clone()).store(&store);
+    let threads = Process::new().manage_with(repaired.clone()).store(&store);
     let thread = threads.thread("batch");
     thread.run(()).await.unwrap_err();
 
@@ -108,7 +108,7 @@ async fn the_events_of_a_resumed_superstep_add_up() {
 async fn the_filters_show_restored_tasks() {
     for tasks in [true, false] {
         let repaired = std::sync::Arc::new(AtomicBool::new(false));
-        let threads = Process::new().manage_shared(repaired.clone());
+        let threads = Process::new().manage_with(repaired.clone());
         let thread = threads.store(&InMemoryStore::new()).thread("batch");
         thread.run(()).await.unwrap_err();
         repaired.store(true, Ordering::SeqCst);

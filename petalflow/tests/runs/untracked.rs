@@ -103,7 +103,7 @@ fn node_error(error: &petalflow::RunError, node: &str) -> String {
 #[tokio::test]
 async fn a_lost_value_is_an_error_and_not_the_default() {
     let store = InMemoryStore::new();
-    let threads = Pause::new().manage_shared(runs()).store(&store);
+    let threads = Pause::new().manage_with(runs()).store(&store);
     let thread = threads.thread("work");
     thread.run(()).await.unwrap().into_finished().unwrap_err();
     let error = thread.resume(Decision::approve()).await.unwrap_err();
@@ -135,7 +135,7 @@ async fn a_lost_value_is_an_error_and_not_the_default() {
 #[tokio::test]
 async fn a_value_that_is_lost_for_a_later_node_is_an_error_at_that_node() {
     let threads = Later::new()
-        .manage_shared(runs())
+        .manage_with(runs())
         .store(&InMemoryStore::new());
     let thread = threads.thread("work");
     thread.run(()).await.unwrap().into_finished().unwrap_err();
@@ -147,7 +147,7 @@ async fn a_value_that_is_lost_for_a_later_node_is_an_error_at_that_node() {
 #[tokio::test]
 async fn a_value_that_is_written_again_can_be_read() {
     let threads = Again::new()
-        .manage_shared(runs())
+        .manage_with(runs())
         .store(&InMemoryStore::new());
     let thread = threads.thread("work");
     thread.run(()).await.unwrap().into_finished().unwrap_err();
@@ -161,7 +161,7 @@ async fn a_value_that_is_written_again_can_be_read() {
 #[tokio::test]
 async fn a_key_with_a_default_returns_to_it() {
     let threads = Notes::new()
-        .manage_shared(runs())
+        .manage_with(runs())
         .store(&InMemoryStore::new());
     let thread = threads.thread("work");
     thread.run(()).await.unwrap().into_finished().unwrap_err();
@@ -172,7 +172,7 @@ async fn a_key_with_a_default_returns_to_it() {
 #[tokio::test]
 async fn a_guard_does_not_read_a_lost_value() {
     let threads = Guarded::new()
-        .manage_shared(runs())
+        .manage_with(runs())
         .store(&InMemoryStore::new());
     let thread = threads.thread("work");
     thread.run(()).await.unwrap().into_finished().unwrap_err();
@@ -188,7 +188,7 @@ async fn a_guard_does_not_read_a_lost_value() {
 async fn a_task_that_wrote_what_is_not_stored_runs_again() {
     let runs = runs();
     let threads = Siblings::new()
-        .manage_shared(runs.clone())
+        .manage_with(runs.clone())
         .store(&InMemoryStore::new());
     let thread = threads.thread("work");
     thread.run(()).await.unwrap_err();
@@ -205,7 +205,7 @@ async fn a_task_that_wrote_what_is_not_stored_runs_again() {
 #[tokio::test]
 async fn a_node_that_takes_the_whole_state_does_not_read_a_lost_value() {
     let threads = Whole::new()
-        .manage_shared(runs())
+        .manage_with(runs())
         .store(&InMemoryStore::new());
     let thread = threads.thread("work");
     thread.run(()).await.unwrap().into_finished().unwrap_err();
@@ -231,7 +231,7 @@ async fn a_node_that_takes_the_whole_state_does_not_read_a_lost_value() {
 #[tokio::test]
 async fn a_key_that_was_never_written_is_not_lost() {
     let threads = Unwritten::new()
-        .manage_shared(runs())
+        .manage_with(runs())
         .store(&InMemoryStore::new());
     let thread = threads.thread("work");
     thread.run(()).await.unwrap().into_finished().unwrap_err();
@@ -243,7 +243,7 @@ async fn a_key_that_was_never_written_is_not_lost() {
 #[tokio::test]
 async fn a_new_turn_begins_without_what_the_last_one_has_lost() {
     let threads = Turns::new()
-        .manage_shared(runs())
+        .manage_with(runs())
         .store(&InMemoryStore::new());
     let thread = threads.thread("work");
     thread.run(()).await.unwrap().into_finished().unwrap_err();
@@ -268,7 +268,7 @@ async fn a_guard_of_the_builder_does_not_read_a_lost_value() {
         .unwrap();
     let threads = graph
         .launch()
-        .manage_shared(runs())
+        .manage_with(runs())
         .store(&InMemoryStore::new());
     let thread = threads.thread("work");
     thread.run(()).await.unwrap().into_finished().unwrap_err();

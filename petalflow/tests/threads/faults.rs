@@ -201,7 +201,7 @@ impl Store for Faulty {
 const DURABILITIES: [Durability; 3] = [Durability::Sync, Durability::Async, Durability::Exit];
 
 fn thread(store: impl Store, durability: Durability, payments: &Arc<AtomicUsize>) -> Thread<Ship> {
-    let launch = Ship::new().manage_shared(Arc::clone(payments));
+    let launch = Ship::new().manage_with(Arc::clone(payments));
     let store: Arc<dyn Store> = Arc::new(store);
     launch.store(&store).durability(durability).thread("parcel")
 }

@@ -42,7 +42,7 @@ async fn c95_g056_g058_results_of_a_failed_superstep_are_pending_until_a_resume_
     run_both!(Half, |launch| {
         let store = InMemoryStore::new();
         let tries = Arc::new(AtomicUsize::new(0));
-        let thread = launch.manage_shared(tries).store(&store).thread("t");
+        let thread = launch.manage_with(tries).store(&store).thread("t");
         thread.run(1).await.unwrap_err();
         let snapshot = thread.snapshot().await.unwrap().unwrap();
         let tasks: Vec<_> = snapshot

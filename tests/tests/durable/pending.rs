@@ -51,7 +51,7 @@ async fn c46_successful_siblings_are_not_run_again() {
         let calls = Arc::new(Calls::default());
         let store = InMemoryStore::new();
         let thread = launch
-            .manage_shared(Arc::clone(&calls))
+            .manage_with(Arc::clone(&calls))
             .store(&store)
             .thread("t");
         let counts = || {
@@ -96,7 +96,7 @@ async fn c46_successful_siblings_are_not_run_again() {
 async fn c46_the_same_when_checkpoints_are_written_at_the_end() {
     run_both!(Fork, |launch| {
         let calls = Arc::new(Calls::default());
-        let launch = launch.manage_shared(Arc::clone(&calls));
+        let launch = launch.manage_with(Arc::clone(&calls));
         let threads = launch
             .store(&InMemoryStore::new())
             .durability(Durability::Exit);
@@ -306,7 +306,7 @@ async fn effects_of_once_are_not_repeated_with_any_durability() {
         run_both!(Charge, |launch| {
             let calls = Arc::new(Calls::default());
             let threads = launch
-                .manage_shared(Arc::clone(&calls))
+                .manage_with(Arc::clone(&calls))
                 .store(&InMemoryStore::new());
             let thread = threads.durability(durability).thread("t");
             thread.run(0).await.unwrap_err();

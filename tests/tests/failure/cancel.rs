@@ -291,7 +291,7 @@ async fn the_result_of_a_blocking_node_is_discarded_when_the_run_is_cancelled() 
         let (trace, token, (go, gate)) = (Trace::default(), CancelToken::new(), mpsc::channel());
         let launch = launch
             .manage(trace.clone())
-            .manage_shared(Arc::new(Gate(Mutex::new(gate))))
+            .manage_with(Arc::new(Gate(Mutex::new(gate))))
             .cancel_with(&token);
         let run = tokio::spawn(launch.run(vec![]));
         while trace.count("blocking") == 0 {

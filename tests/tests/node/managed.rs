@@ -67,7 +67,7 @@ async fn g073_nodes_share_the_value_with_the_caller() {
         let launch = launch
             .manage(Trace::default())
             .manage(Clock)
-            .manage_shared(Arc::clone(&pool));
+            .manage_with(Arc::clone(&pool));
         launch.clone().run(vec![]).await.unwrap();
         (
             launch.run(vec![]).await.unwrap().xs,
@@ -307,7 +307,7 @@ async fn g075_a_missing_value_is_built_when_the_run_begins_or_resumes() {
         let count = Arc::clone(&made);
         let launch = launch
             .manage(Trace::default())
-            .manage_for_thread(move |cx| {
+            .manage_with(ManagedProvider::for_thread(move |cx| {
                 let count = Arc::clone(&count);
                 async move {
                     tokio::task::yield_now().await;
@@ -315,7 +315,7 @@ async fn g075_a_missing_value_is_built_when_the_run_begins_or_resumes() {
                     count.fetch_add(1, Ordering::SeqCst);
                     Ok::<_, BoxError>(Secret("made"))
                 }
-            });
+            }));
         let store = InMemoryStore::new();
         let thread = launch.clone().store(&store).thread("t");
         let log = expect_finished(thread.run(vec![])).await;
@@ -344,7 +344,9 @@ async fn g075_a_value_that_cannot_be_built_is_named_with_the_cause_and_no_node_r
         let trace = Trace::default();
         let launch = launch
             .manage(trace.clone())
-            .manage_for_thread(async |_| Err::<Secret, BoxError>("the vault is shut".into()));
+            .manage_with(ManagedProvider::for_thread(async |_| {
+                Err::<Secret, BoxError>("the vault is shut".into())
+            }));
         let thread = launch.store(&InMemoryStore::new()).thread("t");
         let error = thread.run(vec![]).await.unwrap_err();
         assert!(
@@ -369,7 +371,9 @@ async fn g075_all_values_missing_at_a_resume_are_named_together() {
     run_both!(Needs, |launch| {
         let store = InMemoryStore::new();
         let made = launch.clone().manage(Trace::default());
-        let made = made.manage_for_thread(async |_| Ok::<_, BoxError>(Pool::default()));
+        let made = made.manage_with(ManagedProvider::for_thread(async |_| {
+            Ok::<_, BoxError>(Pool::default())
+        }));
         let error = made
             .store(&store)
             .thread("t")

@@ -71,7 +71,7 @@ async fn a_task_id_is_stable_over_attempts_and_different_between_tasks() {
     let shape = run_both!(Named, |launch| {
         let launch = launch.manage(Ids::default());
         let ids = std::sync::Arc::new(Ids::default());
-        let launch = launch.manage_shared(std::sync::Arc::clone(&ids));
+        let launch = launch.manage_with(std::sync::Arc::clone(&ids));
         launch.clone().run(vec![]).await.unwrap();
         let first = ids.take();
         launch.run(vec![]).await.unwrap();
@@ -140,7 +140,7 @@ async fn blocking_and_spawned_nodes_run_on_other_threads_with_their_keys() {
     let (xs, places) = run_both!(Places, |launch| {
         let threads = std::sync::Arc::new(Threads::default());
         let xs = launch
-            .manage_shared(std::sync::Arc::clone(&threads))
+            .manage_with(std::sync::Arc::clone(&threads))
             .run(list(["x"]))
             .await
             .unwrap()

@@ -5,8 +5,9 @@ use std::marker::PhantomData;
 
 use super::Agent;
 use crate::{Conversation, ConversationInput};
-use petalflow::node::Key;
-use petalflow::{BoxError, Context, node};
+use petalflow::node::{Key, Node, Scope};
+use petalflow::state::KeySet;
+use petalflow::{BoxError, Context, State, node};
 
 /// An agent as a node. Its message is the value of the key `In`, and it writes its answer to the key `Out`. For other
 /// types than text, [`Agent::run_in`] runs an agent within any node.
@@ -65,6 +66,29 @@ where
         let conversation: Conversation = self.agent.run_in(&cx, input).await?;
         Ok(Out::new(conversation.answer()))
     }
+}
+
+/// What an agent would need to be a node by itself. Nothing implements it: it makes `node writer: Agent` an error that says what
+/// to write. rustc shows the message of a bound only if the bound is on another type than the one that the caller names.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "PF025: an `Agent` is not a node by itself, because a node says which keys it reads and writes",
+    label = "not a node over `{S}`",
+    note = "declare it as `node name: AgentNode<{S}Question, {S}Answer> = agent.node();`, with the key of the message and the key of the answer"
+)]
+pub trait IsNodeByItself<S> {}
+
+#[doc(hidden)]
+impl<S: State> Node<S> for Agent
+where
+    (Agent,): IsNodeByItself<S>,
+{
+    type Output = ();
+    type Item = ();
+    const NAME: &'static str = "agent";
+    const READS: KeySet = KeySet::NONE;
+
+    async fn run<'a>(&'a self, _: &'a S, _: &'a Scope) {}
 }
 
 impl<In, Out> Clone for AgentNode<In, Out> {

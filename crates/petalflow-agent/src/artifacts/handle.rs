@@ -4,8 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use petalflow::checkpoint::InMemoryStore;
-use petalflow::middleware::BoxFuture;
-use petalflow::node::RestoreContext;
+use petalflow::node::ManagedProvider;
 
 use super::{Artifact, ArtifactError, ArtifactStore, InStore, Owner, Place, content, name};
 
@@ -104,19 +103,11 @@ impl Artifacts {
         })
     }
 
-    /// For [`Launch::manage_for_thread`](petalflow::Launch::manage_for_thread): gives nodes and tools the artifacts of
-    /// their thread, as `Managed<ArtifactFolder>`.
-    pub fn for_threads(
-        &self,
-    ) -> impl Fn(RestoreContext) -> BoxFuture<'static, Result<ArtifactFolder, ArtifactError>>
-    + Send
-    + Sync
-    + 'static {
+    /// For [`Launch::manage_with`](petalflow::Launch::manage_with): gives nodes and tools the artifacts of their thread, as
+    /// `Managed<ArtifactFolder>`.
+    pub fn for_threads(&self) -> ManagedProvider<ArtifactFolder> {
         let artifacts = self.clone();
-        move |cx| {
-            let folder = artifacts.thread(cx.thread());
-            Box::pin(std::future::ready(folder))
-        }
+        ManagedProvider::for_thread(move |cx| std::future::ready(artifacts.thread(cx.thread())))
     }
 }
 

@@ -28,7 +28,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> petalflow::Result<()> {
 //! let artifacts = Artifacts::in_memory();
-//! let launch = Save::new().manage_for_thread(artifacts.for_threads());
+//! let launch = Save::new().manage_with(artifacts.for_threads());
 //! let thread = launch.store(&InMemoryStore::new()).thread("ann");
 //! thread.run("first".to_string()).await?;
 //! thread.run("second".to_string()).await?;

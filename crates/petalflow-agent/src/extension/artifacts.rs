@@ -27,7 +27,7 @@ use petalflow::{BoxError, async_trait};
 /// # let model = ScriptedModel::new([Reply::call("save", json!({"text": "buy tulips"})), "Saved.".into(), "Tulips.".into()]);
 /// let artifacts = Artifacts::in_memory();
 /// let agent = Agent::new(model).tool(save {}).instructions("The user's note: {artifact.note?}");
-/// let launch = agent.launch().manage_for_thread(artifacts.for_threads());
+/// let launch = agent.launch().manage_with(artifacts.for_threads());
 /// let thread = launch.store(&InMemoryStore::new()).thread("ann");
 /// thread.run("Note: buy tulips.").await?;
 /// thread.run("What shall I buy?").await?;

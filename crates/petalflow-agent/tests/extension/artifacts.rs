@@ -50,7 +50,7 @@ async fn a_tool_writes_what_instructions_and_callbacks_read() {
     });
     let threads = agent
         .launch()
-        .manage_for_thread(artifacts.for_threads())
+        .manage_with(artifacts.for_threads())
         .store(&InMemoryStore::new());
     for (thread, text) in [("ann", "tulips"), ("bob", "roses")] {
         let talk = threads

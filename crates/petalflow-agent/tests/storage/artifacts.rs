@@ -246,7 +246,7 @@ flow!(Save(Work) { save });
 async fn a_node_has_the_artifacts_of_its_thread() {
     let artifacts = Artifacts::in_memory();
     let threads = Save::new()
-        .manage_for_thread(artifacts.for_threads())
+        .manage_with(artifacts.for_threads())
         .store(&InMemoryStore::new());
     for (thread, version) in [("ann", 1), ("bob", 1), ("ann", 2)] {
         let done = threads

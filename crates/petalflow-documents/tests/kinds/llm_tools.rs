@@ -49,7 +49,7 @@ async fn with_tools(
         .template("{{.question}}")
         .tools(&petalflow::tools![height]);
     let asked = Arc::new(Asked::default());
-    let launch = Ask::new().ask(edit(node)).manage_shared(Arc::clone(&asked));
+    let launch = Ask::new().ask(edit(node)).manage_with(Arc::clone(&asked));
     let result = launch
         .run(Envelope::new().with_var("question", "How high?"))
         .await;
@@ -153,7 +153,7 @@ async fn p088_recorded_answers_and_calls_are_not_repeated() {
     let asked = Arc::new(Asked::default());
     let store = InMemoryStore::new();
     let launch = |node: LlmNode| {
-        let launch = Ask::new().ask(node).manage_shared(Arc::clone(&asked));
+        let launch = Ask::new().ask(node).manage_with(Arc::clone(&asked));
         launch.store(&store).thread("t")
     };
     let first = launch(node.clone().max_rounds(1))

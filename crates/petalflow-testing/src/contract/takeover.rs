@@ -82,7 +82,7 @@ enum Meanwhile {
 }
 
 fn thread(store: &Arc<dyn Store>, scene: &Arc<Scene>, durability: Durability) -> Thread<Answer> {
-    let launch = Answer::new().manage_shared(Arc::clone(scene));
+    let launch = Answer::new().manage_with(Arc::clone(scene));
     launch.store(store).durability(durability).thread(THREAD)
 }
 

@@ -65,7 +65,7 @@ async fn main() -> petalflow::Result<()> {
         .turn_limits(Limits::new().requests(10).tool_calls(20))
         .thread_limits(Limits::new().total_tokens(200_000));
     let artifacts = Artifacts::new(Folder::new("notes"));
-    let launch = agent.launch().manage_for_thread(artifacts.for_threads());
+    let launch = agent.launch().manage_with(artifacts.for_threads());
     let thread = launch
         .store(&SqliteStore::open("careful.db").await?)
         .thread("me");

@@ -96,16 +96,18 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         required: &required,
     };
     let defaults = code.defaults();
-    let markers = code.markers();
+    let given = code.given();
     let traits = code.traits();
     let new = code.new_function();
     let methods = code.methods();
     let run = if required.is_empty() {
         without_builder(cx, &values)
     } else {
-        run_is_rejected(cx)
+        let run = run_is_rejected(cx);
+        let subflow = code.without_values();
+        quote!(#run #subflow)
     };
-    quote!(#defaults #markers #traits #new #methods #run)
+    quote!(#defaults #given #traits #new #methods #run)
 }
 
 /// The parameters of the builder, and the same as its arguments: one per required value.
@@ -178,23 +180,52 @@ impl FlowCode<'_> {
         defaults.collect()
     }
 
-    /// The marker types, and for each of them the builders with that value.
-    fn markers(&self) -> TokenStream {
+    /// A trait for each required value, with its message, and its implementation for the builders that have the value.
+    fn given(&self) -> TokenStream {
         let builder = &self.builder;
-        let types = self.required.iter().map(|value| marker(value));
         let given = self.required.iter().map(|value| {
             let others = self.required.iter().filter(|other| other.index != value.index);
-            let marker = marker(value);
+            let given = self.given_trait(value);
             let params = params(&others.copied().collect::<Vec<_>>());
             let arguments = Generics::with(value, self.required);
-            quote!(impl<#params> __petalflow::HasValue<__values::#marker> for #builder<#arguments> {})
-        });
-        quote! {
-            #[allow(non_camel_case_types)]
-            mod __values {
-                #(pub enum #types {})*
+            let name = value.name.unraw();
+            let message = format!("the node value `{name}` of `{}` was not given", self.cx.name);
+            let label = format!("`{name}` is missing");
+            let note = format!(
+                "give it with `.{name}(..)` before this; for a sub-flow, with `values: |flow| flow.{name}(..)` beside `in` and `out`"
+            );
+            quote! {
+                #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
+                pub trait #given {}
+                impl<#params> #given for #builder<#arguments> {}
             }
-            #(#given)*
+        });
+        given.collect()
+    }
+
+    fn given_trait(&self, value: &Value<'_>) -> Ident {
+        let value = value.name.unraw().to_string();
+        let mut words = String::new();
+        for word in value.split('_') {
+            let mut letters = word.chars();
+            words.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+            words.push_str(letters.as_str());
+        }
+        format_ident!("{}Has{words}", self.cx.name, span = Span::mixed_site())
+    }
+
+    /// The flow without its values is no sub-flow. The bounds, which never hold, say which value is missing: on a reference with
+    /// any lifetime, because rustc reports other bounds that are false here.
+    fn without_values(&self) -> TokenStream {
+        let name = &self.name;
+        let given = self.required.iter().map(|value| self.given_trait(value));
+        quote! {
+            #[automatically_derived]
+            impl __petalflow::Subflow for #name where #(for<'any> &'any #name: #given),* {
+                fn fresh() -> Self {
+                    ::core::unreachable!()
+                }
+            }
         }
     }
 
@@ -264,8 +295,8 @@ impl FlowCode<'_> {
         // `check` reports a name that is also another method of the builder.
         let settable = self.values.iter().filter(|value| !is_method(value.name));
         let setters = settable.map(|value| setter(cx, value, self.required));
-        let markers = self.required.iter().map(|value| marker(value));
-        let bounds = quote!(#(Self: __petalflow::HasValue<__values::#markers>,)*);
+        let given = self.required.iter().map(|value| self.given_trait(value));
+        let bounds = quote!(#(Self: #given,)*);
         let fill = self.fill();
         let at = cx.name.span();
         let head = |tokens| head(tokens, at);
@@ -286,7 +317,7 @@ impl FlowCode<'_> {
                 #(#setters)*
 
                 forward_launch! {
-                    [__supersteps, __nodes, __time, __token, __value, __provider, __make, __cache, __layer] #name, #state
+                    [__supersteps, __nodes, __time, __token, __value, __provider, __cache, __layer] #name, #state
                 }
 
                 /// Runs the flow from this input: the keys marked `input`, or the value alone if there is one such key.
@@ -316,11 +347,6 @@ impl FlowCode<'_> {
         });
         quote!(|__flow| { let _ = &__flow; #(#fill)* })
     }
-}
-
-/// The type with the name of a required value. Errors name a missing value by its type.
-fn marker(value: &Value<'_>) -> Ident {
-    Ident::new_raw(&value.name.unraw().to_string(), Span::call_site())
 }
 
 /// A flow without required node values runs without a builder, and can be a sub-flow.

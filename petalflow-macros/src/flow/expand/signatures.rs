@@ -17,7 +17,7 @@ pub(super) fn run(cx: &Cx<'_>, input: &Ident) -> TokenStream {
     head(run, cx.name.span())
 }
 
-/// `run` with the default settings. Its body is at the name of the flow, as its head is: rustc shows the whole function if it is
+/// `run` with the default settings, of a flow that can be a sub-flow without node values. Its body is at the name of the flow, as its head is: rustc shows the whole function if it is
 /// called as a method, and would otherwise add that the error originates in the macro.
 pub(super) fn run_with_defaults(cx: &Cx<'_>, input: &Ident) -> TokenStream {
     let (name, run) = (cx.own(), run(cx, input));
@@ -27,6 +27,12 @@ pub(super) fn run_with_defaults(cx: &Cx<'_>, input: &Ident) -> TokenStream {
         #[allow(dead_code, private_bounds, unreachable_pub)]
         impl #name {
             #run #body
+        }
+        #[automatically_derived]
+        impl __petalflow::Subflow for #name {
+            fn fresh() -> Self {
+                ::core::default::Default::default()
+            }
         }
     }
 }

@@ -42,7 +42,7 @@ fn functions(cx: &Cx<'_>, index: usize, node: &Node, subflow: &Subflow) -> Token
     };
     let flow_name = flow;
     let instance = match &subflow.values {
-        None => quote_spanned!(child=> __petalflow::fresh()),
+        None => quote_spanned!(child=> __checks::subflow()),
         Some((flow, values)) => quote_spanned! {values.span()=>
             __petalflow::with_values({ let #flow = <#flow_name>::new(); #values }.launch())
         },

@@ -1,10 +1,10 @@
 //! Parsing of groups of nodes: `a & b`, `each (b | c)`, and of the arms of a `match`.
 
 use petalflow_graph::Rule;
-use proc_macro2::Ident;
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::quote;
 use syn::ext::IdentExt as _;
-use syn::parse::ParseStream;
+use syn::parse::{ParseStream, Parser as _};
 use syn::{Token, braced, parenthesized, token};
 
 use super::misplaced::{begins_condition, next_word, reject_attributes};
@@ -85,6 +85,11 @@ fn operand(input: ParseStream, position: Position, mistakes: &mut Mistakes) -> s
         }
         return Ok(group);
     }
+    if matches!(position, Position::Target) && begins_arms(input) {
+        return Err(
+            input.error("routes follow the word `match`: write `-> match { Route => node, .. }`")
+        );
+    }
     let node = node_ref(input)?;
     if input.peek(token::Brace) {
         return Err(input.error(format_args!(
@@ -93,6 +98,19 @@ fn operand(input: ParseStream, position: Position, mistakes: &mut Mistakes) -> s
         )));
     }
     Ok(Group::Node(node))
+}
+
+/// Whether the arms of a `match` follow, without the word.
+fn begins_arms(input: ParseStream) -> bool {
+    let Ok(TokenTree::Group(braces)) = input.fork().parse() else {
+        return false;
+    };
+    let arm = |input: ParseStream| {
+        let is_arm = input.peek(Ident::peek_any) && input.peek2(Token![=>]);
+        input.parse::<TokenStream>()?;
+        Ok(is_arm)
+    };
+    braces.delimiter() == Delimiter::Brace && arm.parse2(braces.stream()).is_ok_and(|is_arm| is_arm)
 }
 
 /// Combines operands to one group. Nested groups with the same operator become part of it.

@@ -1,12 +1,12 @@
 //! Parsing of a sub-flow: `{ in: |draft: &str| .., out: |r: Review| .., values: |flow| flow.model(..) }`.
 
 use petalflow_graph::{Rule, messages, similar};
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
-use syn::{Expr, ExprClosure, Pat, PatType, ReturnType, Token, Type, braced};
+use syn::{Expr, ExprClosure, Pat, PatType, ReturnType, Stmt, Token, Type, braced, token};
 
 use super::closure::{name_of, params};
 use crate::errors::Errors;
@@ -22,6 +22,8 @@ enum Value {
     Thread,
     /// The option is unknown.
     Unknown,
+    /// `values`, in another form than a closure.
+    BrokenValues(syn::Error),
 }
 
 /// The options that were read.
@@ -30,6 +32,8 @@ struct Options {
     input: Option<ExprClosure>,
     output: Option<ExprClosure>,
     values: Option<ExprClosure>,
+    /// `values` is reported already: nothing is said of values that were not given.
+    values_are_broken: bool,
     keep: bool,
 }
 
@@ -74,13 +78,15 @@ pub(super) fn subflow(
         ));
     }
     let keep = options.keep;
+    let has_values = options.values.is_some();
     let values = options.values.and_then(|closure| values(closure, mistakes));
+    let values_are_broken = options.values_are_broken || has_values && values.is_none();
     let (Some(input), Some(output)) = (options.input, options.output) else {
         return Ok(None);
     };
     let params = params("`in`", &input, state, mistakes);
     let end = end(&output, mistakes);
-    let (Some(params), Some(end)) = (params, end) else {
+    let (Some(params), Some(end), false) = (params, end, values_are_broken) else {
         return Ok(None);
     };
     Ok(Some(Subflow {
@@ -111,6 +117,11 @@ fn accept(option: &Ident, value: Value, options: &mut Options, errors: &mut Erro
             repeated
         }
         Value::Thread => std::mem::replace(&mut options.keep, true),
+        Value::BrokenValues(error) => {
+            errors.push(error);
+            options.values_are_broken = true;
+            false
+        }
         Value::Unknown => {
             let text = messages::unknown_option(
                 &written,
@@ -133,9 +144,17 @@ fn option(input: ParseStream) -> syn::Result<(Ident, Value)> {
         return keep(input).map(|()| (name, Value::Thread));
     }
     if !input.peek(Token![:]) {
-        return Err(input.error(format_args!("expected a closure: `{name}: |..| ..`")));
+        let error = input.error(format_args!("expected a closure: `{name}: |..| ..`"));
+        return if name == "values" {
+            Ok((name, Value::BrokenValues(error)))
+        } else {
+            Err(error)
+        };
     }
     input.parse::<Token![:]>()?;
+    if name == "values" && input.peek(token::Brace) {
+        return Ok((name, Value::BrokenValues(values_in_braces(input)?)));
+    }
     let known = OPTIONS.iter().any(|known| name == known);
     match input.parse::<Expr>()? {
         Expr::Closure(closure) if known => match &closure.asyncness {
@@ -147,12 +166,40 @@ fn option(input: ParseStream) -> syn::Result<(Ident, Value)> {
             }
             None => Ok((name, Value::Closure(closure))),
         },
+        other if name == "values" => {
+            let error = syn::Error::new_spanned(other, VALUES_FORM);
+            Ok((name, Value::BrokenValues(error)))
+        }
         other if known => {
             let text = format_args!("`{name}` must be a closure: `{name}: |..| ..`");
             Err(syn::Error::new_spanned(other, text))
         }
         _ => Ok((name, Value::Unknown)),
     }
+}
+
+const VALUES_FORM: &str = "`values` is a closure that sets the node values of the sub-flow: `values: |flow| flow.model(..)`, where `model` is a node value";
+
+/// The error for `values: { model: Llm::new(..) }`.
+fn values_in_braces(input: ParseStream) -> syn::Result<syn::Error> {
+    let content;
+    let braces = braced!(content in input);
+    let mut calls = Vec::new();
+    while let Ok(value) = Ident::parse_any(&content) {
+        calls.push(format!(".{}(..)", value.unraw()));
+        while !content.is_empty() && !content.peek(Token![,]) {
+            content.parse::<TokenTree>()?;
+        }
+        content.parse::<Option<Token![,]>>()?;
+    }
+    content.parse::<TokenStream>()?;
+    let text = if calls.is_empty() {
+        VALUES_FORM.to_string()
+    } else {
+        let calls = calls.concat();
+        format!("`values` is a closure and not a map: write `values: |flow| flow{calls}`")
+    };
+    Ok(syn::Error::new(braces.span.join(), text))
 }
 
 /// The value of `keep`. There is only one: `thread`.
@@ -176,6 +223,15 @@ fn values(closure: ExprClosure, mistakes: &mut Mistakes) -> Option<(Pat, TokenSt
         Some(pat) => pat.clone(),
         None => Pat::Verbatim(TokenStream::new()),
     };
+    if let Expr::Block(block) = &*closure.body
+        && let Some(Stmt::Expr(_, Some(semicolon))) = block.block.stmts.last()
+    {
+        let text = "`values` returns the builder with its node values: remove this `;`";
+        mistakes
+            .errors
+            .push(syn::Error::new(semicolon.span(), text));
+        return None;
+    }
     if closure.inputs.len() == 1 {
         return Some((pat, body(closure)));
     }

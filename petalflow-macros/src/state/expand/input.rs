@@ -28,26 +28,14 @@ pub(super) fn item(cx: &Cx) -> TokenStream {
     });
     let doc = format!("The input of a run over [`{ident}`]: the keys marked `input`.");
     let generics = no_generics(ident);
-    let debug = derives_debug(&inputs).then(|| quote!(, ::core::fmt::Debug));
-    let default = derives_default(&inputs).then(|| quote!(, ::core::default::Default));
     quote! {
         #[doc = #doc]
         #lints
         #[allow(dead_code, missing_copy_implementations, missing_debug_implementations, missing_docs, non_camel_case_types, private_interfaces, unreachable_pub)]
-        #[derive(::core::clone::Clone #debug #default)]
         #vis struct #input #generics {
             #(#fields)*
         }
     }
-}
-
-fn derives_debug(inputs: &[&Key]) -> bool {
-    inputs.iter().all(|key| key.is_std)
-}
-
-fn derives_default(inputs: &[&Key]) -> bool {
-    let is_plain = |key: &&Key| key.is_std && !matches!(key.initial, Initial::Expr(_));
-    inputs.iter().all(is_plain)
 }
 
 /// The implementations of the input.
@@ -60,8 +48,9 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
         quote!(__pf::push::<#newtype>(self.#field, #update);)
     });
     let from = from(cx, &inputs);
-    let debug = (!derives_debug(&inputs)).then(|| debug(cx, &inputs));
-    let default = (!derives_default(&inputs)).then(|| default(cx, &inputs));
+    let clone = clone(cx, &inputs);
+    let debug = debug(cx, &inputs);
+    let default = default(cx, &inputs);
     let deserialize = deserialize(cx, &inputs);
     let bound = cx.bound();
     quote! {
@@ -71,6 +60,7 @@ pub(super) fn impls(cx: &Cx) -> TokenStream {
             }
         }
         #from
+        #clone
         #debug
         #default
         #deserialize
@@ -112,7 +102,27 @@ fn from(cx: &Cx, inputs: &[&Key]) -> TokenStream {
     }
 }
 
-/// `Debug`, if the types have it. See `conditional_impls` of the newtype.
+/// `Clone`, which the type of each key has.
+fn clone(cx: &Cx, inputs: &[&Key]) -> TokenStream {
+    let input = &cx.state.input;
+    let bound = cx.bound();
+    let fields = inputs.iter().map(|key| {
+        let field = &key.field;
+        let clone = cx
+            .runtime
+            .respan(&key.ty, quote!(__pf::Clone::clone(&self.#field)));
+        quote!(#field: #clone)
+    });
+    quote! {
+        impl __pf::Clone for #input #bound {
+            fn clone(&self) -> Self {
+                #input { #(#fields),* }
+            }
+        }
+    }
+}
+
+/// `Debug`, if the types have it. See `impls` of the newtype.
 fn debug(cx: &Cx, inputs: &[&Key]) -> TokenStream {
     let input = &cx.state.input;
     let text = input.to_string();
@@ -123,12 +133,13 @@ fn debug(cx: &Cx, inputs: &[&Key]) -> TokenStream {
         let index = Literal::usize_unsuffixed(index);
         quote!(for<'__a> __pf::Value<#newtype>: __pf::DebugFor<'__a, #index>)
     });
+    let bounds = where_clause(bounds);
     let fields = inputs.iter().map(|key| {
         let (field, name) = (&key.field, &key.name);
         quote!(.field(#name, &&self.#field))
     });
     quote! {
-        impl __pf::Debug for #input where #(#bounds),* {
+        impl __pf::Debug for #input #bounds {
             fn fmt(&self, #f: &mut __pf::fmt::Formatter<'_>) -> __pf::fmt::Result {
                 #f.debug_struct(#text) #(#fields)* .finish()
             }
@@ -149,6 +160,7 @@ fn default(cx: &Cx, inputs: &[&Key]) -> TokenStream {
         let index = Literal::usize_unsuffixed(index);
         quote!(for<'__a> __pf::Value<#newtype>: __pf::DefaultFor<'__a, #index>)
     });
+    let bounds = where_clause(bounds);
     let fields = inputs.iter().map(|key| {
         let (field, newtype) = (&key.field, &key.newtype);
         if is_explicit(key) {
@@ -158,11 +170,19 @@ fn default(cx: &Cx, inputs: &[&Key]) -> TokenStream {
         }
     });
     quote! {
-        impl __pf::Default for #input where #(#bounds),* {
+        impl __pf::Default for #input #bounds {
             fn default() -> Self {
                 #input { #(#fields),* }
             }
         }
+    }
+}
+
+fn where_clause(bounds: impl Iterator<Item = TokenStream>) -> TokenStream {
+    let mut bounds = bounds.peekable();
+    match bounds.peek() {
+        Some(_) => quote!(where #(#bounds),*),
+        None => TokenStream::new(),
     }
 }
 

@@ -14,8 +14,8 @@ pub(super) fn impls(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let check = type_check(cx, key);
     let key_impl = key_impl(cx, index, key);
     let output = output_impl(cx, index, key);
-    let conditional = newtype::conditional_impls(key);
-    quote!(#check #key_impl #output #conditional)
+    let newtype = newtype::impls(cx, key);
+    quote!(#check #newtype #key_impl #output)
 }
 
 /// `Key`.

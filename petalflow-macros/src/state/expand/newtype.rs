@@ -25,9 +25,6 @@ pub(super) fn item(cx: &Cx, key: &Key) -> TokenStream {
     let doc = format!("The key `{name}` of [`{}`].", cx.state.ident);
     let blank = (!docs.is_empty()).then(|| quote!(#[doc = ""]));
     let generics = no_generics(&cx.state.ident);
-    let others = key
-        .is_std
-        .then(|| quote!(, ::core::fmt::Debug, ::core::cmp::PartialEq));
     quote! {
         #[doc = #doc]
         #blank
@@ -35,28 +32,40 @@ pub(super) fn item(cx: &Cx, key: &Key) -> TokenStream {
         #deprecated
         #lints
         #[allow(dead_code, missing_copy_implementations, missing_debug_implementations, non_camel_case_types, unreachable_pub)]
-        #[derive(::core::clone::Clone #others)]
         #vis #keyword #newtype #generics (#vis #ty) #end
     }
 }
 
-/// `Debug` and `PartialEq`, if the type has them. A bound on a reference with any lifetime may be false, while rustc reports
-/// `where Grade: Debug` at a type without `Debug`.
-pub(super) fn conditional_impls(key: &Key) -> TokenStream {
-    if key.is_std {
-        return TokenStream::new();
-    }
+/// `Clone`, `Debug` and `PartialEq`. Not derives, which would repeat the list of lints on each.
+///
+/// A type that is not one of std may lack `Debug` and `PartialEq`. A bound on a reference with any lifetime may be false, while
+/// rustc reports `where Grade: Debug` at a type without `Debug`.
+pub(super) fn impls(cx: &Cx, key: &Key) -> TokenStream {
     let newtype = &key.newtype;
     let text = newtype.to_string();
     let other = local("other");
     let f = local("f");
+    // A type without `Clone` is reported at the type.
+    let clone = cx
+        .runtime
+        .respan(&key.ty, quote!(__pf::Clone::clone(&self.0)));
+    let bound = |path: TokenStream| {
+        (!key.is_std).then(|| quote!(where for<'__a> &'__a __pf::Value<#newtype>: #path))
+    };
+    let debug = bound(quote!(__pf::Debug));
+    let partial_eq = bound(quote!(__pf::PartialEq));
     quote! {
-        impl __pf::Debug for #newtype where for<'__a> &'__a __pf::Value<#newtype>: __pf::Debug {
+        impl __pf::Clone for #newtype {
+            fn clone(&self) -> Self {
+                #newtype(#clone)
+            }
+        }
+        impl __pf::Debug for #newtype #debug {
             fn fmt(&self, #f: &mut __pf::fmt::Formatter<'_>) -> __pf::fmt::Result {
                 #f.debug_tuple(#text).field(&&self.0).finish()
             }
         }
-        impl __pf::PartialEq for #newtype where for<'__a> &'__a __pf::Value<#newtype>: __pf::PartialEq {
+        impl __pf::PartialEq for #newtype #partial_eq {
             fn eq(&self, #other: &Self) -> __pf::bool {
                 __pf::equal(&self.0, &#other.0)
             }

@@ -214,9 +214,15 @@ const _: () = {
         /// Runs the flow from this input with the default settings. [`new`](Self::new) has other settings.
         #[allow(clippy::self_named_constructors)]
         pub fn run(
-            __petalflow_input: impl __petalflow::InputOf<__State>,
+            __input: impl __petalflow::InputOf<__State>,
         ) -> __petalflow::Run<Self> {
-            Self::new().run(__petalflow_input)
+            Self::new().run(__input)
+        }
+    }
+    #[automatically_derived]
+    impl __petalflow::Subflow for WriteEssay {
+        fn fresh() -> Self {
+            ::core::default::Default::default()
         }
     }
     impl WriteEssay {

@@ -34,13 +34,13 @@ const _: () = {
         #[allow(unused_variables)]
         fn run<'__a>(
             &'__a self,
-            __petalflow_state: &'__a __State,
-            __petalflow_scope: &'__a ::petalflow::node::Scope,
+            __state: &'__a __State,
+            __scope: &'__a ::petalflow::node::Scope,
         ) -> impl ::core::future::Future<
             Output = Self::Output,
         > + ::core::marker::Send + '__a {
-            let __petalflow_value0: &str = &(*__petalflow_state).topic;
-            write(__petalflow_value0)
+            let __value0: &str = &(*__state).topic;
+            write(__value0)
         }
     }
 };

@@ -11,7 +11,6 @@ pub struct Essay {
     private_interfaces,
     unreachable_pub
 )]
-#[derive(::core::clone::Clone, ::core::fmt::Debug, ::core::default::Default)]
 pub struct EssayInput {
     pub topic: String,
 }
@@ -23,7 +22,6 @@ pub struct EssayInput {
     non_camel_case_types,
     unreachable_pub
 )]
-#[derive(::core::clone::Clone, ::core::fmt::Debug, ::core::cmp::PartialEq)]
 pub struct EssayTopic(pub String);
 ///The writes of one node to [`Essay`].
 #[allow(dead_code, deprecated, non_camel_case_types, private_interfaces)]
@@ -43,6 +41,21 @@ const _: () = {
     pub struct __Slots {
         topic: __pf::Writes<__pf::Value<EssayTopic>>,
     }
+    impl __pf::Clone for EssayTopic {
+        fn clone(&self) -> Self {
+            EssayTopic(__pf::Clone::clone(&self.0))
+        }
+    }
+    impl __pf::Debug for EssayTopic {
+        fn fmt(&self, __f: &mut __pf::fmt::Formatter<'_>) -> __pf::fmt::Result {
+            __f.debug_tuple("EssayTopic").field(&&self.0).finish()
+        }
+    }
+    impl __pf::PartialEq for EssayTopic {
+        fn eq(&self, __other: &Self) -> __pf::bool {
+            __pf::equal(&self.0, &__other.0)
+        }
+    }
     impl __pf::Key for EssayTopic {
         type State = Essay;
         type Value = String;
@@ -61,23 +74,23 @@ const _: () = {
                 ],
             )
             .of_type("String");
-        fn new(__petalflow_value: Self::Value) -> Self {
-            EssayTopic(__petalflow_value)
+        fn new(__value: Self::Value) -> Self {
+            EssayTopic(__value)
         }
         fn into_value(self) -> Self::Value {
             self.0
         }
-        fn get(__petalflow_state: &Essay) -> &Self::Value {
-            &__petalflow_state.topic
+        fn get(__state: &Essay) -> &Self::Value {
+            &__state.topic
         }
-        fn get_mut(__petalflow_state: &mut Essay) -> &mut Self::Value {
-            &mut __petalflow_state.topic
+        fn get_mut(__state: &mut Essay) -> &mut Self::Value {
+            &mut __state.topic
         }
-        fn slot(__petalflow_slots: &__Slots) -> &__pf::Writes<Self::Value> {
-            &__petalflow_slots.topic
+        fn slot(__slots: &__Slots) -> &__pf::Writes<Self::Value> {
+            &__slots.topic
         }
-        fn slot_mut(__petalflow_slots: &mut __Slots) -> &mut __pf::Writes<Self::Value> {
-            &mut __petalflow_slots.topic
+        fn slot_mut(__slots: &mut __Slots) -> &mut __pf::Writes<Self::Value> {
+            &mut __slots.topic
         }
     }
     impl __pf::Output<Essay> for EssayTopic {
@@ -86,9 +99,9 @@ const _: () = {
         type Routing = ();
         fn apply(
             self,
-            __petalflow_effects: &mut __pf::Effects<Essay>,
+            __effects: &mut __pf::Effects<Essay>,
         ) -> __pf::Result<(), __pf::BoxError> {
-            __pf::apply(self, __petalflow_effects)
+            __pf::apply(self, __effects)
         }
     }
     impl __pf::WriteOutput<Essay> for EssayTopic {}
@@ -101,9 +114,9 @@ const _: () = {
         const FUNCTIONS: &'static [__pf::KeyFunctions<Self>] = &[
             __pf::KeyFunctions::of::<EssayTopic>(),
         ];
-        fn build(__petalflow_values: &mut __pf::Update<Self>) -> __pf::Option<Self> {
+        fn build(__values: &mut __pf::Update<Self>) -> __pf::Option<Self> {
             __pf::Some(Essay {
-                topic: __pf::value::<EssayTopic>(__petalflow_values)?,
+                topic: __pf::value::<EssayTopic>(__values)?,
             })
         }
         const CODECS: __pf::Option<&'static [__pf::KeyCodec<Self>]> = __pf::Some(
@@ -115,45 +128,57 @@ const _: () = {
         }
     }
     impl __pf::Input<Essay> for EssayInput {
-        fn write(self, __petalflow_update: &mut __pf::Update<Essay>) {
-            __pf::push::<EssayTopic>(self.topic, __petalflow_update);
+        fn write(self, __update: &mut __pf::Update<Essay>) {
+            __pf::push::<EssayTopic>(self.topic, __update);
         }
     }
     impl __pf::From<String> for EssayInput {
-        fn from(__petalflow_value: String) -> Self {
+        fn from(__value: String) -> Self {
+            EssayInput { topic: __value }
+        }
+    }
+    impl __pf::Clone for EssayInput {
+        fn clone(&self) -> Self {
             EssayInput {
-                topic: __petalflow_value,
+                topic: __pf::Clone::clone(&self.topic),
+            }
+        }
+    }
+    impl __pf::Debug for EssayInput {
+        fn fmt(&self, __f: &mut __pf::fmt::Formatter<'_>) -> __pf::fmt::Result {
+            __f.debug_struct("EssayInput").field("topic", &&self.topic).finish()
+        }
+    }
+    impl __pf::Default for EssayInput {
+        fn default() -> Self {
+            EssayInput {
+                topic: __pf::Default::default(),
             }
         }
     }
     impl<'de> __pf::ReadInput<'de, Essay> for EssayInput {
         fn read_key<__A: __pf::MapAccess<'de>>(
-            __petalflow_key: __pf::usize,
-            __petalflow_map: &mut __A,
-            __petalflow_values: &mut __pf::Update<Essay>,
+            __key: __pf::usize,
+            __map: &mut __A,
+            __values: &mut __pf::Update<Essay>,
         ) -> __pf::Result<(), __A::Error> {
-            match __petalflow_key {
-                0 => {
-                    __pf::read_key::<
-                        EssayTopic,
-                        __A,
-                    >(__petalflow_map, __petalflow_values)
-                }
+            match __key {
+                0 => __pf::read_key::<EssayTopic, __A>(__map, __values),
                 _ => ::core::unreachable!(),
             }
         }
     }
     impl<'de> __pf::Deserialize<'de> for EssayInput {
         fn deserialize<__D: __pf::Deserializer<'de>>(
-            __petalflow_from: __D,
+            __from: __D,
         ) -> __pf::Result<Self, __D::Error> {
-            let mut __petalflow_values = __pf::read_input::<
+            let mut __values = __pf::read_input::<
                 Essay,
                 Self,
                 __D,
-            >(__petalflow_from, "EssayInput", &["topic"])?;
+            >(__from, "EssayInput", &["topic"])?;
             __pf::Ok(EssayInput {
-                topic: __pf::required::<EssayTopic, __D::Error>(&mut __petalflow_values)?,
+                topic: __pf::required::<EssayTopic, __D::Error>(&mut __values)?,
             })
         }
     }

@@ -11,7 +11,7 @@ use crate::thread::Threads;
 #[macro_export]
 macro_rules! __forward_launch {
     // The parameters have names that no static or constant of the user has.
-    ([$supersteps:ident, $nodes:ident, $timeout:ident, $token:ident, $value:ident, $provider:ident, $make:ident, $cache:ident, $middleware:ident] $flow:ty, $state:ty) => {
+    ([$supersteps:ident, $nodes:ident, $timeout:ident, $token:ident, $value:ident, $provider:ident, $cache:ident, $middleware:ident] $flow:ty, $state:ty) => {
         /// The most supersteps a run may make; see [`Launch::limit`]($crate::Launch::limit).
         pub fn limit(self, $supersteps: ::core::primitive::u64) -> Self {
             Self(self.0.limit($supersteps))
@@ -37,7 +37,10 @@ macro_rules! __forward_launch {
         }
 
         /// Lets the token stop the runs.
-        pub fn cancel_with(self, $token: impl ::core::convert::Into<$crate::run::RunToken>) -> Self {
+        pub fn cancel_with(
+            self,
+            $token: impl ::core::convert::Into<$crate::run::RunToken>,
+        ) -> Self {
             Self(self.0.cancel_with($token))
         }
 
@@ -46,35 +49,12 @@ macro_rules! __forward_launch {
             Self(self.0.manage($value))
         }
 
-        /// Lends a value that is shared already.
-        pub fn manage_shared<T: $crate::state::ThreadSafe>(self, $value: ::std::sync::Arc<T>) -> Self {
-            Self(self.0.manage_shared($value))
-        }
-
-        /// Lends a value that is computed when a node takes it; see [`Launch::manage_with`]($crate::Launch::manage_with).
+        /// Lends a value that is shared already, or made by a provider; see [`Launch::manage_with`]($crate::Launch::manage_with).
         pub fn manage_with<T: $crate::state::ThreadSafe>(
             self,
-            $provider: $crate::node::ManagedProvider<T>,
+            $provider: impl ::core::convert::Into<$crate::node::ManagedProvider<T>>,
         ) -> Self {
             Self(self.0.manage_with($provider))
-        }
-
-        /// Says how to make a managed value for a thread's run; see [`Launch::manage_for_thread`]($crate::Launch::manage_for_thread).
-        pub fn manage_for_thread<T, R, E>(
-            self,
-            $make: impl ::core::ops::Fn($crate::node::RestoreContext) -> R
-            + ::core::marker::Send
-            + ::core::marker::Sync
-            + 'static,
-        ) -> Self
-        where
-            T: ::core::marker::Send + ::core::marker::Sync + 'static,
-            R: ::core::future::Future<Output = ::core::result::Result<T, E>>
-                + ::core::marker::Send
-                + 'static,
-            E: ::core::convert::Into<$crate::BoxError>,
-        {
-            Self(self.0.manage_for_thread($make))
         }
 
         /// Keeps results of nodes; see [`Launch::cache`]($crate::Launch::cache).
@@ -107,20 +87,12 @@ macro_rules! __forward_launch {
     // For documentation.
     ($flow:ty, $state:ty) => {
         $crate::__private::flow::forward_launch! {
-            [supersteps, nodes, timeout, token, value, provider, make, cache, middleware] $flow, $state
+            [supersteps, nodes, timeout, token, value, provider, cache, middleware] $flow, $state
         }
     };
 }
 
 pub use crate::__forward_launch as forward_launch;
-
-/// The builder has the node value `Value`, a type with the name of the value.
-#[diagnostic::on_unimplemented(
-    message = "the flow cannot run: its node value `{Value}` was not given",
-    label = "`{Value}` is missing",
-    note = "give it with `.{Value}(..)` before this"
-)]
-pub trait HasValue<Value> {}
 
 /// A store can contain the threads of the flow. The store is a parameter, because rustc reports a bound without parameters
 /// that does not hold, as for a state that cannot be stored. `Flow` is not a supertrait for the same reason.

@@ -37,7 +37,7 @@ pub use crate::state::{InputOf, KeySet, State};
 pub use crate::subflow::subflow;
 pub use crate::thread::Threads;
 
-pub use builder::{HasValue, KeptBy, RunsAtOnce, forward_launch};
+pub use builder::{KeptBy, RunsAtOnce, forward_launch};
 pub use check::{Checked, Items, arm, edge, items, node, route, routed};
 pub use dispatch::{
     Arm, Field, FunctionArm, NoArm, RangeArm, Upto4, Upto16, Upto32, ValueArm, upto4, upto16,
@@ -48,7 +48,7 @@ pub use items::{
     DeliversNothing, DeliversSomething, DeliversUnknown, FromNode, ItemsOf, Receiver, Sent, kinds,
     probe, probe_out, sender,
 };
-pub use sub::{InputOfFlow, StateOf, Subflow, fresh, of_out, once, require_subflow, with_values};
+pub use sub::{InputOfFlow, StateOf, Subflow, of_out, once, require_subflow, with_values};
 pub use values::NodeValues;
 
 /// A node in the table of a flow.

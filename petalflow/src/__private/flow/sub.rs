@@ -10,27 +10,22 @@ use crate::node::{Output, Requirements, node_spec};
 use crate::policy::Policy;
 use crate::state::{KeyMeta, KeySet, State};
 
-/// A flow of `flow!` that can be a node, because no node value must be given.
+/// A flow of `flow!` that can be a node, because no node value must be given. Each flow implements it, and not one
+/// implementation all of them, so that rustc says which node value is missing.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot run as a sub-flow",
-    label = "not a flow, or one with a node value that must be given",
-    note = "a sub-flow is made by `flow!`; a node value without a default is set with `values: |flow| flow.name(..)` beside `in` and `out`"
+    label = "not a flow of `flow!`"
 )]
-pub trait Subflow: Flow + Default {}
-
-#[diagnostic::do_not_recommend]
-impl<F: Flow + Default> Subflow for F {}
+pub trait Subflow: Flow {
+    /// A new instance.
+    fn fresh() -> Self;
+}
 
 /// The state of a sub-flow.
 pub type StateOf<F> = <F as Flow>::State;
 
 /// The input of a sub-flow.
 pub type InputOfFlow<F> = <StateOf<F> as State>::Input;
-
-/// A new instance of a sub-flow.
-pub fn fresh<F: Subflow>() -> F {
-    F::default()
-}
 
 /// The flow of a launch, with the node values that it sets.
 pub fn with_values<F: Flow + Clone>(launch: Launch<F>) -> F {

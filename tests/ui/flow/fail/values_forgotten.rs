@@ -1,0 +1,46 @@
+//! A sub-flow without its node value.
+
+use petalflow::prelude::*;
+
+#[state]
+struct Chat {
+    #[key(input)]
+    topic: String,
+    reply: String,
+}
+
+struct Model(String);
+
+#[node(Chat)]
+impl Model {
+    async fn run(&self, topic: &str) -> ChatReply {
+        ChatReply(format!("{} {topic}", self.0))
+    }
+}
+
+flow! {
+    Answer(Chat) {
+        node reply: Model;
+        START -> reply;
+    }
+}
+
+// Another flow with a node value of the same name.
+flow! {
+    Other(Chat) {
+        node reply: Model;
+        START -> reply;
+    }
+}
+
+flow! {
+    Outer(Chat) {
+        node inner: Answer {
+            in: |topic: &str| topic.to_string(),
+            out: |chat: Chat| ChatReply(chat.reply)
+        };
+        START -> inner;
+    }
+}
+
+fn main() {}

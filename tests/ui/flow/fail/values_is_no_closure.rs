@@ -1,0 +1,39 @@
+//! A node value in place of the closure.
+
+use petalflow::prelude::*;
+
+#[state]
+struct Chat {
+    #[key(input)]
+    topic: String,
+    reply: String,
+}
+
+struct Model(String);
+
+#[node(Chat)]
+impl Model {
+    async fn run(&self, topic: &str) -> ChatReply {
+        ChatReply(format!("{} {topic}", self.0))
+    }
+}
+
+flow! {
+    Answer(Chat) {
+        node reply: Model;
+        START -> reply;
+    }
+}
+
+flow! {
+    Outer(Chat) {
+        node inner: Answer {
+            in: |topic: &str| topic.to_string(),
+            out: |chat: Chat| ChatReply(chat.reply),
+            values: Model("short".into())
+        };
+        START -> inner;
+    }
+}
+
+fn main() {}
