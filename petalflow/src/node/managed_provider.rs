@@ -215,7 +215,7 @@ impl<T: Send + Sync + 'static> ManagedProvider<T> {
     pub(crate) fn add_to(self, values: &mut ManagedValues) {
         match self.0 {
             Source::Shared(value) => values.insert(value),
-            Source::Computed(computed) => values.provide::<T>(Provided::new(computed)),
+            Source::Computed(computed) => values.provide::<T>(Provided::slot(computed)),
             Source::ForThread(make) => values.make_for_thread(make),
         }
     }
@@ -234,7 +234,7 @@ struct Last<T> {
 }
 
 impl<T: Send + Sync + 'static> Provided<T> {
-    fn new(computed: Computed<T>) -> Arc<dyn Provide> {
+    fn slot(computed: Computed<T>) -> Arc<dyn Provide> {
         Arc::new(Provided {
             computed,
             last: Mutex::new(None),
@@ -276,7 +276,7 @@ impl<T: Send + Sync + 'static> Provide for Provided<T> {
 
     fn for_run(&self) -> Option<Arc<dyn Provide>> {
         self.is_per_run()
-            .then(|| Provided::new(self.computed.clone()))
+            .then(|| Provided::slot(self.computed.clone()))
     }
 
     fn is_per_run(&self) -> bool {

@@ -66,7 +66,8 @@ mod no_prelude {
     ::petalflow::flow! {
         pub(super) Outer(State) {
             node value: Value = Value(7);
-            node other: Value;
+            // A value without a default has a message of its own, whose attribute rustc does not find without a prelude.
+            node other: Value = Value(0);
             node sub: Inner { in: || (), out: |state: State| StateXs(state.xs) };
             plan -> each take -> value -> other -> sub;
             catch plan -> value;
