@@ -17,7 +17,7 @@ use crate::node::Context;
 use crate::node::{Effects, ManagedValues, Output, Scope};
 use crate::outcome::{RunError, RunErrorKind};
 use crate::state::State;
-use crate::task_services::TaskServices;
+use crate::task_services::{TaskServices, outlived};
 
 /// Runs a sub-flow inside one superstep of its parent: all its supersteps, in the namespace of its node. The limit of its
 /// parent applies to it too, and counts its own supersteps. Cancellation, managed values and events are the parent's. Only
@@ -59,6 +59,9 @@ pub(crate) async fn nested<C: Flow>(
     input: <C::State as State>::Input,
 ) -> Result<C::State, BoxError> {
     let scope = Scope::from(cx);
+    if scope.life.is_over() {
+        return Err(outlived(scope.node(), "run"));
+    }
     let node = scope
         .shared
         .namespace
@@ -157,18 +160,19 @@ async fn run_subflow(
     }
 }
 
-/// The error of the node whose sub-flow has failed. It does not return if the run of the parent ends here.
+/// The error of the node whose sub-flow has failed. While the node runs it does not return if the run of the parent ends here.
 async fn node_error(error: RunError, services: Option<&TaskServices>, scope: &Scope) -> BoxError {
     match (services, error.kind()) {
         (Some(services), RunErrorKind::Interrupted { interrupts }) => {
             // The node waits for the interrupts of the sub-flow: no code can discard them.
-            services.wait_for(&scope.task_ref(), interrupts.clone());
-            std::future::pending().await
+            let task = scope.task_ref();
+            services.wait_for(&task, interrupts.clone());
+            task.outlived("run").await
         }
-        (Some(services), RunErrorKind::Thread { problem }) => {
+        (Some(services), RunErrorKind::Thread { .. }) => {
             // The same thread cannot be written to.
-            let problem = problem.clone();
-            match services.abort(problem, error.into()).await {}
+            let task = scope.task_ref();
+            services.abort(&task, "run", error.into()).await
         }
         // Each level above would add its name to the text.
         _ => match error.get_ref().and_then(|error| error.downcast_ref()) {

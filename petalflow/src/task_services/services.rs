@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
+use super::effects_in_flight::EffectsInFlight;
 use super::question::{Answers, WaitingQuestion};
 use super::{StoredMark, TaskRef, check_name, used_twice};
 use crate::checkpoint::{Durability, Retention, StoredWrite, ThreadStorage, WriteName};
@@ -19,6 +20,8 @@ pub(crate) struct TaskServices {
     /// Which checkpoints of the flow remain. That of its sub-flows is the same.
     pub(crate) retention: Retention,
     pub(super) namespace: Namespace,
+    /// For a sub-flow: the services of its parent, and the task that runs it.
+    pub(super) parent: Option<(Arc<TaskServices>, TaskId)>,
     /// The origin of a frontier, minus the number of supersteps before it.
     offset: u64,
     pub(crate) answers: Arc<Answers>,
@@ -56,8 +59,10 @@ pub(super) struct Inner {
     /// Wakes the future that runs a task.
     pub(super) tasks: HashMap<TaskId, Waker>,
     request: Option<DriverRequest>,
+    /// The effects of `once` that have not ended.
+    pub(super) in_flight: EffectsInFlight,
     /// Wakes the driver.
-    driver: Option<Waker>,
+    pub(super) driver: Option<Waker>,
     /// Wakes the tasks that wait for the barrier.
     pub(super) flushing: Vec<Waker>,
 }
@@ -92,6 +97,7 @@ impl TaskServices {
             durability,
             retention,
             namespace,
+            parent: None,
             offset,
             answers,
             stored,

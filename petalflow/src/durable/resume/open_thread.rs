@@ -1,5 +1,7 @@
 //! Opens a thread: loads its newest checkpoint and applies an input or a resume to it.
 
+use std::sync::Arc;
+
 use super::opener::{OpenedThread, ThreadOpener};
 use super::thread_start::{Command, Nested, ThreadStart};
 use crate::checkpoint::{AnswerEntry, Header, Outline, StoredWrite, WriteName};
@@ -71,14 +73,19 @@ pub(in crate::durable) async fn open(
     match (command, head) {
         (Command::Input(input), None) => {
             let Some(Nested {
-                answers, parent, ..
+                owner,
+                answers,
+                parent,
+                ..
             }) = nested
             else {
                 return opener.begin(input).await;
             };
+            let services = Arc::clone(&parent.services);
             opener.writer.set_parent_barrier(parent);
             let mut opened = opener.begin(input).await?;
             opened.services.answers = answers;
+            opened.services.nest_in(services, owner);
             Ok(opened)
         }
         (Command::Input(input), Some(head)) => match nested {
@@ -122,6 +129,7 @@ impl ThreadOpener<'_> {
             retains_state,
             parent,
         } = nested;
+        let services = Arc::clone(&parent.services);
         self.writer.set_parent_barrier(parent);
         let mut opened = if head.record.header.owner == Some(owner.to_bytes()) {
             // The outermost flow also stores the decisions for its sub-flows.
@@ -142,6 +150,7 @@ impl ThreadOpener<'_> {
         let answered = |interrupt: &Interrupt| answers.contains_key(&interrupt.id);
         opened.waiting.retain(|interrupt| !answered(interrupt));
         opened.services.answers = answers;
+        opened.services.nest_in(services, owner);
         Ok(opened)
     }
 

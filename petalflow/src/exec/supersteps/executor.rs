@@ -11,6 +11,7 @@ use super::in_flight::InFlight;
 use super::interrupt_points::dispositions;
 use crate::event::AnyEventKind;
 use crate::exec::control::abort::Abort;
+use crate::exec::control::watch::watched;
 use crate::exec::persistence::task_end::TaskResult;
 use crate::exec::persistence::{Committed, Persistence, TaskDisposition};
 use crate::exec::task::requests::{TaskEvent, next_event, serve};
@@ -77,7 +78,8 @@ fn results<'t>(tasks: impl Iterator<Item = &'t TaskRun>) -> Vec<TaskResult<'t>> 
         .collect()
 }
 
-/// Runs the tasks, as many at a time as the settings allow. Of several tasks of a stored run, those that have ended are added to
+/// Runs the tasks, as many at a time as the settings allow. If one ends the run, the effects of the others that are in flight are
+/// recorded first. Of several tasks of a stored run, those that have ended are added to
 /// `ended`, in the order in which they ended.
 async fn run_tasks<'t>(
     driver: &mut Driver,
@@ -105,8 +107,8 @@ async fn run_tasks<'t>(
     let mut dispositions = dispositions.into_iter();
     let place = pin!(None);
     let mut in_flight = InFlight::new(place);
-    loop {
-        poll_fn(|cx| {
+    let result = loop {
+        let started = poll_fn(|cx| {
             while in_flight.len() < max_concurrency
                 && let Some(task) = tasks.next()
             {
@@ -117,28 +119,55 @@ async fn run_tasks<'t>(
                 }
             }
             Poll::Ready(Ok(()))
-        })
-        .await?;
+        });
+        if let Err(abort) = started.await {
+            break Err(abort);
+        }
         if in_flight.len() == 0 {
-            return Ok(());
+            break Ok(());
         }
         if has_others {
             let mut finished = ended.iter().map(|task| task.result());
             let written = persistence.tasks_finished(&scope.shared.plan, &mut finished);
-            written.map_err(Abort::of_thread)?;
+            if let Err(error) = written {
+                break Err(Abort::of_thread(error));
+            }
         }
         let next = poll_fn(|cx| in_flight.poll_next(cx));
         let event = next_event(watch, services, pin!(next)).await;
         persistence.waited();
-        match event.map_err(Abort::stopped)? {
-            TaskEvent::Ended(task) => ended.extend(reported(task?)),
-            TaskEvent::Requested(request) => {
+        match event {
+            // A run that is stopped drops its tasks at once.
+            Err(stop) => return Err(Abort::stopped(stop)),
+            Ok(TaskEvent::Ended(Ok(task))) => ended.extend(reported(task)),
+            Ok(TaskEvent::Ended(Err(abort))) => break Err(abort),
+            Ok(TaskEvent::Requested(request)) => {
                 let committed = Committed {
                     state,
                     written: fast_path.written,
                 };
-                serve(request, watch, persistence, committed).await?;
+                if let Err(abort) = serve(request, watch, persistence, committed).await {
+                    break Err(abort);
+                }
             }
         }
+    };
+    if result.is_err()
+        && let Some(services) = services
+        && services.close_effects()
+    {
+        // Boxed, because it is rare. A stop ends it.
+        let recorded = Box::pin(poll_fn(|cx| {
+            while in_flight.len() > 0
+                && let Poll::Ready(task) = in_flight.poll_next(cx)
+            {
+                // The first failure is the one that ends the run.
+                ended.extend(task.ok().and_then(reported));
+            }
+            let has_result = |id| ended.iter().any(|task| task.scope.task_id() == id);
+            services.poll_effects(cx, has_result)
+        }));
+        let _ = watched(watch, recorded).await;
     }
+    result
 }

@@ -39,6 +39,7 @@ pub(in crate::exec) async fn run_attempts(
     scope.attempt = 0;
     loop {
         scope.attempt += 1;
+        scope.life.renew();
         effects.clear();
         if let Some(sink) = extras.sink.as_ref().filter(|sink| sink.wants_progress()) {
             sink.send(scope.event(AnyEventKind::NodeStarted));

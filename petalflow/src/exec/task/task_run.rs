@@ -39,7 +39,7 @@ pub(in crate::exec) fn prepare_tasks<'t>(
     let width = frontier.len();
     while memory.len() < width {
         memory.push(TaskRun {
-            scope: run.clone(),
+            scope: run.of_another_task(),
             effects: (ty.no_effects)(),
             end: TaskEnd::Unfinished,
         });
@@ -109,6 +109,8 @@ pub(in crate::exec) async fn run_task<'t>(
             None => Some(once.await),
         }
     };
+    // What the node has spawned may still have its context.
+    task.scope.life.renew();
     if let Some(result) = ran {
         task.end_with(extras, result)?;
     }

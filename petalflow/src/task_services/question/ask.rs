@@ -9,13 +9,14 @@ use crate::task_services::{TaskRef, TaskServices};
 use petalflow_store::codec::decode;
 
 impl TaskServices {
-    /// Asks a question. Without a recorded answer this never completes: the run stops, and the node runs again once there is
-    /// an answer.
+    /// Asks a question. Without a recorded answer this does not complete while the node runs: the task is dropped, and the
+    /// node runs again once there is an answer.
     pub(crate) async fn ask<A: Ask>(
         &self,
         task: &TaskRef<'_>,
         question: A,
     ) -> Result<A::Answer, BoxError> {
+        task.check_alive("ask")?;
         let key = question.key();
         let name = format!("{}/{key}", A::NAME);
         self.reserve(task, "ask", &name, || {
@@ -46,7 +47,7 @@ impl TaskServices {
         (interrupt.asked_ms, interrupt.expires_ms) = (asked_ms, expires_ms);
         interrupt.answer_type = type_name::<A::Answer>().into();
         self.wait_for(task, vec![interrupt]);
-        std::future::pending().await
+        Err(task.outlived("ask").await)
     }
 }
 

@@ -10,8 +10,8 @@ use crate::ids::TaskId;
 use crate::question::{Interrupt, InterruptId};
 use crate::task_services::{TaskRef, TaskServices};
 
-/// Runs a task of a stored run until it ends, or until it is pending and has asked: then the result is `None`, and the caller drops
-/// the task. `id` makes its id, which most tasks do not need, because they end when they are polled first.
+/// Runs a task of a stored run until it ends, or until it is pending, has asked, and has no effect in flight: then the result is
+/// `None`, and the caller drops the task. `id` makes its id, which most tasks do not need, because they end when they are polled first.
 pub(crate) async fn until_asked<T>(
     services: &TaskServices,
     id: impl Fn() -> TaskId,
@@ -34,10 +34,10 @@ pub(crate) async fn until_asked<T>(
 }
 
 impl TaskServices {
-    /// Completes when the task waits for an answer.
+    /// Completes when the task waits for an answer, and for nothing else that must not be dropped.
     fn poll_waiting(&self, task: TaskId, cx: &Context<'_>) -> Poll<()> {
         let mut inner = self.lock();
-        if inner.questions.contains_key(&task) {
+        if inner.questions.contains_key(&task) && !inner.in_flight.is_in_flight(task) {
             return Poll::Ready(());
         }
         inner.tasks.insert(task, cx.waker().clone());
