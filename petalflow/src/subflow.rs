@@ -21,8 +21,8 @@ use crate::task_services::{TaskServices, outlived};
 
 /// Runs a sub-flow inside one superstep of its parent: all its supersteps, in the namespace of its node. The limit of its
 /// parent applies to it too, and counts its own supersteps. Cancellation, managed values and events are the parent's. Only
-/// the result of `out` reaches the parent's state. A stored flow that retains its
-/// state continues with it on the next call of the same thread.
+/// the result of `out` reaches the parent's state. A flow that retains its
+/// state continues with it on the next call of the same thread, or of the same run if that is not stored.
 #[doc(hidden)]
 pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: Output<S>>(
     child: C,
@@ -107,6 +107,15 @@ async fn run_subflow(
         };
         return Err(error.into());
     }
+    let is_of_item = shared.is_of_item || scope.index().is_some();
+    if call.retains_state && is_of_item {
+        // The types of the flows do not show it. Where the sub-flow itself takes the item, the graph is refused.
+        return Err(format!(
+            "PF028: the sub-flow `{}` keeps its state, and a sub-flow around it runs for an item: the state would belong to the position of the item, and the next item there would get it; remove `keep: thread`, and store what belongs to an item in the state of the outer flow",
+            call.namespace
+        )
+        .into());
+    }
     let cache = shared.managed.as_ref().and_then(|managed| managed.get());
     let find_cached = cache.map(|_: Arc<RunCache>| crate::durable::find_cached as _);
     let parent = shared.listener.clone();
@@ -123,6 +132,8 @@ async fn run_subflow(
         limit: call.limit,
         max_depth: shared.max_depth,
         parent: Some(Arc::clone(shared)),
+        retained_by: call.retains_state.then(|| scope.task_id()),
+        is_of_item,
         cancel: shared.cancel.as_ref().map(RunToken::for_subflow),
         managed: call.managed,
         extras: (sink.is_some() || find_cached.is_some()).then(|| {
@@ -211,6 +222,7 @@ fn stored_begin(
                 superstep: scope.superstep,
             },
             retains_state,
+            is_retry: scope.attempt > 1,
         }),
     };
     Begin::Stored(Box::new(start))

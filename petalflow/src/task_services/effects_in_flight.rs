@@ -36,7 +36,7 @@ pub(super) struct CalledEffect<'a> {
 
 impl TaskServices {
     /// This run and those around it, with the task in each.
-    fn lineage<'s>(&'s self, task: TaskId) -> impl Iterator<Item = (&'s TaskServices, TaskId)> {
+    pub(super) fn lineage<'s>(&'s self, task: TaskId) -> impl Iterator<Item = (&'s TaskServices, TaskId)> {
         let parent = |at: &(&'s TaskServices, TaskId)| {
             let (services, task) = at.0.parent.as_ref()?;
             Some((&**services, *task))

@@ -59,6 +59,8 @@ pub(super) struct Inner {
     /// Wakes the future that runs a task.
     pub(super) tasks: HashMap<TaskId, Waker>,
     request: Option<DriverRequest>,
+    /// The tasks that have got an answer, or whose sub-flows have.
+    pub(super) answered: HashSet<TaskId>,
     /// The effects of `once` that have not ended.
     pub(super) in_flight: EffectsInFlight,
     /// Wakes the driver.
@@ -142,6 +144,7 @@ impl TaskServices {
             inner.unfinished.clear();
             inner.asked_before.clear();
             inner.used_names.clear();
+            inner.answered.clear();
         }
     }
 

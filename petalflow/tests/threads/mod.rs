@@ -12,6 +12,7 @@ mod responses;
 mod retention;
 mod status;
 mod stored;
+mod subflow_attempts;
 
 use petalflow::checkpoint::{InMemoryStore, ThreadInfo, ThreadQuery};
 use petalflow::interrupt::Ask;

@@ -69,4 +69,6 @@ pub(crate) struct Nested {
     pub(crate) parent: ParentBarrier,
     /// Whether the flow retains its state from one call to the next.
     pub(crate) retains_state: bool,
+    /// Whether this is a retry: an earlier attempt of the task is not continued.
+    pub(crate) is_retry: bool,
 }

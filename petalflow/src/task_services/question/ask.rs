@@ -1,6 +1,7 @@
 //! A node asks a person.
 
 use std::any::type_name;
+use std::sync::atomic::Ordering;
 
 use crate::clock::now_ms;
 use crate::error::BoxError;
@@ -25,6 +26,10 @@ impl TaskServices {
         let id = InterruptId::of(task.id, &name);
         let expiry = question.expires();
         if let Some((asked, answer)) = self.answers.get(&id) {
+            for (services, task) in self.lineage(task.id) {
+                services.has_records.store(true, Ordering::Release);
+                services.lock().answered.insert(task);
+            }
             return recorded_answer::<A>(task.node, asked, answer, expiry);
         }
         let asked_ms = self.first_asked_ms(id).unwrap_or_else(now_ms);

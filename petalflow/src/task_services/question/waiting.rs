@@ -44,6 +44,11 @@ impl TaskServices {
         Poll::Pending
     }
 
+    /// Whether the task, or a sub-flow of it, has got an answer in this run.
+    pub(crate) fn was_answered(&self, task: TaskId) -> bool {
+        self.lock().answered.contains(&task)
+    }
+
     /// Whether any task has asked a question that has no answer yet.
     pub(crate) fn has_questions(&self) -> bool {
         self.asked.load(Ordering::Acquire)
