@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::cache::RunCache;
 use crate::cancel_token::RunToken;
 use crate::checkpoint::OnBusy;
-use crate::durable::{Command, Nested, ParentBarrier, ThreadStart};
+use crate::durable::{Command, Nested, ThreadStart};
 use crate::erased::{InputBox, StateBox, into_state};
 use crate::error::{BoxError, TooDeep};
 use crate::event::{AnyEvent, LogEntry, NestedEvent, ParentSink};
@@ -17,6 +17,7 @@ use crate::node::Context;
 use crate::node::{Effects, ManagedValues, Output, Scope};
 use crate::outcome::{RunError, RunErrorKind};
 use crate::state::State;
+use crate::task_services::question::ParentTask;
 use crate::task_services::{TaskServices, outlived};
 
 /// Runs a sub-flow inside one superstep of its parent: all its supersteps, in the namespace of its node. The limit of its
@@ -215,12 +216,13 @@ fn stored_begin(
         begin_barrier: None,
         claimed: None,
         nested: Some(Nested {
-            owner: scope.task_id(),
-            answers: Arc::clone(&services.answers),
-            parent: ParentBarrier {
+            owner: ParentTask {
                 services: Arc::clone(services),
-                superstep: scope.superstep,
+                id: scope.task_id(),
+                node: scope.node,
+                index: scope.index(),
             },
+            superstep: scope.superstep,
             retains_state,
             is_retry: scope.attempt > 1,
         }),

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{AnyCodec, AnyState, CopyState, StateBox};
+use super::{AnyState, CopyState, StateBox};
 use crate::error::BoxError;
 use crate::ids::{Namespace, TaskId};
-use crate::state::{KeySet, Values};
+use crate::state::KeySet;
 
 /// The states, by the namespace of the sub-flow. As in a store, each is that at the end of a call: a call that fails leaves
 /// nothing.
@@ -23,31 +23,21 @@ struct Kept {
 }
 
 struct SavedState {
-    values: SavedValues,
+    state: StateBox,
+    copy: CopyState,
     /// The keys that have a value.
     written: KeySet,
 }
 
-enum SavedValues {
-    /// By key, as in a store.
-    Encoded(AnyCodec, Vec<Option<Vec<u8>>>),
-    /// Of a state that cannot be stored.
-    Copied(StateBox, CopyState),
-}
-
 impl KeptStates {
     /// The state with which a call of this task begins, and its keys that have a value. `None` if it is the first call.
-    pub(crate) fn before(
-        &self,
-        namespace: &Namespace,
-        by: TaskId,
-    ) -> Result<Option<(StateBox, KeySet)>, BoxError> {
+    pub(crate) fn before(&self, namespace: &Namespace, by: TaskId) -> Option<(StateBox, KeySet)> {
         let kept = self.lock();
         let saved = match kept.get(namespace) {
             Some(kept) if kept.by == by => kept.before.as_ref(),
             kept => kept.map(|kept| &kept.end),
         };
-        saved.map(SavedState::load).transpose()
+        saved.map(SavedState::load)
     }
 
     /// A call has ended with this state.
@@ -75,43 +65,29 @@ impl KeptStates {
 }
 
 impl SavedState {
+    /// A copy, without what a store would not have.
     fn of(namespace: &Namespace, state: &dyn AnyState, written: KeySet) -> Result<Self, BoxError> {
         let ty = state.ty();
-        if let Some(codec) = (ty.codec)() {
-            let mut values = vec![None; ty.keys.len()];
-            let written = written.minus(ty.untracked);
-            for key in written.iter() {
-                let mut bytes = Vec::new();
-                (codec.save)(state, key, &mut bytes)?;
-                values[key] = Some(bytes);
-            }
-            let values = SavedValues::Encoded(codec, values);
-            return Ok(SavedState { values, written });
-        }
         let Some(copy) = (ty.copier)() else {
-            return Err(format!(
-                "the sub-flow `{namespace}` keeps its state, and a `{}` cannot be copied for the next call: derive `Clone` for it, or write `#[state]` for `#[state(volatile)]`",
+            let problem = format!(
+                "the sub-flow `{namespace}` keeps its state, and `{}` cannot be copied",
                 ty.name
-            )
-            .into());
+            );
+            return Err(problem.into());
         };
-        let values = SavedValues::Copied(copy(state), copy);
-        Ok(SavedState { values, written })
+        let mut saved = SavedState {
+            state: copy(state),
+            copy,
+            written,
+        };
+        if (ty.codec)().is_some() {
+            saved.state.reset(ty.untracked);
+            saved.written = written.minus(ty.untracked);
+        }
+        Ok(saved)
     }
 
-    fn load(&self) -> Result<(StateBox, KeySet), BoxError> {
-        let state = match &self.values {
-            SavedValues::Encoded(codec, saved) => {
-                let mut values = Values::new(saved.len());
-                for (key, bytes) in saved.iter().enumerate() {
-                    if let Some(bytes) = bytes {
-                        values.set(key, bytes);
-                    }
-                }
-                (codec.load)(&values)?
-            }
-            SavedValues::Copied(state, copy) => copy(&**state),
-        };
-        Ok((state, self.written))
+    fn load(&self) -> (StateBox, KeySet) {
+        ((self.copy)(&*self.state), self.written)
     }
 }

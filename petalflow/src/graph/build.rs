@@ -13,8 +13,8 @@ use super::items::items_match;
 use super::node::Entry;
 use super::resolve::resolve;
 use super::rules::{
-    interrupts_once, only_subflows_retain_state, retained_states_are_of_one_thread, routes_listed_once,
-    routes_match, writes_once,
+    interrupts_once, only_subflows_retain_state, retained_states_are_of_one_thread,
+    routes_listed_once, routes_match, writes_once,
 };
 use crate::plan::{ExecutionPlan, InterruptPoint, NodeSpec, RouteNames};
 use crate::policy::NodePolicy;

@@ -318,9 +318,10 @@ impl Context {
 
     /// Asks a person and returns the answer.
     ///
-    /// Without an answer, this future never completes: the run stops with
-    /// [`Interrupted`](crate::run::RunErrorKind::Interrupted) after the other nodes of the superstep have ended. When
-    /// the thread is resumed with the answer, the node runs again from its start and receives the answer here. Effects
+    /// Without an answer, this future does not complete, and its node is dropped. While other nodes of the superstep run, the
+    /// question is stored and [told](crate::event::EventKind::Asked), and can be answered. When they have ended, the run stops with
+    /// [`Interrupted`](crate::run::RunErrorKind::Interrupted), and the thread is resumed with the answer. With the answer, the node
+    /// runs again from its start and receives the answer here. Effects
     /// before the question are repeated; put those that must not be into [`once`](Self::once).
     ///
     /// Several questions can be asked at the same time, for example with `join!`. A node that has asked is dropped as soon as none

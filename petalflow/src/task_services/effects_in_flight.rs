@@ -2,7 +2,6 @@
 //! results of its effects are recorded.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::{TaskRef, TaskServices};
@@ -36,10 +35,13 @@ pub(super) struct CalledEffect<'a> {
 
 impl TaskServices {
     /// This run and those around it, with the task in each.
-    pub(super) fn lineage<'s>(&'s self, task: TaskId) -> impl Iterator<Item = (&'s TaskServices, TaskId)> {
+    pub(super) fn lineage<'s>(
+        &'s self,
+        task: TaskId,
+    ) -> impl Iterator<Item = (&'s TaskServices, TaskId)> {
         let parent = |at: &(&'s TaskServices, TaskId)| {
-            let (services, task) = at.0.parent.as_ref()?;
-            Some((&**services, *task))
+            let parent = at.0.parent.as_ref()?;
+            Some((&*parent.services, parent.id))
         };
         std::iter::successors(Some((self, task)), parent)
     }
@@ -77,11 +79,6 @@ impl TaskServices {
         }
         inner.driver = Some(cx.waker().clone());
         Poll::Pending
-    }
-
-    /// The sub-flow of a task of a stored run.
-    pub(crate) fn nest_in(&mut self, parent: Arc<TaskServices>, task: TaskId) {
-        self.parent = Some((parent, task));
     }
 }
 

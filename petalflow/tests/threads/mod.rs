@@ -7,6 +7,7 @@ mod event_log;
 mod faults;
 mod held;
 mod json;
+mod live_answers;
 mod recovered;
 mod responses;
 mod retention;

@@ -548,7 +548,13 @@ fn ids_and_stored_states() {
     let cached = graph()
         .subflow("sub", inner, |_: &Log| LogInput { xs: vec![] }, |_: Log| ())
         .keep_thread("sub")
-        .with("sub", Policy { cache: Some(std::time::Duration::from_secs(1)), ..Policy::NONE })
+        .with(
+            "sub",
+            Policy {
+                cache: Some(std::time::Duration::from_secs(1)),
+                ..Policy::NONE
+            },
+        )
         .edge(START, "sub");
     assert!(refusal(cached).starts_with("PF028: sub-flow `sub` keeps its state, so its results"));
 }

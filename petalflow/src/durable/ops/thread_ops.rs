@@ -398,8 +398,11 @@ fn check_items(
     frontier: &[Task],
 ) -> Result<(), ThreadError> {
     let named = edits.iter().filter_map(|edit| edit.node);
-    let runs_for_items =
-        |node: &NodeIdx| frontier.iter().any(|task| task.node == *node && task.send.is_some());
+    let runs_for_items = |node: &NodeIdx| {
+        frontier
+            .iter()
+            .any(|task| task.node == *node && task.send.is_some())
+    };
     let Some(node) = named.into_iter().find(runs_for_items) else {
         return Ok(());
     };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::opener::{OpenedThread, ThreadOpener};
 use super::thread_start::{Command, Nested, ThreadStart};
-use crate::checkpoint::{AnswerEntry, Header, Outline, StoredWrite, WriteName};
+use crate::checkpoint::{Header, Outline, StoredWrite, WriteName};
 use crate::clock::now_ms;
 use crate::durable::load::checkpoint::{LoadedCheckpoint, load_checkpoint, waiting};
 use crate::durable::load::ended_call::{back_to_ended_call, is_end_of_call};
@@ -63,7 +63,7 @@ pub(in crate::durable) async fn open(
         writer.set_lost(head.lost);
     }
     if let Some(nested) = &nested {
-        writer.set_owner(nested.owner);
+        writer.set_owner(nested.owner.id);
     }
     let mut opener = ThreadOpener {
         plan,
@@ -73,20 +73,12 @@ pub(in crate::durable) async fn open(
     };
     match (command, head) {
         (Command::Input(input), None) => {
-            let Some(Nested {
-                owner,
-                answers,
-                parent,
-                ..
-            }) = nested
-            else {
+            let Some(nested) = nested else {
                 return opener.begin(input).await;
             };
-            let services = Arc::clone(&parent.services);
-            opener.writer.set_parent_barrier(parent);
+            opener.writer.set_parent_barrier(nested.barrier());
             let mut opened = opener.begin(input).await?;
-            opened.services.answers = answers;
-            opened.services.nest_in(services, owner);
+            opened.nest_in(nested.owner);
             Ok(opened)
         }
         (Command::Input(input), Some(head)) => match nested {
@@ -124,29 +116,23 @@ impl ThreadOpener<'_> {
         input: InputBox,
         nested: Nested,
     ) -> Result<OpenedThread, ThreadError> {
+        self.writer.set_parent_barrier(nested.barrier());
         let Nested {
             owner,
-            answers,
             retains_state,
             is_retry,
-            parent,
+            ..
         } = nested;
-        let services = Arc::clone(&parent.services);
-        self.writer.set_parent_barrier(parent);
-        let is_of_task = head.record.header.owner == Some(owner.to_bytes());
+        let answers = Arc::clone(&owner.services.answers);
+        let is_of_task = head.record.header.owner == Some(owner.id.to_bytes());
         let mut opened = if is_of_task && !is_retry {
             // The outermost flow also stores the decisions for its sub-flows.
-            let decided = answers.iter().map(|(id, (name, bytes))| AnswerEntry {
-                id: id.to_bytes(),
-                name: name.clone(),
-                bytes: bytes.clone(),
-            });
-            head.record.header.answers.extend(decided);
+            head.record.header.answers.extend(answers.entries());
             self.resume(head, AnyResume::default(), false).await?
         } else {
             let origin = Origin::new(head.record.header.origin);
             let last = if retains_state {
-                self.ended_call(head, owner).await?
+                self.ended_call(head, owner.id).await?
             } else {
                 None
             };
@@ -157,10 +143,10 @@ impl ThreadOpener<'_> {
                 self.begin(input).await?
             }
         };
-        let answered = |interrupt: &Interrupt| answers.contains_key(&interrupt.id);
-        opened.waiting.retain(|interrupt| !answered(interrupt));
-        opened.services.answers = answers;
-        opened.services.nest_in(services, owner);
+        opened
+            .waiting
+            .retain(|interrupt| !answers.has(interrupt.id));
+        opened.nest_in(owner);
         Ok(opened)
     }
 

@@ -135,7 +135,10 @@ fn run(start: Start) -> BoxFuture<'static, Result<StateBox, RunError>> {
             let (shared, written) = (&driver.scope.shared, driver.fast_path.written);
             let states = shared.kept_states();
             let kept = states.end(&shared.namespace, by, &*driver.state, written);
-            kept.map_err(|error| not_kept(&*error, driver.flow.name()))?;
+            kept.map_err(|error| {
+                let error = ThreadError::Request(error.to_string());
+                RunError::of_thread(error, driver.flow.name())
+            })?;
         }
         driver.finish(result)
     })
@@ -148,10 +151,7 @@ fn begin_state(
     input: InputBox,
 ) -> Result<(StateBox, KeySet), RunError> {
     let kept = match (settings.retained_by, &settings.parent) {
-        (Some(by), Some(parent)) => {
-            let kept = parent.kept_states().before(&settings.namespace, by);
-            kept.map_err(|error| not_kept(&*error, flow.name()))?
-        }
+        (Some(by), Some(parent)) => parent.kept_states().before(&settings.namespace, by),
         _ => None,
     };
     let begun = match kept {
@@ -162,11 +162,6 @@ fn begin_state(
         None => (flow.state_type().start)(input),
     };
     begun.map_err(|error| RunError::of_input(error, flow.name()))
-}
-
-/// The error of a sub-flow whose state cannot be retained.
-fn not_kept(error: &(dyn std::error::Error + Send + Sync), flow: &str) -> RunError {
-    RunError::of_thread(ThreadError::Request(error.to_string()), flow)
 }
 
 /// The managed values that the nodes need and the run does not have.

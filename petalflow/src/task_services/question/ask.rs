@@ -25,12 +25,12 @@ impl TaskServices {
         })?;
         let id = InterruptId::of(task.id, &name);
         let expiry = question.expires();
-        if let Some((asked, answer)) = self.answers.get(&id) {
+        if let Some((asked, answer)) = self.answers.get(id) {
             for (services, task) in self.lineage(task.id) {
                 services.has_records.store(true, Ordering::Release);
                 services.lock().answered.insert(task);
             }
-            return recorded_answer::<A>(task.node, asked, answer, expiry);
+            return recorded_answer::<A>(task.node, &asked, &answer, expiry);
         }
         let asked_ms = self.first_asked_ms(id).unwrap_or_else(now_ms);
         let mut expires_ms = None;
