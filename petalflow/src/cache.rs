@@ -40,8 +40,10 @@
 //! The cache key consists of the flow, the node, the item and the values of the keys that the node reads; all keys for
 //! a node that takes the whole state, a closure, or a sub-flow. Other dependencies (managed values, the value of a node
 //! value, the clock) are not part of it, so launches that differ in those need separate caches. Only successful results
-//! are stored. A node with a cached result does not run: no middleware, no events and no questions of it, only a
-//! [`NodeFinished`](crate::event::EventKind::NodeFinished) with `cached: true`.
+//! are stored, and none for which a person has answered a question of the node: the answer is for its thread alone. A node with
+//! a cached result does not run: no middleware and no events of it, only a
+//! [`NodeFinished`](crate::event::EventKind::NodeFinished) with `cached: true`. A sub-flow that keeps its state cannot be
+//! cached.
 //!
 //! Without a cache, the node runs. It also runs if a value that it reads, writes or gets cannot be stored, such as an
 //! `untracked` key. The maps of the standard library have no defined order: read a `BTreeMap` instead of a `HashMap`,

@@ -125,7 +125,7 @@ fn without_state<S: EventTypes, M: SerializeMap>(
         }
         EventKind::Checkpoint { checkpoint } => map.serialize_entry("checkpoint", checkpoint)?,
         EventKind::Nested(event) => map.serialize_entry("event", event.name())?,
-        EventKind::Interrupted { interrupts, .. } => {
+        EventKind::Asked { interrupts } | EventKind::Interrupted { interrupts, .. } => {
             map.serialize_entry("interrupts", interrupts)?;
         }
         EventKind::Failed { error } => map.serialize_entry("error", &error.to_string())?,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::cache::RunCache;
 use crate::cancel_token::RunToken;
 use crate::checkpoint::OnBusy;
-use crate::durable::{Command, Nested, ParentBarrier, ThreadStart};
+use crate::durable::{Command, Nested, ThreadStart};
 use crate::erased::{InputBox, StateBox, into_state};
 use crate::error::{BoxError, TooDeep};
 use crate::event::{AnyEvent, LogEntry, NestedEvent, ParentSink};
@@ -17,12 +17,13 @@ use crate::node::Context;
 use crate::node::{Effects, ManagedValues, Output, Scope};
 use crate::outcome::{RunError, RunErrorKind};
 use crate::state::State;
-use crate::task_services::TaskServices;
+use crate::task_services::question::ParentTask;
+use crate::task_services::{TaskServices, outlived};
 
 /// Runs a sub-flow inside one superstep of its parent: all its supersteps, in the namespace of its node. The limit of its
 /// parent applies to it too, and counts its own supersteps. Cancellation, managed values and events are the parent's. Only
-/// the result of `out` reaches the parent's state. A stored flow that retains its
-/// state continues with it on the next call of the same thread.
+/// the result of `out` reaches the parent's state. A flow that retains its
+/// state continues with it on the next call of the same thread, or of the same run if that is not stored.
 #[doc(hidden)]
 pub async fn subflow<C: Flow, S: State, I: Into<<C::State as State>::Input>, O: Output<S>>(
     child: C,
@@ -65,6 +66,9 @@ pub(crate) async fn nested(
     name: &str,
 ) -> Result<StateBox, BoxError> {
     let scope = Scope::from(cx);
+    if scope.life.is_over() {
+        return Err(outlived(scope.node(), "run"));
+    }
     let node = scope
         .shared
         .namespace
@@ -110,6 +114,15 @@ async fn run_subflow(
         };
         return Err(error.into());
     }
+    let is_of_item = shared.is_of_item || scope.index().is_some();
+    if call.retains_state && is_of_item {
+        // The types of the flows do not show it. Where the sub-flow itself takes the item, the graph is refused.
+        return Err(format!(
+            "PF028: the sub-flow `{}` keeps its state, and a sub-flow around it runs for an item: the state would belong to the position of the item, and the next item there would get it; remove `keep: thread`, and store what belongs to an item in the state of the outer flow",
+            call.namespace
+        )
+        .into());
+    }
     let cache = shared.managed.as_ref().and_then(|managed| managed.get());
     let find_cached = cache.map(|_: Arc<RunCache>| crate::durable::find_cached as _);
     let parent = shared.listener.clone();
@@ -126,6 +139,8 @@ async fn run_subflow(
         limit: call.limit,
         max_depth: shared.max_depth,
         parent: Some(Arc::clone(shared)),
+        retained_by: call.retains_state.then(|| scope.task_id()),
+        is_of_item,
         cancel: shared.cancel.as_ref().map(RunToken::for_subflow),
         managed: call.managed,
         extras: (sink.is_some() || find_cached.is_some()).then(|| {
@@ -163,18 +178,19 @@ async fn run_subflow(
     }
 }
 
-/// The error of the node whose sub-flow has failed. It does not return if the run of the parent ends here.
+/// The error of the node whose sub-flow has failed. While the node runs it does not return if the run of the parent ends here.
 async fn node_error(error: RunError, services: Option<&TaskServices>, scope: &Scope) -> BoxError {
     match (services, error.kind()) {
         (Some(services), RunErrorKind::Interrupted { interrupts }) => {
             // The node waits for the interrupts of the sub-flow: no code can discard them.
-            services.wait_for(&scope.task_ref(), interrupts.clone());
-            std::future::pending().await
+            let task = scope.task_ref();
+            services.wait_for(&task, interrupts.clone());
+            task.outlived("run").await
         }
-        (Some(services), RunErrorKind::Thread { problem }) => {
+        (Some(services), RunErrorKind::Thread { .. }) => {
             // The same thread cannot be written to.
-            let problem = problem.clone();
-            match services.abort(problem, error.into()).await {}
+            let task = scope.task_ref();
+            services.abort(&task, "run", error.into()).await
         }
         // Each level above would add its name to the text.
         _ => match error.get_ref().and_then(|error| error.downcast_ref()) {
@@ -206,13 +222,15 @@ fn stored_begin(
         begin_barrier: None,
         claimed: None,
         nested: Some(Nested {
-            owner: scope.task_id(),
-            answers: Arc::clone(&services.answers),
-            parent: ParentBarrier {
+            owner: ParentTask {
                 services: Arc::clone(services),
-                superstep: scope.superstep,
+                id: scope.task_id(),
+                node: scope.node,
+                index: scope.index(),
             },
+            superstep: scope.superstep,
             retains_state,
+            is_retry: scope.attempt > 1,
         }),
     };
     Begin::Stored(Box::new(start))

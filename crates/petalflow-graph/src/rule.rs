@@ -93,6 +93,8 @@ rules! {
     Catch = "PF026", "catch that cannot work";
     /// More keys than a state can have.
     TooManyKeys = "PF027", "too many keys";
+    /// A `keep` that cannot work.
+    Keep = "PF028", "keep that cannot work";
 }
 
 #[cfg(test)]

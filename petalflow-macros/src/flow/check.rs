@@ -9,6 +9,7 @@ use syn::ext::IdentExt as _;
 use super::ast::Mistakes;
 use super::model::{Kind, Misuse, Model, Problem};
 use crate::errors::coded_at;
+use crate::node::model::item;
 use crate::options;
 
 /// The input of the rules.
@@ -24,6 +25,7 @@ const RULES: &[fn(&Cx<'_>, &mut Mistakes)] = &[
     every_part_has_a_meaning,
     options_are_known,
     value_names_are_not_builder_methods,
+    kept_states_are_of_one_thread,
     graph_rules_hold,
 ];
 
@@ -181,6 +183,23 @@ fn value_names_are_not_builder_methods(cx: &Cx<'_>, mistakes: &mut Mistakes) {
             && is_method(name)
         {
             mistakes.errors.at(name, format_args!("a node value cannot be called `{0}`: the builder has a method `{0}`; give it another name", node.name));
+        }
+    }
+}
+
+/// PF028: a sub-flow that takes an item, or whose results are cached, retains no state.
+fn kept_states_are_of_one_thread(cx: &Cx<'_>, mistakes: &mut Mistakes) {
+    for node in &cx.model.nodes {
+        let Kind::Subflow(subflow) = &node.kind else {
+            continue;
+        };
+        if subflow.keep && item(&subflow.params).is_some() {
+            let text = messages::kept_for_items(&node.name);
+            mistakes.errors.rule(Rule::Keep, &node.at, text);
+        }
+        if let Some(cache) = node.option("cache").filter(|_| subflow.keep) {
+            let text = messages::kept_and_cached(&node.name);
+            mistakes.errors.rule(Rule::Keep, cache, text);
         }
     }
 }

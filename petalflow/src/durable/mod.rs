@@ -35,7 +35,6 @@ pub(crate) use ops::thread_ops::{edit, fork, snapshot};
 pub(crate) use record::fingerprint::Fingerprint;
 pub(crate) use results::cached::find_cached;
 pub(crate) use resume::thread_start::{Command, Nested, ThreadStart};
-pub(crate) use write::checkpoint_writer::ParentBarrier;
 pub(crate) use write::event_log::{events_since, last_event};
 #[cfg(feature = "engine")]
 pub(crate) use write::event_log::{moved_after, record_of};

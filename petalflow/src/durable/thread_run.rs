@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::claim::answered::check_unanswered;
-use super::claim::thread_claim::{ClaimedRun, ThreadClaim, new_owner};
+use super::claim::thread_claim::{Answering, ClaimedRun, ThreadClaim, new_owner};
 use super::ops::thread_ops::first_expiry;
 use super::resume::document::ThreadDocument;
 use super::resume::open_thread::open;
@@ -74,7 +74,15 @@ async fn run_claimed(
         let targets = start.command.targets();
         let (storage, on_busy) = (&start.storage, start.on_busy);
         let plan = flow.plan();
-        let answers = (!targets.is_empty()).then_some((&*plan, &*targets));
+        let answers = match &mut start.command {
+            Command::Resume(resume) if !targets.is_empty() => Some(Answering {
+                plan: &plan,
+                targets: &targets,
+                resume: &mut *resume,
+                begin_barrier: start.begin_barrier.as_deref(),
+            }),
+            _ => None,
+        };
         let owner = new_owner();
         let cancel = &mut settings.cancel;
         // Boxed, as what follows the run below: a sub-flow needs neither, and would have memory for them.
@@ -181,6 +189,7 @@ async fn load(
         start.claimed.take(),
     );
     let live = claimed.as_ref().map(ClaimedRun::live);
+    let questions = claimed.as_ref().map(ClaimedRun::questions);
     let extras = settings.extras.as_ref();
     // A sub-flow is a part of the thread of its parent.
     let version = extras.and_then(|extras| extras.document.clone());
@@ -222,6 +231,7 @@ async fn load(
         }));
     }
     let blocked = blocked(opened.rejected, opened.waiting);
+    opened.services.live = questions;
     let services = Arc::new(opened.services);
     let restored = Restored {
         state: opened.state,

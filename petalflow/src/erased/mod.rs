@@ -6,9 +6,13 @@
 //! [`Launch`](crate::Launch), [`Run`](crate::Run) and [`Thread`](crate::thread::Thread), are thin: they put typed values into
 //! a box, and take them out with a downcast.
 
+mod kept_states;
 mod state;
+mod turn;
 
+pub(crate) use kept_states::KeptStates;
 pub(crate) use state::{
     AnyCodec, AnyEffects, AnyState, CopyState, EffectsBox, InputBox, StateBox, StateType, copy_of,
     effects_mut, effects_ref, input_of, into_state, into_update, state_mut, state_ref,
 };
+pub(crate) use turn::{apply_input, begin_turn};

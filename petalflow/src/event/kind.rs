@@ -40,6 +40,8 @@ pub enum EventName {
     NodeRestored,
     /// [`EventKind::NodeSkipped`]
     NodeSkipped,
+    /// [`EventKind::Asked`]
+    Asked,
     /// [`EventKind::Retry`]
     Retry,
     /// [`EventKind::NodeFailed`]
@@ -64,13 +66,14 @@ pub enum EventName {
 
 impl EventName {
     /// With their texts, in the order of the declaration.
-    const ALL: [(Self, &str); 16] = [
+    const ALL: [(Self, &str); 17] = [
         (EventName::RunStarted, "run_started"),
         (EventName::SuperstepStarted, "superstep_started"),
         (EventName::NodeStarted, "node_started"),
         (EventName::NodeFinished, "node_finished"),
         (EventName::NodeRestored, "node_restored"),
         (EventName::NodeSkipped, "node_skipped"),
+        (EventName::Asked, "asked"),
         (EventName::Retry, "retry"),
         (EventName::NodeFailed, "node_failed"),
         (EventName::Custom, "custom"),
@@ -125,6 +128,7 @@ impl<S: EventTypes> From<&EventKind<S>> for EventName {
             EventKind::NodeFinished { .. } => EventName::NodeFinished,
             EventKind::NodeRestored { .. } => EventName::NodeRestored,
             EventKind::NodeSkipped => EventName::NodeSkipped,
+            EventKind::Asked { .. } => EventName::Asked,
             EventKind::Retry { .. } => EventName::Retry,
             EventKind::NodeFailed { .. } => EventName::NodeFailed,
             EventKind::Custom(_) => EventName::Custom,

@@ -39,9 +39,9 @@ impl<S: EventTypes> EventKind<S> {
     /// The subjects of the event. The failure of a run passes every filter.
     pub(crate) fn modes(&self) -> Modes {
         match self {
-            EventKind::NodeFinished { .. } | EventKind::NodeRestored { .. } => {
-                Modes::UPDATES.and(Modes::TASKS)
-            }
+            EventKind::NodeFinished { .. }
+            | EventKind::NodeRestored { .. }
+            | EventKind::Asked { .. } => Modes::UPDATES.and(Modes::TASKS),
             EventKind::NodeStarted
             | EventKind::NodeSkipped
             | EventKind::Retry { .. }

@@ -75,6 +75,7 @@ impl AnyEventKind {
                 update: into_update::<S>(update),
             },
             EventKind::NodeSkipped => EventKind::NodeSkipped,
+            EventKind::Asked { interrupts } => EventKind::Asked { interrupts },
             EventKind::Retry { error, wait } => EventKind::Retry { error, wait },
             EventKind::NodeFailed { error } => EventKind::NodeFailed { error },
             EventKind::Custom(event) => EventKind::Custom(event),

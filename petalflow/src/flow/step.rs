@@ -117,6 +117,7 @@ impl<'a, S: State> Step<'a, S> {
         self.effects.choice.clear();
         scope.superstep += 1;
         scope.node = next;
+        scope.life.renew();
         Some(next.as_u32())
     }
 }

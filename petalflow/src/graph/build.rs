@@ -13,7 +13,8 @@ use super::items::items_match;
 use super::node::Entry;
 use super::resolve::resolve;
 use super::rules::{
-    interrupts_once, only_subflows_retain_state, routes_listed_once, routes_match, writes_once,
+    interrupts_once, only_subflows_retain_state, retained_states_are_of_one_thread,
+    routes_listed_once, routes_match, writes_once,
 };
 use crate::plan::{ExecutionPlan, InterruptPoint, NodeSpec, RouteNames};
 use crate::policy::NodePolicy;
@@ -99,6 +100,13 @@ fn check<S: State>(
     writes_once::<S>(&builder.nodes, &mut diagnostics);
     interrupts_once(graph, &builder.interrupt_points, &mut diagnostics);
     only_subflows_retain_state(graph, &builder.retained, &mut diagnostics);
+    let is_cached = |node: &Entry<S>| policy_of(builder, node).cache.is_some();
+    retained_states_are_of_one_thread(
+        &builder.nodes,
+        &builder.retained,
+        is_cached,
+        &mut diagnostics,
+    );
     if diagnostics.is_empty() {
         let keys: Vec<KeyFacts<'_>> = S::KEYS.iter().map(KeyMeta::facts).collect();
         let verdicts = verdicts_of(&analysis.tables(), &keys, &facts);

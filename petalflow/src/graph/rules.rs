@@ -99,6 +99,27 @@ pub(super) fn only_subflows_retain_state(
     }
 }
 
+/// PF028: a sub-flow that takes an item, or whose results are cached, retains no state.
+pub(super) fn retained_states_are_of_one_thread<S: State>(
+    nodes: &[Entry<S>],
+    retained: &[String],
+    is_cached: impl Fn(&Entry<S>) -> bool,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let nodes = NodeIdx::all(nodes.len()).zip(nodes);
+    for (index, node) in nodes.filter(|(_, node)| retained.contains(&node.name)) {
+        let mut refuse = |text| {
+            diagnostics.push(Diagnostic::new(Rule::Keep, Location::Node(index), text));
+        };
+        if node.spec.facts.takes_item {
+            refuse(messages::kept_for_items(&node.name));
+        }
+        if is_cached(node) {
+            refuse(messages::kept_and_cached(&node.name));
+        }
+    }
+}
+
 /// PF024: routes are listed once, and only for a node whose type does not name them.
 pub(super) fn routes_listed_once<S: State>(
     nodes: &[Entry<S>],

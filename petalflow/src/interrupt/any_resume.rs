@@ -75,6 +75,11 @@ impl Response {
 }
 
 impl AnyResume {
+    /// Whether it does nothing but answer questions, or respond to what is open.
+    pub(crate) fn only_answers(&self) -> bool {
+        self.decisions.is_empty() && self.updates.is_empty() && self.goto.is_empty()
+    }
+
     /// The input with the answers and decisions of its responses to what the thread waits for.
     pub(crate) fn with_responses<'a>(
         mut self,

@@ -12,7 +12,7 @@ use crate::future::BoxFuture;
 use crate::ids::{Namespace, TaskId};
 use crate::question::Ask;
 use crate::state::{Recordable, State};
-use crate::task_services::{NAME_OF_EFFECT, check_name, used_twice};
+use crate::task_services::{NAME_OF_EFFECT, check_name, outlived, used_twice};
 
 /// A handle to the run: the by-value parameter `cx: Context` of a node.
 ///
@@ -318,16 +318,21 @@ impl Context {
 
     /// Asks a person and returns the answer.
     ///
-    /// Without an answer, this future never completes: the run stops with
-    /// [`Interrupted`](crate::run::RunErrorKind::Interrupted) after the other nodes of the superstep have ended. When
-    /// the thread is resumed with the answer, the node runs again from its start and receives the answer here. Effects
-    /// before the question are repeated; put those that must not be into [`once`](Self::once). Several questions can be
-    /// asked at the same time, for example with `join!`.
+    /// Without an answer, this future does not complete, and its node is dropped. While other nodes of the superstep run, the
+    /// question is stored and [told](crate::event::EventKind::Asked), and can be answered. When they have ended, the run stops with
+    /// [`Interrupted`](crate::run::RunErrorKind::Interrupted), and the thread is resumed with the answer. With the answer, the node
+    /// runs again from its start and receives the answer here. Effects
+    /// before the question are repeated; put those that must not be into [`once`](Self::once).
+    ///
+    /// Several questions can be asked at the same time, for example with `join!`. A node that has asked is dropped as soon as none
+    /// of its effects under `once` is in flight: their results are recorded first. Anything else that it does beside the question
+    /// is dropped, and begins again when the node does.
     ///
     /// # Errors
     ///
     /// Fails if the run has no thread, if the same question is asked twice in one run of the node (see
-    /// [`Ask::key`](crate::interrupt::Ask::key)), or if the question or the answer cannot be stored.
+    /// [`Ask::key`](crate::interrupt::Ask::key)), or if the question or the answer cannot be stored. A clone of the context that
+    /// is used after the run of its node has ended, for example on a spawned task, gets an error, also while it waits.
     ///
     /// # Cancel safety
     ///
@@ -430,8 +435,12 @@ impl Context {
     }
 
     /// Runs an effect that must not be repeated. Its result is stored before this returns, with every
-    /// [`Durability`](crate::thread::Durability), and is read from the store when the node runs again. The effect is
-    /// repeated only after a crash between the effect and the storage of its result. Where that matters, use
+    /// [`Durability`](crate::thread::Durability), and is read from the store when the node runs again.
+    ///
+    /// An effect that has begun is awaited and its result is stored before its node is dropped because it waits for a person, or
+    /// because another node of the superstep has failed; then no other effect begins. A drain waits for it too. The effect is
+    /// repeated if it was dropped before its result was stored: by a crash, a [cancellation](crate::run::CancelToken::cancel), a
+    /// timeout of the node, the superstep or the run, or if the run itself is dropped. Where that matters, use
     /// [`task_id`](Self::task_id) as an idempotency key.
     ///
     /// With a store whose claims expire (Redis), another process can take over the thread of a process that stalls for
@@ -442,8 +451,9 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// Returns the error of the effect. Also fails if the name is used twice in one run of the node, with a store or without, or
-    /// if the result cannot be stored or read.
+    /// Returns the error of the effect. Also fails if the name is used twice in one run of the node, with a store or without, if
+    /// the result cannot be stored or read, or if the run of the node has ended: a clone of the context on a spawned task may
+    /// outlive it.
     ///
     /// # Cancel safety
     ///
@@ -469,6 +479,9 @@ impl Context {
         Box::pin(async move {
             if let Some(services) = &self.0.shared.services {
                 return services.once(&self.0.task_ref(), name, effect).await;
+            }
+            if self.0.life.is_over() {
+                return Err(outlived(self.node(), "once"));
             }
             let test = self.managed::<TestRecords>();
             if let Some(test) = &test {

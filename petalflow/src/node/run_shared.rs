@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use petalflow_graph::{Graph, Node, NodeIdx};
 
 use crate::cancel_token::RunToken;
+use crate::erased::KeptStates;
 use crate::error::{DEFAULT_MAX_DEPTH, NodeError};
 use crate::event::Sink;
 use crate::ids::{Namespace, TaskId, task_id};
@@ -40,6 +41,10 @@ pub(crate) struct Surroundings {
     pub(crate) max_depth: u32,
     /// The tasks of this run and its sub-flows whose last attempt failed and that are tried again.
     pub(crate) retried: Mutex<Vec<(TaskId, NodeError)>>,
+    /// Whether it is inside a sub-flow that runs for an item.
+    pub(crate) is_of_item: bool,
+    /// The states that sub-flows retain, if the run is not stored. Those of all levels are in the outermost run.
+    pub(crate) kept_states: OnceLock<Box<KeptStates>>,
     /// The names of effects in the superstep, if the run is not stored. Made when the first is used.
     pub(crate) used_names: Mutex<Option<Box<UsedNames>>>,
     pub(crate) thread: OnceLock<Arc<str>>,
@@ -59,6 +64,8 @@ impl Surroundings {
             depth: 0,
             max_depth: DEFAULT_MAX_DEPTH,
             retried: Mutex::new(Vec::new()),
+            is_of_item: false,
+            kept_states: OnceLock::new(),
             used_names: Mutex::new(None),
             thread: OnceLock::new(),
             services: None,
@@ -144,6 +151,14 @@ impl RunShared {
         let mut used = used.unwrap_or_else(PoisonError::into_inner);
         let used = used.get_or_insert_default();
         used.insert(superstep, attempt, name)
+    }
+
+    /// The states that sub-flows of this run, and of the runs around it, retain.
+    pub(crate) fn kept_states(&self) -> &KeptStates {
+        match &self.parent {
+            Some(parent) => parent.kept_states(),
+            None => self.init().kept_states.get_or_init(Box::default),
+        }
     }
 
     /// The failures of tasks that are tried again.

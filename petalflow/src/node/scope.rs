@@ -6,7 +6,7 @@ use petalflow_graph::NodeIdx;
 
 #[cfg(feature = "tool")]
 use super::Surroundings;
-use super::{LastActivity, ManagedValues, RunShared};
+use super::{AttemptLife, LastActivity, ManagedValues, RunShared};
 use crate::delivery::Delivery;
 use crate::error::BoxError;
 use crate::event::{AnyEvent, AnyEventKind, TaskInfo};
@@ -50,6 +50,8 @@ pub struct Scope {
     pub(crate) superstep: u64,
     pub(crate) node: NodeIdx,
     pub(crate) attempt: u32,
+    /// Whether the attempt still runs.
+    pub(crate) life: AttemptLife,
     // What few tasks have. Apart, because every run in flight has a scope.
     details: Option<Arc<TaskDetails>>,
 }
@@ -76,8 +78,14 @@ impl Scope {
             superstep: 0,
             node: NodeIdx::new(0),
             attempt: 1,
+            life: AttemptLife::default(),
             details: None,
         }
+    }
+
+    /// A scope for another task of the same run.
+    pub(crate) fn of_another_task(&self) -> Self {
+        Self::new(Arc::clone(&self.shared))
     }
 
     /// What few tasks have, if this task has any of it.
@@ -101,6 +109,7 @@ impl Scope {
         self.superstep = superstep;
         self.node = node;
         self.attempt = 1;
+        self.life.renew();
         if self.details.is_some() || send.is_some() || delivery.is_some() {
             *self.details_mut() = TaskDetails {
                 send,
@@ -161,7 +170,10 @@ impl Scope {
             managed: Some(managed),
             ..Surroundings::none()
         };
-        Self::new(Arc::new(RunShared::lone(node, 1, surroundings)))
+        Scope {
+            life: AttemptLife::endless(),
+            ..Self::new(Arc::new(RunShared::lone(node, 1, surroundings)))
+        }
     }
 }
 
@@ -225,6 +237,7 @@ impl Scope {
             index: self.index(),
             attempt: self.attempt,
             superstep: self.superstep,
+            life: &self.life,
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
 
 use super::test_records::{AnswerFn, TestRecords};
-use super::{Context, ManagedValues, RunShared, Scope, Surroundings};
+use super::{AttemptLife, Context, ManagedValues, RunShared, Scope, Surroundings};
 use crate::cancel_token::RunToken;
 use crate::event::CustomEvent;
 use crate::question::Ask;
@@ -169,6 +169,7 @@ impl TestContext {
         };
         let shared = RunShared::lone(self.node, self.limit, surroundings);
         let mut scope = Scope::new(Arc::new(shared));
+        scope.life = AttemptLife::endless();
         scope.superstep = 1;
         scope.attempt = self.attempts.fetch_add(1, Ordering::Relaxed) + 1;
         if self.index.is_some() {

@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::task::{Poll, Waker};
 
-use super::{DriverRequest, TaskServices};
+use super::{DriverRequest, TaskRef, TaskServices};
 use crate::error::BoxError;
 
 impl TaskServices {
@@ -29,14 +29,17 @@ impl TaskServices {
         flushing.into_iter().for_each(Waker::wake);
     }
 
-    /// Ends the run because the thread cannot be written to. No node can handle or ignore that.
+    /// Ends the run because the thread cannot be written to. No node can handle or ignore that: this completes only when the
+    /// attempt is over.
     pub(crate) async fn abort(
         &self,
-        problem: String,
+        task: &TaskRef<'_>,
+        method: &str,
         source: BoxError,
-    ) -> std::convert::Infallible {
+    ) -> BoxError {
+        let problem = source.to_string();
         self.lock()
             .request(DriverRequest::Abort(Box::new((problem, source))));
-        std::future::pending().await
+        task.outlived(method).await
     }
 }

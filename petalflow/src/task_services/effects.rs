@@ -3,6 +3,7 @@
 use serde_core::{Serialize, de::DeserializeOwned};
 use std::any::type_name;
 use std::future::Future;
+use std::pin::pin;
 
 use super::{NAME_OF_EFFECT, TaskRef, TaskServices};
 use crate::checkpoint::{StoreError, StoredWrite, WriteName};
@@ -23,14 +24,17 @@ impl TaskServices {
         T: Serialize + DeserializeOwned,
         E: Into<BoxError>,
     {
+        task.check_alive("once")?;
         self.reserve(task, "once", name, || NAME_OF_EFFECT.into())?;
+        let mut call = self.call_effect(task.id);
         let key = (task.id, name.to_string());
         let mut recorded = self.lock().effects.get(&key).cloned();
         if recorded.is_none() {
-            self.barrier_stored(task.superstep).await;
+            let stored = pin!(self.barrier_stored(task.superstep));
+            task.while_alive("once", stored).await?;
             recorded = match self.confirm_claim(task, name).await {
                 Ok(recorded) => recorded,
-                Err(error) => match self.abort(error.to_string(), error.into()).await {},
+                Err(error) => return Err(self.abort(task, "once", error.into()).await),
             };
         }
         if let Some(bytes) = recorded {
@@ -43,6 +47,7 @@ impl TaskServices {
                 .into()
             });
         }
+        call.begin(task).await?;
         let value = effect.await.map_err(Into::into)?;
         let mut bytes = Vec::new();
         encode(&value, &mut bytes)?;
@@ -54,8 +59,13 @@ impl TaskServices {
                 type_name::<T>()
             )
         })?;
-        self.store_record(task, WriteName::Once(name), bytes).await;
-        Ok(value)
+        let stored = self.store_record(task, WriteName::Once(name), bytes).await;
+        // The run may end now.
+        drop(call);
+        match stored {
+            Ok(()) => Ok(value),
+            Err(error) => Err(self.abort(task, "once", error.into()).await),
+        }
     }
 
     /// Confirms that the run still has its thread. If its claim has expired, another run may have had the thread since: if it has
@@ -98,6 +108,7 @@ mod tests {
     use super::*;
     use crate::checkpoint::{Durability, InMemoryStore, Retention, ThreadStorage};
     use crate::ids::{Namespace, TaskId};
+    use crate::node::AttemptLife;
 
     /// The services of a run whose superstep has the records of an earlier run.
     #[tokio::test]
@@ -113,6 +124,7 @@ mod tests {
         encode(&1, &mut result).unwrap();
         let write = StoredWrite::new(earlier, WriteName::Once("charge"), result);
         services.restore(&[write]).unwrap();
+        let life = AttemptLife::endless();
         for superstep in 1_u64..=3 {
             let task = TaskRef {
                 id: TaskId::of(&[&superstep.to_le_bytes()]),
@@ -121,6 +133,7 @@ mod tests {
                 index: None,
                 attempt: 1,
                 superstep,
+                life: &life,
             };
             let charged = services.once(&task, "charge", async { Ok::<_, BoxError>(superstep) });
             assert_eq!(charged.await.unwrap(), superstep);

@@ -3,6 +3,7 @@
 
 mod barrier;
 mod effects;
+mod effects_in_flight;
 pub(crate) mod question;
 mod records;
 mod services;
@@ -12,5 +13,5 @@ mod used_names;
 
 pub(crate) use self::services::{DriverRequest, TaskServices};
 pub(crate) use self::stored_mark::StoredMark;
-pub(crate) use self::task_ref::TaskRef;
+pub(crate) use self::task_ref::{TaskRef, outlived};
 pub(crate) use self::used_names::{NAME_OF_EFFECT, UsedNames, check_name, used_twice};

@@ -1,5 +1,6 @@
 //! Records of a task: results of effects, and writes in case it does not finish.
 
+use std::pin::pin;
 use std::sync::atomic::Ordering;
 
 use serde_core::{Serialize, de::DeserializeOwned};
@@ -12,29 +13,25 @@ use crate::outcome::ThreadError;
 use petalflow_store::codec::{decode, encode};
 
 impl TaskServices {
-    /// Stores a record of a task. Ends the run if that is not possible.
+    /// Stores a record of a task.
     pub(super) async fn store_record(
         &self,
         task: &TaskRef<'_>,
         name: WriteName<'_>,
         bytes: Vec<u8>,
-    ) {
+    ) -> Result<(), ThreadError> {
         let write = StoredWrite::new(task.id, name, bytes.clone());
         let origin = self.origin(task.superstep);
-        let recorded = self
-            .storage
+        self.storage
             .write(self.namespace.as_str(), origin, vec![write])
-            .await;
-        if let Err(error) = recorded {
-            let error = ThreadError::from(error);
-            match self.abort(error.to_string(), error.into()).await {}
-        }
+            .await?;
         let mut inner = self.lock();
         match name {
             WriteName::Unfinished(key) => inner.unfinished.insert((task.id, key.into()), bytes),
             WriteName::Once(name) => inner.effects.insert((task.id, name.into()), bytes),
             _ => None,
         };
+        Ok(())
     }
 
     /// Stores a write to a key in case the task does not finish, in place of an earlier one.
@@ -44,13 +41,18 @@ impl TaskServices {
         key: &str,
         value: &T,
     ) -> Result<(), BoxError> {
+        const METHOD: &str = "record_unfinished";
+        task.check_alive(METHOD)?;
         let mut bytes = Vec::new();
         encode(&[(false, value)], &mut bytes)?;
-        self.barrier_stored(task.superstep).await;
+        let stored = pin!(self.barrier_stored(task.superstep));
+        task.while_alive(METHOD, stored).await?;
         self.has_records.store(true, Ordering::Release);
-        self.store_record(task, WriteName::Unfinished(key), bytes)
-            .await;
-        Ok(())
+        let name = WriteName::Unfinished(key);
+        match self.store_record(task, name, bytes).await {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.abort(task, METHOD, error.into()).await),
+        }
     }
 
     /// The write to a key that an earlier run of the task has recorded. `None` if it has another type.

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use super::question::{Answers, WaitingQuestion};
+use super::effects_in_flight::EffectsInFlight;
+use super::question::{AnswerBook, LiveQuestions, ParentTask, TaskQuestions};
 use super::{StoredMark, TaskRef, check_name, used_twice};
 use crate::checkpoint::{Durability, Retention, StoredWrite, ThreadStorage, WriteName};
 use crate::error::BoxError;
@@ -19,9 +20,13 @@ pub(crate) struct TaskServices {
     /// Which checkpoints of the flow remain. That of its sub-flows is the same.
     pub(crate) retention: Retention,
     pub(super) namespace: Namespace,
+    /// For a sub-flow: the task that runs it.
+    pub(crate) parent: Option<ParentTask>,
     /// The origin of a frontier, minus the number of supersteps before it.
     offset: u64,
-    pub(crate) answers: Arc<Answers>,
+    pub(crate) answers: Arc<AnswerBook>,
+    /// For the outermost flow: what callers of this process may answer.
+    pub(crate) live: Option<Arc<LiveQuestions>>,
     pub(super) stored: StoredMark,
     /// Whether any task has asked. Most runs ask nothing, and then the lock is not taken.
     pub(super) asked: AtomicBool,
@@ -37,6 +42,10 @@ pub(crate) struct TaskServices {
 pub(crate) enum DriverRequest {
     /// Write the barrier that the superstep began from to the store.
     Flush,
+    /// Store the questions that were asked, and tell them.
+    Tell,
+    /// Record the answers that the run was given.
+    Answers,
     /// End the run, because the thread cannot be written to: the problem and its source. Boxed, because it is rare.
     Abort(Box<(String, BoxError)>),
 }
@@ -52,12 +61,16 @@ pub(super) struct Inner {
     /// The names that each attempt has used: names must not repeat.
     pub(super) used_names: HashSet<(TaskId, u32, String)>,
     /// The questions without an answer, by the task that waits.
-    pub(super) questions: HashMap<TaskId, Vec<WaitingQuestion>>,
+    pub(super) questions: HashMap<TaskId, TaskQuestions>,
     /// Wakes the future that runs a task.
     pub(super) tasks: HashMap<TaskId, Waker>,
-    request: Option<DriverRequest>,
+    requests: Requests,
+    /// The tasks that have got an answer, or whose sub-flows have.
+    pub(super) answered: HashSet<TaskId>,
+    /// The effects of `once` that have not ended.
+    pub(super) in_flight: EffectsInFlight,
     /// Wakes the driver.
-    driver: Option<Waker>,
+    pub(super) driver: Option<Waker>,
     /// Wakes the tasks that wait for the barrier.
     pub(super) flushing: Vec<Waker>,
 }
@@ -66,11 +79,15 @@ impl TaskServices {
     /// Returns the next request to the driver.
     pub(crate) fn poll_request(&self, cx: &mut Context<'_>) -> Poll<DriverRequest> {
         let mut inner = self.lock();
-        if let Some(request) = inner.request.take() {
+        if let Some(request) = inner.requests.take() {
             return Poll::Ready(request);
         }
         inner.driver = Some(cx.waker().clone());
-        Poll::Pending
+        drop(inner);
+        match &self.live {
+            Some(live) => live.poll_given(cx).map(|()| DriverRequest::Answers),
+            None => Poll::Pending,
+        }
     }
 
     /// The origin of the frontier that a superstep runs: the number of the barrier at which it was planned. Task ids contain
@@ -84,7 +101,7 @@ impl TaskServices {
         (durability, retention): (Durability, Retention),
         namespace: Namespace,
         offset: u64,
-        answers: Arc<Answers>,
+        answers: Arc<AnswerBook>,
         stored: StoredMark,
     ) -> Self {
         TaskServices {
@@ -92,8 +109,10 @@ impl TaskServices {
             durability,
             retention,
             namespace,
+            parent: None,
             offset,
             answers,
+            live: None,
             stored,
             asked: AtomicBool::new(false),
             held: AtomicBool::new(false),
@@ -136,6 +155,7 @@ impl TaskServices {
             inner.unfinished.clear();
             inner.asked_before.clear();
             inner.used_names.clear();
+            inner.answered.clear();
         }
     }
 
@@ -162,12 +182,40 @@ impl TaskServices {
     }
 }
 
+/// What tasks have requested and the driver has not served.
+#[derive(Default)]
+struct Requests {
+    abort: Option<Box<(String, BoxError)>>,
+    flush: bool,
+    tell: bool,
+}
+
+impl Requests {
+    fn add(&mut self, request: DriverRequest) {
+        match request {
+            DriverRequest::Abort(problem) => self.abort = Some(problem),
+            DriverRequest::Flush => self.flush = true,
+            DriverRequest::Tell => self.tell = true,
+            // Callers give them, not tasks.
+            DriverRequest::Answers => {}
+        }
+    }
+
+    /// The next one. That which ends the run comes first.
+    fn take(&mut self) -> Option<DriverRequest> {
+        if let Some(problem) = self.abort.take() {
+            return Some(DriverRequest::Abort(problem));
+        }
+        if std::mem::take(&mut self.flush) {
+            return Some(DriverRequest::Flush);
+        }
+        std::mem::take(&mut self.tell).then_some(DriverRequest::Tell)
+    }
+}
+
 impl Inner {
     pub(super) fn request(&mut self, request: DriverRequest) {
-        // Nothing replaces the request to end the run.
-        if !matches!(self.request, Some(DriverRequest::Abort(..))) {
-            self.request = Some(request);
-        }
+        self.requests.add(request);
         if let Some(driver) = self.driver.take() {
             driver.wake();
         }

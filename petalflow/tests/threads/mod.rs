@@ -2,15 +2,18 @@
 
 mod bulk;
 mod busy;
+mod effects_in_flight;
 mod event_log;
 mod faults;
 mod held;
 mod json;
+mod live_answers;
 mod recovered;
 mod responses;
 mod retention;
 mod status;
 mod stored;
+mod subflow_attempts;
 
 use petalflow::checkpoint::{InMemoryStore, ThreadInfo, ThreadQuery};
 use petalflow::interrupt::Ask;

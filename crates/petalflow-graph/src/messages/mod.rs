@@ -36,8 +36,9 @@ pub use routes::{
 #[cfg(feature = "analysis")]
 pub use settings::{
     catches_itself, caught_by_no_node, caught_twice, id_takes_text, interrupted_twice,
-    keep_beside_in, keep_takes_thread, keeps_nothing, remote_takes_text, repeated_option,
-    route_listed_twice, routes_listed_twice, routes_not_listed, routes_of_type, unknown_option,
+    keep_beside_in, keep_takes_thread, keeps_nothing, kept_and_cached, kept_for_items,
+    remote_takes_text, repeated_option, route_listed_twice, routes_listed_twice, routes_not_listed,
+    routes_of_type, unknown_option,
 };
 
 /// The line with its code, for users.
@@ -128,6 +129,8 @@ mod tests {
             id_takes_text().to_string(),
             remote_takes_text().to_string(),
             keeps_nothing("a"),
+            kept_and_cached("a"),
+            kept_for_items("a"),
             stored_twice("a", "b", "c"),
             interrupted_twice("before", "a"),
             caught_by_no_node("END"),

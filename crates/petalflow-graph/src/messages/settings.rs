@@ -46,6 +46,20 @@ pub fn keeps_nothing(node: &str) -> String {
     format!("`keep` names `{node}`, which is not a sub-flow and has no state of its own; remove it")
 }
 
+/// PF028, for `keep` on a sub-flow that takes an item.
+pub fn kept_for_items(node: &str) -> String {
+    format!(
+        "sub-flow `{node}` takes an item, so it cannot keep its state: the state would belong to the position of the item, and the next item there would get it; remove `keep: thread`, and store what belongs to an item in the state of this flow"
+    )
+}
+
+/// PF028, for `keep` on a sub-flow whose results are cached.
+pub fn kept_and_cached(node: &str) -> String {
+    format!(
+        "sub-flow `{node}` keeps its state, so its results cannot be cached: another thread would get the result of this one; remove `keep: thread` or `cache`"
+    )
+}
+
 /// PF026: a failure leads to START or END.
 pub fn caught_by_no_node(to: &str) -> String {
     format!(

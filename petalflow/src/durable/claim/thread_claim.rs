@@ -6,16 +6,20 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::answered::check_unanswered;
 use super::live_runs::LiveRun;
 use crate::cancel_token::RunToken;
 use crate::checkpoint::{Claim, Moment, OnBusy, RunClaim, Store, ThreadStorage};
+use crate::exec::BeginBarrier;
+use crate::interrupt::AnyResume;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
-use crate::task_services::question::answer::AnswerTarget;
+use crate::question::AnswerError;
+use crate::task_services::question::LiveQuestions;
+use crate::task_services::question::answer::{AnswerTarget, Waiting};
 
 /// How long to wait before a claim is tried again, at first and at most.
 const WAITS: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(200));
@@ -44,12 +48,19 @@ pub(crate) struct ClaimedRun {
     /// open and when it has ended.
     is_open: watch::Sender<bool>,
     live: LiveRun,
+    /// What the run waits for while it goes on.
+    questions: Arc<LiveQuestions>,
 }
 
 impl ClaimedRun {
     /// The run has stored what it begins with.
     pub(in crate::durable) fn set_open(&self) {
         self.is_open.send_replace(true);
+    }
+
+    /// What the run waits for while it goes on, for those who answer.
+    pub(in crate::durable) fn questions(&self) -> Arc<LiveQuestions> {
+        Arc::clone(&self.questions)
     }
 
     /// The run, for those who follow its events.
@@ -82,17 +93,53 @@ pub(crate) fn new_owner() -> String {
     format!("{first:016x}{second:016x}")
 }
 
+/// A caller that answers what the thread waits for.
+pub(crate) struct Answering<'a> {
+    pub(crate) plan: &'a ExecutionPlan,
+    pub(crate) targets: &'a [AnswerTarget],
+    pub(crate) resume: &'a mut AnyResume,
+    /// Passed when the answers are stored.
+    pub(crate) begin_barrier: Option<&'a BeginBarrier>,
+}
+
+impl Answering<'_> {
+    /// Gives the answers to a run in progress, if it waits for all of them. Otherwise the caller still has them.
+    fn give(
+        &mut self,
+        questions: &LiveQuestions,
+    ) -> Result<Option<oneshot::Receiver<()>>, AnswerError> {
+        if !self.resume.only_answers() {
+            return Ok(None);
+        }
+        let resume = &mut *self.resume;
+        questions.give(self.targets, |open: &Waiting| {
+            let open = open.iter().map(|(_, interrupt)| interrupt);
+            *resume = std::mem::take(resume).with_responses(open)?;
+            // A response may be a decision.
+            Ok(resume.only_answers().then(|| resume.answers.clone()))
+        })
+    }
+
+    /// The run has stored the answers.
+    async fn are_stored(&mut self) {
+        self.resume.answers.clear();
+        if let Some(begin_barrier) = self.begin_barrier {
+            begin_barrier.pass().await;
+        }
+    }
+}
+
 impl ThreadClaim {
     /// Claims the thread for an owner. `on_busy` decides what happens if another run has it. From now on, another run can cancel this one.
     ///
-    /// If the run answers what the thread waits for, the run that has the thread may be that of another caller with an answer.
-    /// Then this waits until that answer is stored, so that the error can state it.
+    /// If the run answers what the thread waits for, a run of this process that has the thread gets the answers, if it waits for
+    /// them while other tasks run. Otherwise it may be that of another caller with an answer. Then this waits until that answer is stored, so that the error can state it.
     pub(crate) async fn acquire(
         owner: String,
         storage: &ThreadStorage,
-        on_busy: OnBusy,
+        mut on_busy: OnBusy,
         cancel: &mut Option<RunToken>,
-        answers: Option<(&ExecutionPlan, &[AnswerTarget])>,
+        mut answers: Option<Answering<'_>>,
     ) -> Result<Self, ThreadError> {
         let ThreadStorage { store, thread, .. } = storage;
         let busy = || ThreadError::Busy {
@@ -118,13 +165,26 @@ impl ThreadClaim {
             let known = runs().get(&(Arc::clone(thread), other)).cloned();
             // Made before the run can change, so that the change is not missed.
             let known = known.map(|run| (run.is_open.subscribe(), run));
+            if let Some(answering) = &mut answers
+                && let Some((_, run)) = &known
+                && let Some(stored) = answering.give(&run.questions)?
+                && stored.await.is_ok()
+            {
+                answering.are_stored().await;
+                // The caller gets how the thread goes on after the run that has the answers.
+                (answers, on_busy) = (None, OnBusy::Queue);
+                continue;
+            }
             let mut may_answer = false;
-            if let Some((plan, targets)) = answers {
+            if let Some(Answering { plan, targets, .. }) = &answers {
                 // Read first: an open run has stored its answers.
                 may_answer = match &known {
                     Some((_, run)) => !*run.is_open.borrow(),
                     None => wait < ANSWER_IS_STORED,
                 };
+                // Its last task has ended, and it stores that it waits.
+                let told = |(_, run): &(_, ClaimedRun)| run.questions.has_told(targets);
+                may_answer |= known.as_ref().is_some_and(told);
                 check_unanswered(storage, plan, targets).await?;
             }
             match on_busy {
@@ -162,6 +222,7 @@ impl ThreadClaim {
             cancel: token,
             is_open: watch::Sender::new(false),
             live: LiveRun::register(store, thread),
+            questions: Arc::default(),
         };
         runs().insert(claimed.key(), run);
         Ok(claimed)

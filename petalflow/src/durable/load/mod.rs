@@ -1,6 +1,7 @@
 //! Reads checkpoints: the newest one, and the state by replaying changes on a snapshot.
 
 pub(super) mod checkpoint;
+pub(super) mod ended_call;
 pub(super) mod merged;
 pub(super) mod replay;
 #[cfg(feature = "engine")]

@@ -242,6 +242,9 @@ pub(crate) async fn edit(
     for edits in supersteps {
         checked.push(check(&plan, edits)?);
     }
+    if let Some(first) = checked.first() {
+        check_items(&plan, first, &restored.frontier)?;
+    }
     let mut editor = Editor {
         plan: &plan,
         writer,
@@ -385,6 +388,28 @@ fn check(plan: &ExecutionPlan, edits: Vec<AnyEdit>) -> Result<Vec<Checked>, Thre
     }
     checked.sort_by_key(|edit| edit.node);
     Ok(checked)
+}
+
+/// Fails if an edit names a node that is to run for items: the edit is one result, and would replace those of all items that have
+/// finished, and the questions of the others.
+fn check_items(
+    plan: &ExecutionPlan,
+    edits: &[Checked],
+    frontier: &[Task],
+) -> Result<(), ThreadError> {
+    let named = edits.iter().filter_map(|edit| edit.node);
+    let runs_for_items = |node: &NodeIdx| {
+        frontier
+            .iter()
+            .any(|task| task.node == *node && task.send.is_some())
+    };
+    let Some(node) = named.into_iter().find(runs_for_items) else {
+        return Ok(());
+    };
+    let name = plan.name(node);
+    Err(ThreadError::Request(format!(
+        "node `{name}` runs for items, and an edit by it would replace the results of all of them, and what they wait for: resume the thread, answer what its items ask, or edit by the node that sends the items"
+    )))
 }
 
 /// When the first of the questions expires.

@@ -1,15 +1,18 @@
 //! Opens a thread: loads its newest checkpoint and applies an input or a resume to it.
 
+use std::sync::Arc;
+
 use super::opener::{OpenedThread, ThreadOpener};
 use super::thread_start::{Command, Nested, ThreadStart};
-use crate::checkpoint::{AnswerEntry, Header, Outline, StoredWrite, WriteName};
+use crate::checkpoint::{Header, Outline, StoredWrite, WriteName};
 use crate::clock::now_ms;
 use crate::durable::load::checkpoint::{LoadedCheckpoint, load_checkpoint, waiting};
+use crate::durable::load::ended_call::{back_to_ended_call, is_end_of_call};
 use crate::durable::record::fingerprint::{Fingerprint, codec_of};
 use crate::durable::record::seq::Origin;
 use crate::durable::results::task_results::load_writes_of;
 use crate::durable::write::checkpoint_writer::CheckpointWriter;
-use crate::erased::{EffectsBox, InputBox};
+use crate::erased::{EffectsBox, InputBox, begin_turn};
 use crate::flow::AnyFlow;
 use crate::ids::TaskId;
 use crate::interrupt::AnyResume;
@@ -60,7 +63,7 @@ pub(in crate::durable) async fn open(
         writer.set_lost(head.lost);
     }
     if let Some(nested) = &nested {
-        writer.set_owner(nested.owner);
+        writer.set_owner(nested.owner.id);
     }
     let mut opener = ThreadOpener {
         plan,
@@ -70,15 +73,12 @@ pub(in crate::durable) async fn open(
     };
     match (command, head) {
         (Command::Input(input), None) => {
-            let Some(Nested {
-                answers, parent, ..
-            }) = nested
-            else {
+            let Some(nested) = nested else {
                 return opener.begin(input).await;
             };
-            opener.writer.set_parent_barrier(parent);
+            opener.writer.set_parent_barrier(nested.barrier());
             let mut opened = opener.begin(input).await?;
-            opened.services.answers = answers;
+            opened.nest_in(nested.owner);
             Ok(opened)
         }
         (Command::Input(input), Some(head)) => match nested {
@@ -86,7 +86,7 @@ pub(in crate::durable) async fn open(
                 if !discard_pending {
                     opener.check_nothing_waits(&head)?;
                 }
-                opener.begin_turn(head, input).await
+                opener.begin_turn(head, None, input).await
             }
             Some(nested) => opener.open_nested(head, input, nested).await,
         },
@@ -108,41 +108,74 @@ impl ThreadOpener<'_> {
         self.start(1, state, written).await
     }
 
-    /// Opens a sub-flow that has run before. It resumes if it runs for the same task as before. Otherwise it begins a turn if it
-    /// retains its state, and begins without an earlier state if it does not.
+    /// Opens a sub-flow that has run before. It resumes if it runs for the same task as before, unless that is tried again.
+    /// Otherwise it begins a turn if it retains its state, and begins without an earlier state if it does not.
     async fn open_nested(
         mut self,
         mut head: LoadedCheckpoint,
         input: InputBox,
         nested: Nested,
     ) -> Result<OpenedThread, ThreadError> {
+        self.writer.set_parent_barrier(nested.barrier());
         let Nested {
             owner,
-            answers,
             retains_state,
-            parent,
+            is_retry,
+            ..
         } = nested;
-        self.writer.set_parent_barrier(parent);
-        let mut opened = if head.record.header.owner == Some(owner.to_bytes()) {
+        let answers = Arc::clone(&owner.services.answers);
+        let is_of_task = head.record.header.owner == Some(owner.id.to_bytes());
+        let mut opened = if is_of_task && !is_retry {
             // The outermost flow also stores the decisions for its sub-flows.
-            let decided = answers.iter().map(|(id, (name, bytes))| AnswerEntry {
-                id: id.to_bytes(),
-                name: name.clone(),
-                bytes: bytes.clone(),
-            });
-            head.record.header.answers.extend(decided);
+            head.record.header.answers.extend(answers.entries());
             self.resume(head, AnyResume::default(), false).await?
-        } else if retains_state && head.record.header.turn > 0 {
-            self.begin_turn(head, input).await?
         } else {
             let origin = Origin::new(head.record.header.origin);
-            self.writer.set_oldest_results(origin);
-            self.begin(input).await?
+            let last = if retains_state {
+                self.ended_call(head, owner.id).await?
+            } else {
+                None
+            };
+            if let Some((ended, failed)) = last {
+                self.begin_turn(ended, failed, input).await?
+            } else {
+                self.writer.set_oldest_results(origin);
+                self.begin(input).await?
+            }
         };
-        let answered = |interrupt: &Interrupt| answers.contains_key(&interrupt.id);
-        opened.waiting.retain(|interrupt| !answered(interrupt));
-        opened.services.answers = answers;
+        opened
+            .waiting
+            .retain(|interrupt| !answers.has(interrupt.id));
+        opened.nest_in(owner);
         Ok(opened)
+    }
+
+    /// The checkpoint at which the last call of the sub-flow by another task has ended, and the newest one if that is of a call
+    /// that has not ended. A call that fails leaves nothing, except for what it has recorded for this case.
+    async fn ended_call(
+        &mut self,
+        head: LoadedCheckpoint,
+        owner: TaskId,
+    ) -> Result<Option<(LoadedCheckpoint, Option<LoadedCheckpoint>)>, ThreadError> {
+        let header = &head.record.header;
+        if is_end_of_call(header) && header.owner != Some(owner.to_bytes()) {
+            // A fork from before the first call has left a checkpoint without a turn.
+            return Ok((header.turn > 0).then_some((head, None)));
+        }
+        let (storage, namespace) = (self.writer.storage(), self.namespace.as_str());
+        let ended = back_to_ended_call(storage, namespace, Some(owner)).await?;
+        let Some(ended) = ended.as_ref().and_then(|newer| newer.last()) else {
+            return Ok(None);
+        };
+        let (codec, program) = (self.writer.codec(), self.writer.fingerprint());
+        let seq = Some(ended.seq);
+        let ended = load_checkpoint(storage, namespace, seq, codec, program).await?;
+        let Some(ended) = ended.filter(|ended| ended.record.header.turn > 0) else {
+            return Ok(None);
+        };
+        self.writer.set_previous_outline(ended.outline.clone());
+        self.writer.set_lost(ended.lost);
+        Ok(Some((ended, Some(head))))
     }
 
     /// Refuses an input while the thread waits for an answer that a person can still give.
@@ -214,10 +247,12 @@ impl ThreadOpener<'_> {
         recorded
     }
 
-    /// Begins a new turn: the state remains, except for the keys that last one turn.
+    /// Begins a new turn: the state remains, except for the keys that last one turn. `failed` is a later checkpoint, of a turn
+    /// that is not continued and of which the state has nothing.
     async fn begin_turn(
         mut self,
         head: LoadedCheckpoint,
+        failed: Option<LoadedCheckpoint>,
         input: InputBox,
     ) -> Result<OpenedThread, ThreadError> {
         let LoadedCheckpoint {
@@ -232,18 +267,22 @@ impl ThreadOpener<'_> {
         } = head;
         self.writer.follow(position, &record.header);
         let ty = self.writer.codec().ty;
-        let mut ephemeral = ty.ephemeral;
-        if !record.header.frontier.is_empty() {
+        let kept = if record.header.frontier.is_empty() {
+            KeySet::NONE
+        } else {
             // The tasks that were to read these values have not finished.
-            ephemeral = ephemeral.minus(KeyMeta::set(ty.keys, KeyFlag::Recover));
-        }
-        let turn = KeyMeta::set(ty.keys, KeyFlag::Turn).union(ephemeral);
-        let assigned = KeyMeta::set(ty.keys, KeyFlag::Assigned);
-        state.reset(turn);
-        written = written.minus(turn).union(assigned);
+            KeyMeta::set(ty.keys, KeyFlag::Recover)
+        };
+        let reset = begin_turn(&mut *state, &mut written, kept);
         // The new turn begins without what the last one has lost.
-        self.writer.mark_changed(turn.union(lost));
-        for recovered in self.recovered(&record.header, &outline, &writes)? {
+        self.writer.mark_changed(reset.union(lost));
+        let recovered = match &failed {
+            Some(failed) => {
+                self.recovered(&failed.record.header, &failed.outline, &failed.writes)?
+            }
+            None => self.recovered(&record.header, &outline, &writes)?,
+        };
+        for recovered in recovered {
             self.write(&mut *state, &mut written, recovered)?;
         }
         self.write(&mut *state, &mut written, (ty.input)(input))?;

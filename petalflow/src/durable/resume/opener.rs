@@ -11,11 +11,11 @@ use crate::exec::{Committed, FinishedTask, LostKeys};
 use crate::ids::{Namespace, TaskId};
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
-use crate::question::{Interrupt, InterruptId};
+use crate::question::Interrupt;
 use crate::state::KeySet;
 use crate::superstep::{Planner, Task};
 use crate::task_services::TaskServices;
-use crate::task_services::question::Answers;
+use crate::task_services::question::{AnswerBook, ParentTask};
 
 /// A thread that is ready to run.
 pub(in crate::durable) struct OpenedThread {
@@ -35,6 +35,14 @@ pub(in crate::durable) struct OpenedThread {
     pub(in crate::durable) rejected: Option<DecisionRecord>,
     /// The keys whose values were not stored.
     pub(in crate::durable) lost: LostKeys,
+}
+
+impl OpenedThread {
+    /// The flow is the sub-flow of this task, and has the answers of its run.
+    pub(in crate::durable) fn nest_in(&mut self, parent: ParentTask) {
+        self.services.answers = Arc::clone(&parent.services.answers);
+        self.services.parent = Some(parent);
+    }
 }
 
 /// A thread while it is opened.
@@ -126,14 +134,7 @@ impl ThreadOpener<'_> {
             writer,
             namespace,
         } = self;
-        let answers: Answers = writer
-            .answers()
-            .iter()
-            .map(|answer| {
-                let answered = (answer.name.clone(), answer.bytes.clone());
-                (InterruptId::from_bytes(answer.id), answered)
-            })
-            .collect();
+        let answers = AnswerBook::of(writer.answers());
         let mut services = TaskServices::new(
             writer.storage().clone(),
             (writer.durability(), writer.retention()),

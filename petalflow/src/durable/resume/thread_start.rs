@@ -8,9 +8,9 @@ use crate::durable::write::checkpoint_writer::ParentBarrier;
 use crate::erased::InputBox;
 use crate::event::LogSettings;
 use crate::exec::BeginBarrier;
-use crate::ids::{Namespace, TaskId};
+use crate::ids::Namespace;
 use crate::interrupt::{AnyResume, Response};
-use crate::task_services::question::Answers;
+use crate::task_services::question::ParentTask;
 use crate::task_services::question::answer::AnswerTarget;
 
 /// What a run does to a thread.
@@ -63,10 +63,21 @@ pub(crate) struct ThreadStart {
 
 /// The task of the parent flow for which a sub-flow runs.
 pub(crate) struct Nested {
-    pub(crate) owner: TaskId,
-    pub(crate) answers: Arc<Answers>,
+    pub(crate) owner: ParentTask,
     /// The superstep of that task.
-    pub(crate) parent: ParentBarrier,
+    pub(crate) superstep: u64,
     /// Whether the flow retains its state from one call to the next.
     pub(crate) retains_state: bool,
+    /// Whether this is a retry: an earlier attempt of the task is not continued.
+    pub(crate) is_retry: bool,
+}
+
+impl Nested {
+    /// The barrier of the parent flow, which must be in the store before anything of the sub-flow is.
+    pub(in crate::durable) fn barrier(&self) -> ParentBarrier {
+        ParentBarrier {
+            services: Arc::clone(&self.owner.services),
+            superstep: self.superstep,
+        }
+    }
 }

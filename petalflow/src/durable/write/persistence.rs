@@ -1,13 +1,13 @@
 //! The persistence of a run on a thread: what the driver reports, as checkpoints and task results.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use petalflow_graph::NodeIdx;
 
 use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use super::event_log::EventLog;
-use crate::checkpoint::{DecisionKind, StoreError};
+use crate::checkpoint::{AnswerEntry, DecisionKind, StoreError};
 use crate::durable::load::checkpoint::interrupt_at;
 use crate::durable::record::seq::CheckpointSeq;
 use crate::erased::AnyEffects;
@@ -19,7 +19,7 @@ use crate::future::BoxFuture;
 use crate::ids::TaskId;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
-use crate::question::{Interrupt, InterruptKind};
+use crate::question::{Interrupt, InterruptId, InterruptKind};
 use crate::state::KeySet;
 use crate::superstep::Task;
 use crate::task_services::TaskServices;
@@ -36,6 +36,8 @@ pub(in crate::durable) struct ThreadPersistence {
     /// The keys whose values were not stored, until they are written again.
     lost: LostKeys,
     log: Option<Arc<EventLog>>,
+    /// The questions of the superstep that were told while other tasks ran.
+    told: HashSet<InterruptId>,
 }
 
 impl ThreadPersistence {
@@ -53,6 +55,15 @@ impl ThreadPersistence {
             interrupt_points: Vec::new(),
             lost,
             log,
+            told: HashSet::new(),
+        }
+    }
+
+    /// Lets callers of this process answer these questions while the run goes on.
+    fn set_open(&self, questions: Vec<WaitingQuestion>) {
+        if let Some(live) = &self.services.live {
+            let open = questions.into_iter();
+            live.set_open(open.map(|open| (open.task, open.interrupt)).collect());
         }
     }
 
@@ -108,8 +119,8 @@ impl Persistence for ThreadPersistence {
 
     fn interrupt_decision(&self, plan: &ExecutionPlan, node: NodeIdx) -> Option<InterruptDecision> {
         let (_, interrupt) = self.interrupt_at(plan.stored_name(node), InterruptKind::Before);
-        let (decision, _) = self.services.answers.get(&interrupt.id)?;
-        Some(match DecisionKind::named(decision) {
+        let (decision, _) = self.services.answers.get(interrupt.id)?;
+        Some(match DecisionKind::named(&decision) {
             Some(DecisionKind::Skipped) => InterruptDecision::Skip,
             _ => InterruptDecision::Continue,
         })
@@ -162,6 +173,57 @@ impl Persistence for ThreadPersistence {
         })
     }
 
+    fn questions_asked<'a>(
+        &'a mut self,
+        committed: Committed<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Interrupt>, ThreadError>> {
+        Box::pin(async move {
+            self.flush(committed).await?;
+            let mut questions = self.interrupt_points.clone();
+            questions.extend(self.services.open_questions());
+            number_questions(&mut questions);
+            let ids = |question: &WaitingQuestion| question.interrupt.id;
+            let new: Vec<Interrupt> = questions
+                .iter()
+                .filter(|question| !self.told.contains(&ids(question)))
+                .map(|question| question.interrupt.clone())
+                .collect();
+            if new.is_empty() {
+                return Ok(new);
+            }
+            // Those that were told before have another position now.
+            self.writer.write_questions(Vec::new(), &questions).await?;
+            self.told.extend(questions.iter().map(ids));
+            if let Some(parent) = &self.services.parent {
+                parent.announce(&new);
+            }
+            self.set_open(questions);
+            Ok(new)
+        })
+    }
+
+    fn answers_given<'a>(
+        &'a mut self,
+        committed: Committed<'a>,
+    ) -> BoxFuture<'a, Result<(), ThreadError>> {
+        Box::pin(async move {
+            let given = self.services.live.as_ref().map(|live| live.take_given());
+            let given = given.unwrap_or_default();
+            let entries: Vec<AnswerEntry> = given
+                .iter()
+                .flat_map(|given| given.entries.iter().cloned())
+                .collect();
+            let stored = self.writer.save_answers(entries.iter().cloned(), committed);
+            stored.await?;
+            self.services.answers.add(&entries);
+            for given in given {
+                // The caller may have gone.
+                let _ = given.stored.send(());
+            }
+            Ok(())
+        })
+    }
+
     fn is_idle(&self) -> bool {
         !self.writer.has_write_in_flight()
             && !self.services.has_questions()
@@ -209,6 +271,10 @@ impl Persistence for ThreadPersistence {
 
     fn barrier_reached(&mut self, barrier: Barrier<'_>) -> Result<bool, ThreadError> {
         self.services.forget_tasks();
+        if !self.told.is_empty() {
+            self.told.clear();
+            self.set_open(Vec::new());
+        }
         let waits = !barrier.interrupt_points.is_empty();
         self.writer.set_interrupt_points(barrier.interrupt_points);
         let due = self.writer.advance(&PlannedFrontier {

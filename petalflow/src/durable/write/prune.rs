@@ -6,6 +6,7 @@ use crate::checkpoint::{
     Retention, StoreChange, StoreError, StoredCheckpoint, ThreadInfo, ThreadStatus, ThreadStorage,
 };
 use crate::clock::now_ms;
+use crate::durable::load::ended_call::{back_to_ended_call, is_end_of_call};
 use crate::durable::load::merged::{encode, merged};
 use crate::outcome::ThreadError;
 
@@ -33,7 +34,8 @@ pub(crate) enum NewBase {
 
 /// Removes the checkpoints that need not be retained.
 ///
-/// What a run in progress needs is newer than what is removed here.
+/// What a run in progress needs is newer than what is removed here. Of a sub-flow that retains its state, also the checkpoint
+/// before a call that has not ended remains: if the call fails, the next one begins with that state.
 pub(crate) async fn prune(
     storage: &ThreadStorage,
     retention: Retention,
@@ -44,11 +46,12 @@ pub(crate) async fn prune(
         return Ok(pruned);
     }
     for namespace in storage.flows().await? {
-        let Some(window) = Window::read(storage, &namespace, retention).await? else {
+        let Some(mut window) = Window::read(storage, &namespace, retention).await? else {
             continue;
         };
+        let has_call = window.include_ended_call(storage, &namespace).await?;
         let mut needed = window.oldest.base;
-        if window.newest.seq.saturating_sub(needed) > window.longest_chain() {
+        if !has_call && window.newest.seq.saturating_sub(needed) > window.longest_chain() {
             if let Some(base) = window.oldest_base {
                 needed = base;
             } else if new_base == NewBase::Allowed {
@@ -113,6 +116,32 @@ impl Window {
                 window.oldest = checkpoint;
             }
         }
+    }
+
+    /// Extends the window of a sub-flow that retains its state back to the state before a call that has not ended. Returns whether
+    /// there is such a call.
+    async fn include_ended_call(
+        &mut self,
+        storage: &ThreadStorage,
+        namespace: &str,
+    ) -> Result<bool, StoreError> {
+        if namespace.is_empty() {
+            return Ok(false);
+        }
+        let newest = std::slice::from_ref(&self.newest);
+        let record = storage.records(namespace, newest).await?.pop();
+        // Only a flow that retains its state has more than one turn.
+        if record.is_none_or(|record| record.header.turn <= 1 || is_end_of_call(&record.header)) {
+            return Ok(false);
+        }
+        let Some(mut newer) = back_to_ended_call(storage, namespace, None).await? else {
+            return Ok(false);
+        };
+        if let Some(ended) = newer.pop().filter(|ended| ended.seq < self.oldest.seq) {
+            self.count = newer.len() as u64 + 1;
+            self.oldest = ended;
+        }
+        Ok(true)
     }
 
     /// The oldest number beside which the checkpoints from `needed` on need writes.

@@ -9,7 +9,7 @@ use crate::checkpoint::document_version::DocumentVersion;
 use crate::erased::AnyEffects;
 use crate::error::{DEFAULT_MAX_DEPTH, NodeError};
 use crate::event::Sink;
-use crate::ids::Namespace;
+use crate::ids::{Namespace, TaskId};
 use crate::middleware::{AnyMiddleware, AnyRunMiddleware};
 use crate::node::{ManagedValues, RunShared};
 
@@ -27,6 +27,10 @@ pub(crate) struct Settings {
     pub(crate) max_depth: u32,
     /// For a sub-flow: the run of its parent.
     pub(crate) parent: Option<Arc<RunShared>>,
+    /// For a sub-flow that retains its state: the task of its parent that calls it.
+    pub(crate) retained_by: Option<TaskId>,
+    /// For a sub-flow: whether its node, or one around it, runs for an item.
+    pub(crate) is_of_item: bool,
     pub(crate) cancel: Option<RunToken>,
     pub(crate) managed: Option<Arc<ManagedValues>>,
     pub(crate) namespace: Namespace,
@@ -64,6 +68,8 @@ impl Default for Settings {
             limit: DEFAULT_LIMIT,
             max_depth: DEFAULT_MAX_DEPTH,
             parent: None,
+            retained_by: None,
+            is_of_item: false,
             cancel: None,
             managed: None,
             namespace: Namespace::ROOT,

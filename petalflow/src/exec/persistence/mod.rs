@@ -4,7 +4,8 @@
 //! order of a superstep:
 //!
 //! 1. [`superstep_begun`](Persistence::superstep_begun): which tasks of the frontier have to run.
-//! 2. [`tasks_finished`](Persistence::tasks_finished), [`flush`](Persistence::flush): while tasks run.
+//! 2. [`tasks_finished`](Persistence::tasks_finished), [`flush`](Persistence::flush),
+//!    [`questions_asked`](Persistence::questions_asked), [`answers_given`](Persistence::answers_given): while tasks run.
 //! 3. [`tasks_ended`](Persistence::tasks_ended): no task runs any more.
 //! 4. [`record_writes`](Persistence::record_writes): the superstep is about to be committed.
 //! 5. [`barrier_reached`](Persistence::barrier_reached), [`write_checkpoint`](Persistence::write_checkpoint): it is committed.
@@ -84,6 +85,22 @@ pub(crate) trait Persistence: Send {
 
     /// Writes the last barrier to the store, because a task needs it there.
     fn flush<'a>(
+        &'a mut self,
+        _committed: Committed<'a>,
+    ) -> BoxFuture<'a, Result<(), ThreadError>> {
+        Box::pin(ready(Ok(())))
+    }
+
+    /// Stores what tasks of the superstep have asked while others run, so that it can be answered. Returns what was not told before.
+    fn questions_asked<'a>(
+        &'a mut self,
+        _committed: Committed<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Interrupt>, ThreadError>> {
+        Box::pin(ready(Ok(Vec::new())))
+    }
+
+    /// Records the answers that the run was given while tasks run.
+    fn answers_given<'a>(
         &'a mut self,
         _committed: Committed<'a>,
     ) -> BoxFuture<'a, Result<(), ThreadError>> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::run_loop::run_from_start;
 use super::stored_run::StoredRun;
 use crate::cancel_token::RunToken;
-use crate::erased::{InputBox, StateBox};
+use crate::erased::{InputBox, StateBox, apply_input, begin_turn};
 use crate::event::AnyEventKind;
 use crate::exec::Settings;
 use crate::exec::control::abort::catch_abort;
@@ -17,6 +17,7 @@ use crate::middleware::{About, AnyRunNext};
 use crate::node::Requirements;
 use crate::outcome::{RunError, RunErrorKind, ThreadError};
 use crate::plan::ExecutionPlan;
+use crate::state::KeySet;
 
 /// A run that has not begun yet.
 pub(crate) struct Start {
@@ -113,13 +114,11 @@ fn run(start: Start) -> BoxFuture<'static, Result<StateBox, RunError>> {
     }
     settings.cancel = settings.cancel.as_ref().map(RunToken::for_run);
     // Made outside of the future: a future stores its captured values in addition to the values made of them.
-    let begun = match (flow.state_type().start)(input) {
+    let begun = match begin_state(&*flow, &settings, input) {
         Ok(begun) => begun,
-        Err(error) => {
-            let error = RunError::of_input(error, flow.name());
-            return Box::pin(std::future::ready(Err(error)));
-        }
+        Err(error) => return Box::pin(std::future::ready(Err(error))),
     };
+    let retained_by = settings.retained_by;
     let mut driver = Driver::new(flow, settings, plan, 0, begun, None);
     Box::pin(async move {
         driver.emit_progress(|| AnyEventKind::RunStarted);
@@ -130,8 +129,39 @@ fn run(start: Start) -> BoxFuture<'static, Result<StateBox, RunError>> {
             let supersteps = pin!(run_from_start(&mut driver));
             catch_abort(supersteps).await
         };
+        if let Some(by) = retained_by
+            && result.is_ok()
+        {
+            let (shared, written) = (&driver.scope.shared, driver.fast_path.written);
+            let states = shared.kept_states();
+            let kept = states.end(&shared.namespace, by, &*driver.state, written);
+            kept.map_err(|error| {
+                let error = ThreadError::Request(error.to_string());
+                RunError::of_thread(error, driver.flow.name())
+            })?;
+        }
         driver.finish(result)
     })
+}
+
+/// The state with which an unstored run begins, and its keys that have a value.
+fn begin_state(
+    flow: &dyn AnyFlow,
+    settings: &Settings,
+    input: InputBox,
+) -> Result<(StateBox, KeySet), RunError> {
+    let kept = match (settings.retained_by, &settings.parent) {
+        (Some(by), Some(parent)) => parent.kept_states().before(&settings.namespace, by),
+        _ => None,
+    };
+    let begun = match kept {
+        Some((mut state, mut written)) => {
+            begin_turn(&mut *state, &mut written, KeySet::NONE);
+            apply_input(&mut *state, &mut written, input).map(|()| (state, written))
+        }
+        None => (flow.state_type().start)(input),
+    };
+    begun.map_err(|error| RunError::of_input(error, flow.name()))
 }
 
 /// The managed values that the nodes need and the run does not have.

@@ -45,6 +45,7 @@ pub(in crate::exec) async fn run_fast_path(
         driver.fast_path.pause_at = driver.pause_at();
         driver.scope.superstep += 1;
         driver.scope.node = node;
+        driver.scope.life.renew();
         let ended = {
             let Driver {
                 flow,

@@ -13,7 +13,7 @@ use crate::exec::Extras;
 use crate::flow::AnyFlow;
 use crate::future::{BoxFuture, caught};
 use crate::middleware::{AnyCall, AnyNext, Innermost};
-use crate::node::{LastActivity, Scope};
+use crate::node::{LastActivity, RouteChoice, Scope};
 use crate::policy::pause;
 
 /// Runs a task until an attempt succeeds or no retry is left. Each attempt begins without writes.
@@ -39,6 +39,7 @@ pub(in crate::exec) async fn run_attempts(
     scope.attempt = 0;
     loop {
         scope.attempt += 1;
+        scope.life.renew();
         effects.clear();
         if let Some(sink) = extras.sink.as_ref().filter(|sink| sink.wants_progress()) {
             sink.send(scope.event(AnyEventKind::NodeStarted));
@@ -48,7 +49,9 @@ pub(in crate::exec) async fn run_attempts(
                 if scope.attempt > 1 {
                     scope.shared.set_retried(scope.task_id(), None);
                 }
-                if let Some(cached) = &cached {
+                if let Some(cached) = &cached
+                    && !was_answered(scope)
+                {
                     cached.save(scope, effects).await;
                 }
                 emit_finished(extras, scope, effects, false);
@@ -71,6 +74,12 @@ pub(in crate::exec) async fn run_attempts(
         emit(Some(extras), scope, || AnyEventKind::Retry { error, wait });
         pause(wait).await;
     }
+}
+
+/// Whether a person has answered a question of the task. Its result is for this thread alone.
+fn was_answered(scope: &Scope) -> bool {
+    let services = scope.shared.services.as_ref();
+    services.is_some_and(|services| services.was_answered(scope.task_id()))
 }
 
 /// The time before the next attempt. `None` if none follows.
@@ -161,7 +170,7 @@ async fn run_layers(
     } else {
         let call = AnyCall {
             state,
-            effects,
+            effects: &mut *effects,
             scope,
         };
         // Called inside the future, so that a panic before the future is made is caught as well.
@@ -170,8 +179,21 @@ async fn run_layers(
                 .run(call)
                 .await
         };
-        caught(pin!(layers)).await
+        caught(pin!(layers)).await?;
+        check_choice(scope, effects)
     }
+}
+
+/// Fails if a node that chooses a route has chosen none: then middleware has not run it, and its path would end here.
+fn check_choice(scope: &Scope, effects: &dyn AnyEffects) -> Result<(), Failure> {
+    if effects.chosen() != RouteChoice::Edges || !scope.shared.plan.chooses(scope.node) {
+        return Ok(());
+    }
+    let problem = format!(
+        "middleware did not run node `{}`, which chooses a route, and chose none: run the node, or choose with `call.effects.choose(..)`",
+        scope.node()
+    );
+    Err(Failure::error(problem.into()))
 }
 
 /// The node itself, as the innermost layer.

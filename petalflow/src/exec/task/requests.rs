@@ -7,15 +7,21 @@ use std::task::Poll;
 use crate::exec::control::abort::Abort;
 use crate::exec::control::watch::{Stop, Watch, poll_watch, watched};
 use crate::exec::persistence::{Committed, Persistence};
+use crate::future::BoxFuture;
+use crate::ids::TaskId;
+use crate::outcome::ThreadError;
+use crate::question::Interrupt;
 use crate::task_services::{DriverRequest, TaskServices};
 
 /// What the driver waited for.
 pub(in crate::exec) enum TaskEvent<T> {
     Ended(T),
     Requested(DriverRequest),
+    /// These tasks have waited, and run again.
+    Answered(Vec<TaskId>),
 }
 
-/// Waits until a task ends, a task requests something, or something stops the run. They are polled in this order, in one
+/// Waits until a task ends, a task requests something, a task that waits has got an answer, or something stops the run. They are polled in this order, in one
 /// future.
 pub(in crate::exec) fn next_event<T>(
     watch: &mut Option<Box<Watch>>,
@@ -29,22 +35,31 @@ pub(in crate::exec) fn next_event<T>(
         if let Some(Poll::Ready(request)) = services.map(|services| services.poll_request(cx)) {
             return Poll::Ready(Ok(TaskEvent::Requested(request)));
         }
+        if let Some(Poll::Ready(tasks)) = services.map(|services| services.poll_answered(cx)) {
+            return Poll::Ready(Ok(TaskEvent::Answered(tasks)));
+        }
         poll_watch(watch, cx).map(Err)
     })
 }
 
-/// Serves the request of a task.
+/// Serves the request of a task. Returns the questions that are to be told.
 pub(in crate::exec) async fn serve(
     request: DriverRequest,
     watch: &mut Option<Box<Watch>>,
     persistence: &mut dyn Persistence,
     committed: Committed<'_>,
-) -> Result<(), Abort> {
-    match request {
-        DriverRequest::Abort(problem) => Err(Abort::of_task(problem.0, problem.1)),
-        DriverRequest::Flush => watched(watch, persistence.flush(committed))
-            .await
-            .map_err(Abort::stopped)?
-            .map_err(Abort::of_thread),
-    }
+) -> Result<Vec<Interrupt>, Abort> {
+    let served: BoxFuture<'_, Result<Vec<Interrupt>, ThreadError>> = match request {
+        DriverRequest::Abort(problem) => return Err(Abort::of_task(problem.0, problem.1)),
+        DriverRequest::Tell => persistence.questions_asked(committed),
+        DriverRequest::Flush | DriverRequest::Answers => Box::pin(async {
+            match request {
+                DriverRequest::Answers => persistence.answers_given(committed).await?,
+                _ => persistence.flush(committed).await?,
+            }
+            Ok(Vec::new())
+        }),
+    };
+    let served = watched(watch, served).await.map_err(Abort::stopped)?;
+    served.map_err(Abort::of_thread)
 }

@@ -19,6 +19,7 @@ use crate::flow::AnyFlow;
 use crate::future::{BoxFuture, poll_once};
 use crate::node::Scope;
 use crate::superstep::Task;
+use crate::task_services::TaskServices;
 use crate::task_services::question::until_asked;
 
 /// A task of a superstep.
@@ -39,7 +40,7 @@ pub(in crate::exec) fn prepare_tasks<'t>(
     let width = frontier.len();
     while memory.len() < width {
         memory.push(TaskRun {
-            scope: run.clone(),
+            scope: run.of_another_task(),
             effects: (ty.no_effects)(),
             end: TaskEnd::Unfinished,
         });
@@ -109,6 +110,8 @@ pub(in crate::exec) async fn run_task<'t>(
             None => Some(once.await),
         }
     };
+    // What the node has spawned may still have its context.
+    task.scope.life.renew();
     if let Some(result) = ran {
         task.end_with(extras, result)?;
     }
@@ -127,6 +130,15 @@ impl TaskRun {
             Err(failure) => handle_failure(extras, &self.scope, failure, &mut *self.effects)?,
         };
         Ok(())
+    }
+
+    /// The task has waited for a person and got an answer. It runs from its beginning.
+    pub(in crate::exec) fn begin_again(&mut self, services: Option<&TaskServices>) {
+        if let Some(services) = services {
+            services.run_again(self.scope.task_id());
+        }
+        self.scope.attempt = 1;
+        self.effects.clear();
     }
 
     pub(in crate::exec) fn is_finished(&self) -> bool {

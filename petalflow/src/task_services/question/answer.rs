@@ -22,6 +22,15 @@ pub(crate) enum AnswerTarget {
 }
 
 impl AnswerTarget {
+    /// Whether this is an answer to the question. A decision about all approvals is none.
+    pub(crate) fn means(self, interrupt: &Interrupt) -> bool {
+        match (self, &interrupt.kind) {
+            (AnswerTarget::Interrupt(id), _) => interrupt.id == id,
+            (AnswerTarget::Question(asked), InterruptKind::Ask { name, .. }) => name == asked,
+            _ => false,
+        }
+    }
+
     pub(crate) fn is_answered_by(self, entry: &AnswerEntry) -> bool {
         match self {
             AnswerTarget::Interrupt(id) => entry.id == id.to_bytes(),

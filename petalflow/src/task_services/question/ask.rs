@@ -1,6 +1,7 @@
 //! A node asks a person.
 
 use std::any::type_name;
+use std::sync::atomic::Ordering;
 
 use crate::clock::now_ms;
 use crate::error::BoxError;
@@ -9,13 +10,14 @@ use crate::task_services::{TaskRef, TaskServices};
 use petalflow_store::codec::decode;
 
 impl TaskServices {
-    /// Asks a question. Without a recorded answer this never completes: the run stops, and the node runs again once there is
-    /// an answer.
+    /// Asks a question. Without a recorded answer this does not complete while the node runs: the task is dropped, and the
+    /// node runs again once there is an answer.
     pub(crate) async fn ask<A: Ask>(
         &self,
         task: &TaskRef<'_>,
         question: A,
     ) -> Result<A::Answer, BoxError> {
+        task.check_alive("ask")?;
         let key = question.key();
         let name = format!("{}/{key}", A::NAME);
         self.reserve(task, "ask", &name, || {
@@ -23,8 +25,12 @@ impl TaskServices {
         })?;
         let id = InterruptId::of(task.id, &name);
         let expiry = question.expires();
-        if let Some((asked, answer)) = self.answers.get(&id) {
-            return recorded_answer::<A>(task.node, asked, answer, expiry);
+        if let Some((asked, answer)) = self.answers.get(id) {
+            for (services, task) in self.lineage(task.id) {
+                services.has_records.store(true, Ordering::Release);
+                services.lock().answered.insert(task);
+            }
+            return recorded_answer::<A>(task.node, &asked, &answer, expiry);
         }
         let asked_ms = self.first_asked_ms(id).unwrap_or_else(now_ms);
         let mut expires_ms = None;
@@ -46,7 +52,7 @@ impl TaskServices {
         (interrupt.asked_ms, interrupt.expires_ms) = (asked_ms, expires_ms);
         interrupt.answer_type = type_name::<A::Answer>().into();
         self.wait_for(task, vec![interrupt]);
-        std::future::pending().await
+        Err(task.outlived("ask").await)
     }
 }
 

@@ -8,10 +8,10 @@ use std::task::{Context, Poll};
 use super::waiting_question::WaitingQuestion;
 use crate::ids::TaskId;
 use crate::question::{Interrupt, InterruptId};
-use crate::task_services::{TaskRef, TaskServices};
+use crate::task_services::{DriverRequest, TaskRef, TaskServices};
 
-/// Runs a task of a stored run until it ends, or until it is pending and has asked: then the result is `None`, and the caller drops
-/// the task. `id` makes its id, which most tasks do not need, because they end when they are polled first.
+/// Runs a task of a stored run until it ends, or until it is pending, has asked, and has no effect in flight: then the result is
+/// `None`, and the caller drops the task. `id` makes its id, which most tasks do not need, because they end when they are polled first.
 pub(crate) async fn until_asked<T>(
     services: &TaskServices,
     id: impl Fn() -> TaskId,
@@ -34,14 +34,20 @@ pub(crate) async fn until_asked<T>(
 }
 
 impl TaskServices {
-    /// Completes when the task waits for an answer.
+    /// Completes when the task waits for an answer, and for nothing else that must not be dropped.
     fn poll_waiting(&self, task: TaskId, cx: &Context<'_>) -> Poll<()> {
         let mut inner = self.lock();
-        if inner.questions.contains_key(&task) {
+        let asked = inner.questions.get(&task);
+        if asked.is_some_and(|asked| asked.is_waiting) && !inner.in_flight.is_in_flight(task) {
             return Poll::Ready(());
         }
         inner.tasks.insert(task, cx.waker().clone());
         Poll::Pending
+    }
+
+    /// Whether the task, or a sub-flow of it, has got an answer in this run.
+    pub(crate) fn was_answered(&self, task: TaskId) -> bool {
+        self.lock().answered.contains(&task)
     }
 
     /// Whether any task has asked a question that has no answer yet.
@@ -52,39 +58,97 @@ impl TaskServices {
     /// Removes the questions of a task that ended without their answers.
     fn withdraw(&self, task: TaskId) {
         let mut inner = self.lock();
-        inner.questions.remove(&task);
+        let asked = inner.questions.remove(&task).unwrap_or_default();
         inner.tasks.remove(&task);
+        drop(inner);
+        if let Some(parent) = &self.parent {
+            let open = asked.open.iter().map(|question| question.interrupt.id);
+            parent.withdraw(&open.collect::<Vec<_>>());
+        }
+    }
+
+    /// Removes what a sub-flow of the task does not wait for any more.
+    pub(super) fn withdraw_announced(&self, task: TaskId, interrupts: &[InterruptId]) {
+        if let Some(asked) = self.lock().questions.get_mut(&task) {
+            let open = &mut asked.open;
+            open.retain(|question| !interrupts.contains(&question.interrupt.id));
+        }
+        if let Some(parent) = &self.parent {
+            parent.withdraw(interrupts);
+        }
     }
 
     /// Makes the task wait for answers. The run stops when no other task runs any more.
     pub(crate) fn wait_for(&self, task: &TaskRef<'_>, interrupts: Vec<Interrupt>) {
+        let questions = interrupts.into_iter().map(|interrupt| WaitingQuestion {
+            node: task.at,
+            index: task.index,
+            task: task.id,
+            interrupt,
+        });
+        self.add_questions(task.id, questions, true);
+    }
+
+    /// Adds questions of a task, and asks the driver to tell them.
+    pub(super) fn add_questions(
+        &self,
+        task: TaskId,
+        questions: impl Iterator<Item = WaitingQuestion>,
+        is_waiting: bool,
+    ) {
         self.asked.store(true, Ordering::Release);
         let mut inner = self.lock();
-        let questions = inner.questions.entry(task.id).or_default();
-        for interrupt in interrupts {
-            // A future that is dropped and made again asks the same question again.
-            if !questions
-                .iter()
-                .any(|known| known.interrupt.id == interrupt.id)
-            {
-                questions.push(WaitingQuestion {
-                    node: task.at,
-                    index: task.index,
-                    task: task.id,
-                    interrupt,
-                });
-            }
+        let asked = inner.questions.entry(task).or_default();
+        asked.is_waiting |= is_waiting;
+        let mut is_new = false;
+        for question in questions {
+            is_new |= asked.add(question);
         }
-        if let Some(waker) = inner.tasks.remove(&task.id) {
+        if is_new {
+            inner.request(DriverRequest::Tell);
+        }
+        if is_waiting && let Some(waker) = inner.tasks.remove(&task) {
             waker.wake();
         }
+    }
+
+    /// Completes when tasks that wait have got an answer. They run again.
+    pub(crate) fn poll_answered(&self, cx: &Context<'_>) -> Poll<Vec<TaskId>> {
+        if !self.has_questions() {
+            return Poll::Pending;
+        }
+        // First, so that no answer is missed.
+        self.answers.wake_when_added(cx);
+        let answered = self.answered_tasks();
+        if answered.is_empty() {
+            return Poll::Pending;
+        }
+        Poll::Ready(answered)
+    }
+
+    /// The tasks that wait and have got an answer.
+    pub(crate) fn answered_tasks(&self) -> Vec<TaskId> {
+        let inner = self.lock();
+        let is_answered = |question: &WaitingQuestion| self.answers.has(question.interrupt.id);
+        let asked = inner.questions.iter();
+        let answered =
+            asked.filter(|(_, asked)| asked.is_waiting && asked.open.iter().any(is_answered));
+        answered.map(|(task, _)| *task).collect()
+    }
+
+    /// A task that has got an answer runs again, from its beginning.
+    pub(crate) fn run_again(&self, task: TaskId) {
+        let mut inner = self.lock();
+        inner.questions.remove(&task);
+        inner.tasks.remove(&task);
+        inner.used_names.retain(|(used_by, ..)| *used_by != task);
     }
 
     /// Leaves the task without a result, as if it waited for an answer.
     #[cfg(feature = "engine")]
     pub(crate) fn leave(&self, task: TaskId) {
         let mut inner = self.lock();
-        inner.questions.entry(task).or_default();
+        inner.questions.entry(task).or_default().is_waiting = true;
         if let Some(waker) = inner.tasks.remove(&task) {
             waker.wake();
         }
@@ -108,12 +172,28 @@ impl TaskServices {
         inner.asked_before.get(&id).map(|asked| asked.asked_ms)
     }
 
-    /// Takes the questions without an answer. Those of one task are in the order in which it asked.
-    pub(crate) fn questions(&self) -> Vec<WaitingQuestion> {
+    /// The questions without an answer. Those of one task are in the order in which it asked.
+    pub(crate) fn open_questions(&self) -> Vec<WaitingQuestion> {
         if !self.has_questions() {
             return Vec::new();
         }
-        let questions = std::mem::take(&mut self.lock().questions);
-        questions.into_values().flatten().collect()
+        let inner = self.lock();
+        let asked = inner.questions.values().flat_map(|asked| &asked.open);
+        let open = asked.filter(|question| !self.answers.has(question.interrupt.id));
+        open.cloned().collect()
+    }
+
+    /// Takes the questions without an answer.
+    pub(crate) fn questions(&self) -> Vec<WaitingQuestion> {
+        let open = self.open_questions();
+        if self.has_questions() {
+            self.lock().questions.clear();
+        }
+        open
+    }
+
+    /// The run takes no more answers. Returns `false` if it was given some that it has to record first.
+    pub(crate) fn close_questions(&self) -> bool {
+        self.live.as_ref().is_none_or(|live| live.close())
     }
 }

@@ -1,13 +1,12 @@
-//! What a task waits for, and the answers that a thread has recorded.
-
-use std::collections::HashMap;
+//! What a task waits for.
 
 use petalflow_graph::NodeIdx;
 
 use crate::ids::TaskId;
-use crate::question::{Interrupt, InterruptId};
+use crate::question::Interrupt;
 
 /// A question or an approval without an answer, and the task that waits for it.
+#[derive(Clone)]
 pub(crate) struct WaitingQuestion {
     pub(crate) node: NodeIdx,
     /// The index of the task among those of the node.
@@ -16,6 +15,23 @@ pub(crate) struct WaitingQuestion {
     pub(crate) interrupt: Interrupt,
 }
 
-/// The recorded answers of a thread, by question: the name of the question's type, and the encoded answer. An empty answer
-/// means that the question expired.
-pub(crate) type Answers = HashMap<InterruptId, (String, Vec<u8>)>;
+/// What one task has asked.
+#[derive(Default)]
+pub(in crate::task_services) struct TaskQuestions {
+    /// In the order in which it asked.
+    pub(super) open: Vec<WaitingQuestion>,
+    /// Whether the task waits for them, and is dropped. If not, a sub-flow of it has asked, and goes on with other tasks.
+    pub(super) is_waiting: bool,
+}
+
+impl TaskQuestions {
+    /// A future that is dropped and made again asks the same question again.
+    pub(super) fn add(&mut self, question: WaitingQuestion) -> bool {
+        let mut open = self.open.iter();
+        let is_new = !open.any(|known| known.interrupt.id == question.interrupt.id);
+        if is_new {
+            self.open.push(question);
+        }
+        is_new
+    }
+}

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use super::{ChainSize, CheckpointSeq, CheckpointWriter, ParentBarrier, PlannedFrontier};
-use crate::checkpoint::{Cause, Durability, StoreChange, StoreError};
+use crate::checkpoint::{AnswerEntry, Cause, Durability, StoreChange, StoreError};
 use crate::clock::now_ms;
 use crate::exec::Committed;
 use crate::future::BoxFuture;
@@ -36,6 +36,20 @@ impl CheckpointWriter {
             return Ok(());
         }
         self.await_in_flight().await
+    }
+
+    /// Writes a checkpoint of answers that arrived while the superstep runs. It is in the store when this returns.
+    pub(in crate::durable) async fn save_answers(
+        &mut self,
+        answers: impl Iterator<Item = AnswerEntry>,
+        committed: Committed<'_>,
+    ) -> Result<(), ThreadError> {
+        // What the answers are beside: the questions need it too.
+        self.flush(committed).await?;
+        answers.for_each(|answer| self.add_answer(answer));
+        self.begin_change(Cause::Update);
+        self.saved = false;
+        self.flush(committed).await
     }
 
     /// Writes the last barrier as a checkpoint.

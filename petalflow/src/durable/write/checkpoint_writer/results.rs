@@ -62,6 +62,16 @@ impl CheckpointWriter {
             error.pack(&mut bytes);
             writes.push(StoredWrite::new(task, WriteName::Error, bytes));
         }
+        self.await_in_flight().await?;
+        self.write_questions(writes, questions).await
+    }
+
+    /// Writes questions, with other writes. The barrier is in the store.
+    pub(in crate::durable) async fn write_questions(
+        &self,
+        mut writes: Vec<StoredWrite>,
+        questions: &[WaitingQuestion],
+    ) -> Result<(), ThreadError> {
         for WaitingQuestion {
             task, interrupt, ..
         } in questions
@@ -74,7 +84,6 @@ impl CheckpointWriter {
                 bytes,
             ));
         }
-        self.await_in_flight().await?;
         let (storage, namespace, origin) = (&self.storage, &self.namespace, self.header.origin);
         let expiries = questions.iter().filter_map(|it| it.interrupt.expires_ms);
         if let Some(expires_ms) = expiries.min() {
