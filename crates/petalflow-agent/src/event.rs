@@ -204,7 +204,7 @@ impl AgentEvent {
     /// assert!(event.is_final(), "it comes later");
     /// ```
     pub fn is_final(&self) -> bool {
-        if self.repair.is_some() {
+        if self.repair.is_some() || self.is_paused() {
             return false;
         }
         if self.actions.skip_summarization || !self.long_running.is_empty() {
@@ -219,6 +219,11 @@ impl AgentEvent {
                 parts.iter().rfind(|part| !is_opaque(part)),
                 Some(Part::CodeResult { .. })
             )
+    }
+
+    /// Whether the provider has paused the answer. The turn asks for the rest of it.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.finish == Some(FinishReason::Paused)
     }
 
     /// Whether it is an answer that went back to the model, or the request for another one. Only the agent that gave it

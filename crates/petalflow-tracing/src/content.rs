@@ -59,6 +59,7 @@ pub(super) fn finish_reason(finish: &FinishReason) -> &str {
         FinishReason::ContentFilter | FinishReason::Refusal | FinishReason::Blocked => {
             "content_filter"
         }
+        FinishReason::Paused => "pause",
         FinishReason::Other(reason) => reason,
         _ => "other",
     }

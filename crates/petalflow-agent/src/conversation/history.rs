@@ -301,11 +301,15 @@ fn last_results(
 }
 
 fn pending(call: &ToolCall) -> ToolResult {
+    let content = match &call.error {
+        Some(error) => json!({ "error": error }),
+        None => json!({ "status": "pending" }),
+    };
     ToolResult {
         call_id: call.id.clone(),
         name: call.name.clone(),
-        content: json!({ "status": "pending" }),
-        is_error: false,
+        content,
+        is_error: call.error.is_some(),
     }
 }
 

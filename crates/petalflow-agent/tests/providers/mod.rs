@@ -4,4 +4,5 @@ mod delegation_replays;
 mod families;
 mod replays;
 mod streamed_replays;
+mod whole;
 mod wire;

@@ -350,6 +350,13 @@ impl Part {
         }
     }
 
+    pub(crate) fn as_call_mut(&mut self) -> Option<&mut ToolCall> {
+        match self {
+            Part::Call(call) => Some(call),
+            _ => None,
+        }
+    }
+
     /// Adds what is known about the origin of the part. What was known of another provider is replaced.
     pub(crate) fn add_origin(&mut self, new: &Origin) {
         match self.origin_mut() {

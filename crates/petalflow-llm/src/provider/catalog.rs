@@ -65,6 +65,8 @@ pub(super) struct Quirks {
     pub(super) thinking_switch: bool,
     /// Whether a message may have the `annotations` of an earlier answer. Some servers refuse fields that they do not know.
     pub(super) takes_annotations: bool,
+    /// Whether a message may have fields of an earlier answer that are not known here.
+    pub(super) takes_unknown: bool,
     /// The field for the seed.
     pub(super) seed: &'static str,
     /// The maximum number of texts in one request for vectors.
@@ -102,6 +104,8 @@ pub(super) const COMPATIBLE: Quirks = Quirks {
     newer_limit: false,
     thinking_switch: false,
     takes_annotations: false,
+    // Clients of the chat completions append the message of an answer as it is.
+    takes_unknown: true,
     seed: "seed",
     texts: 2_048,
 };
@@ -121,6 +125,7 @@ const OPEN_ROUTER: Quirks = Quirks {
 
 const NO_REASONING: Quirks = Quirks {
     reasoning: Reasoning::Omitted,
+    takes_unknown: false,
     ..COMPATIBLE
 };
 
@@ -152,6 +157,7 @@ const DEEPSEEK: Quirks = Quirks {
 
 const MISTRAL: Quirks = Quirks {
     reasoning: Reasoning::Part,
+    takes_unknown: false,
     seed: "random_seed",
     ..COMPATIBLE
 };

@@ -1,6 +1,6 @@
 //! One attempt of a request to a provider.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use futures_util::StreamExt;
 use reqwest::Response;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::catalog::{Family, Platform, Quirks, Target};
 use super::endpoint::Endpoint;
 use super::models;
-use super::pause::{self, Source};
+use super::pairs;
 use super::plan::Plan;
 use super::publisher::Publisher;
 use super::stream;
@@ -42,6 +42,9 @@ pub(super) struct Connection {
     /// Built by the first request. The text is the reason why the build failed.
     pub(super) http: OnceLock<Result<reqwest::Client, String>>,
 }
+
+/// What the response says about a request with half of a pair.
+const UNPAIRED: &str = "there are calls without results, or results without calls";
 
 /// A request that is ready to be sent, and how its response is read.
 struct Prepared {
@@ -174,11 +177,15 @@ impl Connection {
     fn prepared(target: &Target<'_>, request: &LlmRequest) -> Result<Prepared, LlmError> {
         target.check(request)?;
         let Plan {
-            request,
+            mut request,
             answer_tool,
             json_mode,
-            not_sent,
+            mut not_sent,
         } = Plan::of(target, request);
+        if let Some(messages) = pairs::paired(target, &request) {
+            request.to_mut().messages = Arc::new(messages);
+            not_sent.insert("messages".to_string(), UNPAIRED.into());
+        }
         let target = Target {
             json_mode,
             ..*target
@@ -239,7 +246,7 @@ impl LlmClient for Connection {
     }
 
     async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
-        pause::complete(self, request).await?.checked(request)
+        self.answer(request).await?.checked(request)
     }
 
     async fn count_tokens(&self, request: &LlmRequest) -> Result<TokenCount, LlmError> {
@@ -265,17 +272,12 @@ impl LlmClient for Connection {
         if !target.capabilities.streaming_with_tools && !request.tools.is_empty() {
             return Ok(LlmStream::from_response(self.complete(request).await?));
         }
-        let events = Source::events(self, request).await?;
-        if target.family == Family::Messages {
-            let events = pause::events(self.clone(), request.clone(), events);
-            return Ok(LlmStream::new(request, events));
-        }
-        Ok(LlmStream::new(request, events))
+        Ok(LlmStream::new(request, self.events(request).await?))
     }
 }
 
-#[async_trait]
-impl Source for Connection {
+impl Connection {
+    /// The whole answer, as it arrived.
     async fn answer(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
         let target = self.target(request.model.as_deref(), false);
         let Prepared {
@@ -298,6 +300,7 @@ impl Source for Connection {
         ))
     }
 
+    /// The events of the answer.
     async fn events(&self, request: &LlmRequest) -> Result<StreamSource, LlmError> {
         let target = self.target(request.model.as_deref(), true);
         let Prepared {

@@ -20,6 +20,7 @@ mod models;
 mod named;
 mod named_clouds;
 mod ordered;
+mod pairs;
 mod pause;
 mod plan;
 mod platform;
@@ -456,11 +457,12 @@ impl LlmClient for ProviderModel {
     }
 
     async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
-        self.client.complete(request).await
+        pause::complete(&self.client, request).await
     }
 
     async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
-        self.client.stream(request).await
+        let stream = self.client.stream(request).await?;
+        Ok(pause::stream(self.client.clone(), request, stream))
     }
 
     async fn count_tokens(&self, request: &LlmRequest) -> Result<TokenCount, LlmError> {

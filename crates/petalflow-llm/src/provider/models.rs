@@ -221,6 +221,12 @@ const BEDROCK_LEVELS: Capabilities = Capabilities {
     ..BEDROCK
 };
 
+/// It reasons only if it is told to.
+const NOVA_2: Capabilities = Capabilities {
+    efforts: &[Effort::None, Effort::Low, Effort::Medium, Effort::High],
+    ..BEDROCK_LEVELS
+};
+
 /// The provider, the start of the model's name, and its capabilities. The longest start counts.
 const MODELS: &[(&str, &str, Capabilities)] = &[
     ("openai", "", OPENAI),
@@ -274,7 +280,7 @@ const MODELS: &[(&str, &str, Capabilities)] = &[
     ("gemini", "gemini-3.1-pro", GEMINI_3_1_PRO),
     ("gemini", "gemma-4", GEMINI_3),
     ("bedrock", "", BEDROCK),
-    ("bedrock", "amazon.nova-2", BEDROCK_LEVELS),
+    ("bedrock", "amazon.nova-2", NOVA_2),
     ("bedrock", "openai.gpt-oss", BEDROCK_LEVELS),
     ("bigmodel", "", JSON_OBJECT_AND_FREE_TOOLS),
     ("deepseek", "", DEEPSEEK),
@@ -373,7 +379,7 @@ mod tests {
                 "eu.anthropic.claude-sonnet-4-20250514-v1:0",
                 CLAUDE_4,
             ),
-            ("bedrock", "us.amazon.nova-2-lite-v1:0", BEDROCK_LEVELS),
+            ("bedrock", "us.amazon.nova-2-lite-v1:0", NOVA_2),
             ("bedrock", "meta.llama3-3-70b-instruct-v1:0", BEDROCK),
             ("vertex", "gemini-3-flash-preview", GEMINI_3),
             ("groq", "llama-3.3-70b-versatile", GROQ),

@@ -1,79 +1,61 @@
 //! Answers that a provider pauses. It continues them when it is sent what it wrote.
 
-use std::sync::Arc;
-
 use futures_core::Stream;
 use futures_util::{StreamExt, stream};
 
+use crate::request::OnPause;
 use crate::response::FinishReason;
 use crate::stream::{Delta, StreamAccumulator, StreamEvent, StreamSource};
-use crate::{ChatMessage, LlmError, LlmRequest, LlmResponse, TokenUsage};
-use petalflow::async_trait;
+use crate::{ChatMessage, LlmClient, LlmError, LlmRequest, LlmResponse, LlmStream, TokenUsage};
 
-/// Asks for one answer, which the provider may pause.
-#[async_trait]
-pub(super) trait Source: Send + Sync + 'static {
-    /// The whole answer.
-    async fn answer(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError>;
+/// The maximum number of continuations of one answer. An answer that is still paused says so.
+pub(super) const MAX_PAUSES: usize = 10;
 
-    /// The events of the answer.
-    async fn events(&self, request: &LlmRequest) -> Result<StreamSource, LlmError>;
-}
-
-/// The maximum number of continuations of one answer. What was written until then is the answer.
-const MAX_PAUSES: usize = 50;
-
-fn is_paused(response: &LlmResponse) -> bool {
-    matches!(&response.finish, Some(FinishReason::Other(reason)) if reason == "pause_turn")
-}
-
-/// The request that continues an answer: the conversation ends with what was written.
-fn continued(request: &LlmRequest, written: Option<&ChatMessage>) -> LlmRequest {
-    let mut messages = request.messages.as_ref().clone();
-    messages.extend(request.input_text.as_deref().map(ChatMessage::user));
-    messages.extend(written.cloned());
-    LlmRequest {
-        messages: Arc::new(messages),
-        input_text: None,
-        ..request.clone()
-    }
+/// What a paused answer has written. `None` if it is not paused, or has written nothing, so that it would pause again.
+fn paused(response: &LlmResponse) -> Option<&ChatMessage> {
+    let is_paused = response.finish == Some(FinishReason::Paused);
+    response.message.as_ref().filter(|_| is_paused)
 }
 
 /// The complete answer.
 pub(super) async fn complete(
-    source: &impl Source,
+    client: &impl LlmClient,
     request: &LlmRequest,
 ) -> Result<LlmResponse, LlmError> {
-    let mut response = source.answer(request).await?;
+    let mut response = client.complete(request).await?;
+    if request.on_pause == OnPause::Return {
+        return Ok(response);
+    }
+    let mut written = paused(&response).cloned();
     let mut next: Option<LlmRequest> = None;
     for _ in 0..MAX_PAUSES {
-        if !is_paused(&response) {
-            break;
-        }
-        let last = next.as_ref().unwrap_or(request);
-        let following = continued(last, response.message.as_ref());
-        let rest = source.answer(&following).await?;
-        response = joined(response, rest);
+        let Some(part) = written.take() else {
+            return Ok(response);
+        };
+        let following = next.as_ref().unwrap_or(request).continued(part);
+        let rest = client.complete(&following).await?;
+        written = paused(&rest).cloned();
+        response = response.joined(rest).checked(request)?;
         next = Some(following);
     }
     Ok(response)
 }
 
-/// One answer of two parts.
-fn joined(first: LlmResponse, mut rest: LlmResponse) -> LlmResponse {
-    rest.usage += first.usage;
-    rest.message = match (first.message, rest.message) {
-        (Some(mut first), Some(rest)) => {
-            first.parts.extend(rest.parts);
-            Some(first)
-        }
-        (first, rest) => first.or(rest),
-    };
-    rest
+/// The stream of an answer and of its continuations.
+pub(super) fn stream(
+    client: impl LlmClient + Clone,
+    request: &LlmRequest,
+    first: LlmStream,
+) -> LlmStream {
+    if request.on_pause == OnPause::Return {
+        return first;
+    }
+    let events = events(client, request.clone(), first.into_source());
+    LlmStream::new(request, events)
 }
 
-struct Continuing<S> {
-    source: S,
+struct Continuing<C> {
+    client: C,
     request: LlmRequest,
     events: StreamSource,
     /// What was written since the last pause.
@@ -85,14 +67,13 @@ struct Continuing<S> {
     pauses: usize,
 }
 
-/// The events of an answer and of its continuations.
-pub(super) fn events(
-    source: impl Source,
+fn events(
+    client: impl LlmClient,
     request: LlmRequest,
     events: StreamSource,
 ) -> impl Stream<Item = Result<StreamEvent, LlmError>> + Send + 'static {
     let state = Continuing {
-        source,
+        client,
         request,
         events,
         written: StreamAccumulator::new(),
@@ -110,25 +91,21 @@ pub(super) fn events(
                     state.number(&mut delta);
                     Some((Ok(StreamEvent::Delta(delta)), Some(state)))
                 }
-                Ok(StreamEvent::End(response))
-                    if is_paused(&response) && state.pauses < MAX_PAUSES =>
-                {
-                    match state.resume(&response).await {
-                        Ok(()) => continue,
-                        Err(error) => Some((Err(error), None)),
+                Ok(StreamEvent::End(mut response)) => match state.resume(&response).await {
+                    Ok(true) => continue,
+                    Ok(false) => {
+                        response.usage += state.usage;
+                        Some((Ok(StreamEvent::End(response)), None))
                     }
-                }
-                Ok(StreamEvent::End(mut response)) => {
-                    response.usage += state.usage;
-                    Some((Ok(StreamEvent::End(response)), None))
-                }
+                    Err(error) => Some((Err(error), None)),
+                },
                 Err(error) => Some((Err(error), None)),
             };
         }
     })
 }
 
-impl<S: Source> Continuing<S> {
+impl<C: LlmClient> Continuing<C> {
     /// Numbers the calls of all parts of the answer.
     fn number(&mut self, delta: &mut Delta) {
         let (Delta::Call { index, .. }
@@ -143,13 +120,24 @@ impl<S: Source> Continuing<S> {
         self.calls = self.calls.max(*index + 1);
     }
 
-    async fn resume(&mut self, response: &LlmResponse) -> Result<(), LlmError> {
+    /// Continues a part of the answer that ended as this response, if it is paused.
+    async fn resume(&mut self, end: &LlmResponse) -> Result<bool, LlmError> {
+        if self.pauses == MAX_PAUSES {
+            return Ok(false);
+        }
+        let part = std::mem::take(&mut self.written).finish(LlmResponse {
+            finish: end.finish.clone(),
+            ..LlmResponse::default()
+        });
+        let Some(written) = paused(&part) else {
+            return Ok(false);
+        };
         self.pauses += 1;
-        self.usage += response.usage;
+        self.usage += end.usage;
         self.calls_before = self.calls;
-        let written = std::mem::take(&mut self.written).finish(LlmResponse::default());
-        self.request = continued(&self.request, written.message.as_ref());
-        self.events = self.source.events(&self.request).await?;
-        Ok(())
+        self.request = self.request.continued(written.clone());
+        let stream = self.client.stream(&self.request).await?;
+        self.events = stream.into_source();
+        Ok(true)
     }
 }

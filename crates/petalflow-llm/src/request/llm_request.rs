@@ -61,6 +61,9 @@ pub struct LlmRequest {
     pub effort: Option<Effort>,
     /// Whether the provider is asked to cache the start of the conversation.
     pub prompt_cache: PromptCache,
+    /// What the client does when the provider pauses the answer. It is not part of recordings.
+    #[serde(skip)]
+    pub on_pause: OnPause,
     /// Options for one particular provider. Objects are merged into the objects of the request, and lists are appended to
     /// its lists: `{"tools": [{"type": "web_search"}]}` adds a tool of the provider.
     pub extra: Map<String, Value>,
@@ -88,6 +91,30 @@ pub enum PromptCache {
     Short,
     /// For an hour or a day, where the provider has it. Writing to the cache costs more.
     Long,
+}
+
+/// What a client does when the provider pauses a long answer, as Anthropic does while its own tools run (`pause_turn`).
+///
+/// An agent continues such an answer itself: each continuation is a request that its limits count, and what was written
+/// before it is stored.
+///
+/// ```
+/// use petalflow_llm::LlmRequest;
+/// use petalflow_llm::request::OnPause;
+///
+/// let request = LlmRequest { on_pause: OnPause::Return, ..LlmRequest::prompt("petals") };
+/// assert_ne!(request.on_pause, OnPause::Continue);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnPause {
+    /// It makes further requests until the answer is complete, but at most ten. The parts are one response, whose usage is
+    /// that of all of them.
+    #[default]
+    Continue,
+    /// It returns what was written, with [`FinishReason::Paused`](crate::response::FinishReason::Paused). A request that
+    /// ends with this message continues the answer.
+    Return,
 }
 
 /// Whether a model calls tools.
@@ -219,5 +246,25 @@ impl LlmRequest {
     pub fn messages_with(&self, reply: &LlmResponse) -> Vec<ChatMessage> {
         let messages = self.messages.iter().chain(&reply.message);
         messages.cloned().collect()
+    }
+
+    /// The request that continues an answer that the provider has paused: the conversation ends with what was written.
+    ///
+    /// ```
+    /// use petalflow_llm::{ChatMessage, LlmRequest};
+    ///
+    /// let request = LlmRequest::prompt("petals?").continued(ChatMessage::assistant("I search."));
+    /// assert_eq!(*request.messages, [ChatMessage::user("petals?"), ChatMessage::assistant("I search.")]);
+    /// ```
+    #[must_use]
+    pub fn continued(&self, written: ChatMessage) -> Self {
+        let mut messages = self.messages.as_ref().clone();
+        messages.extend(self.input_text.as_deref().map(ChatMessage::user));
+        messages.push(written);
+        LlmRequest {
+            messages: Arc::new(messages),
+            input_text: None,
+            ..self.clone()
+        }
     }
 }

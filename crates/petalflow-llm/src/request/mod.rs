@@ -5,5 +5,5 @@ mod response_check;
 mod transcript;
 mod typed_output;
 
-pub use llm_request::{Effort, PromptCache, ToolChoice};
+pub use llm_request::{Effort, OnPause, PromptCache, ToolChoice};
 pub use typed_output::TypedOutput;

@@ -12,9 +12,9 @@ impl LlmResponse {
     /// Empty arguments become `{}`. If the request has a schema and the provider parsed no `json`, the text is parsed
     /// and used if it is an object.
     ///
-    /// The last call of an answer that was cut, by the maximum number of tokens or by a filter, may be incomplete even if
-    /// its arguments can be parsed. It gets an [`error`](ToolCall::error), and arguments that are not JSON: nothing makes
-    /// the call.
+    /// Nothing makes a call unless it is whole. A call gets an [`error`](ToolCall::error), and arguments that are not JSON,
+    /// if the answer did not end as a call (it was cut, filtered, refused or paused), if the call has no name, or if pieces
+    /// of arguments arrived that belong to no call and its own are missing.
     ///
     /// ```
     /// use petalflow_llm::{LlmRequest, LlmResponse};
@@ -29,7 +29,7 @@ impl LlmResponse {
     /// # Errors
     ///
     /// [`LlmErrorKind::Blocked`] if the provider blocked the prompt. [`LlmErrorKind::Arguments`] if the arguments of a
-    /// call are not a JSON object, or if the answer was cut in a call. Both contain the response.
+    /// call are not a JSON object, or if a call is not whole. Both contain the response.
     pub fn checked(self, request: &LlmRequest) -> Result<Self, LlmError> {
         self.checked_with(request.json_schema.is_some())
     }
@@ -43,14 +43,16 @@ impl LlmResponse {
             let parse = |text: &str| serde_json::from_str(text).ok().filter(Value::is_object);
             self.json = parse(&text).or_else(|| parse(inside_fence(&text)?));
         }
-        mark_cut_call(&mut self);
+        mark_broken_calls(&mut self);
         let mut invalid = None;
         for part in self
             .message
             .iter_mut()
             .flat_map(|message| &mut message.parts)
         {
-            let Part::Call(call) = part else { continue };
+            let Some(call) = part.as_call_mut() else {
+                continue;
+            };
             if let Some(error) = &call.error {
                 invalid = invalid.or_else(|| Some(not_made(call, error)));
                 continue;
@@ -80,25 +82,74 @@ fn inside_fence(text: &str) -> Option<&str> {
     fenced.trim_end().strip_suffix("```")
 }
 
-/// Marks the last call of an answer that was cut: nothing tells whether it is complete.
-fn mark_cut_call(response: &mut LlmResponse) {
-    let reason = match response.finish {
-        Some(FinishReason::Length) => match response.usage.output {
-            0 => "at the maximum number of tokens".to_string(),
-            tokens => format!("at {tokens} tokens"),
-        },
-        Some(FinishReason::ContentFilter) => "by the content filter of the provider".to_string(),
-        _ => return,
-    };
-    let parts = response.message.iter_mut();
-    let parts = parts.flat_map(|message| message.parts.iter_mut().rev());
-    let mut last = parts.filter_map(|part| match part {
-        Part::Call(call) => Some(call),
-        _ => None,
-    });
-    let Some(call) = last.next().filter(|call| call.error.is_none()) else {
+/// Marks the calls that are not whole: they must not be made.
+fn mark_broken_calls(response: &mut LlmResponse) {
+    let early_end = early_end(response);
+    let Some(message) = &mut response.message else {
         return;
     };
+    let has_stray_pieces = message.calls().any(|call| call.name.trim().is_empty());
+    let mut calls: Vec<_> = message
+        .parts
+        .iter_mut()
+        .filter_map(Part::as_call_mut)
+        .collect();
+    let last = calls.len().saturating_sub(1);
+    for (index, call) in calls.iter_mut().enumerate() {
+        let name = &call.name;
+        let problem = match &early_end {
+            Some(end) if index == last => format!(
+                "{end}, in this call of `{name}` or after it, so the call was not made; make it again, with shorter arguments \
+                 if they are long"
+            ),
+            Some(end) => {
+                format!("{end}, so none of its calls was made; make this call of `{name}` again")
+            }
+            None if name.trim().is_empty() => {
+                "the call has no name, so it was not made; make it again, with the name of a tool"
+                    .to_string()
+            }
+            None if has_stray_pieces && has_no_arguments(call) => format!(
+                "arguments arrived that belong to no call, perhaps to this one of `{name}`, so the call was not made; make it \
+                 again"
+            ),
+            None => continue,
+        };
+        if call.error.is_none() {
+            mark(call, problem);
+        }
+    }
+}
+
+/// How the answer ended, if it did not end as a call. Some servers give the usual reason or none to an answer with calls.
+fn early_end(response: &LlmResponse) -> Option<String> {
+    let end = match response.finish.as_ref()? {
+        FinishReason::Stop | FinishReason::ToolCalls => return None,
+        FinishReason::Length => match response.usage.output {
+            0 => "the answer was cut at the maximum number of tokens".to_string(),
+            tokens => format!("the answer was cut at {tokens} tokens"),
+        },
+        FinishReason::ContentFilter => {
+            "the answer was cut by the content filter of the provider".to_string()
+        }
+        FinishReason::Refusal => "the answer ended with a refusal".to_string(),
+        FinishReason::Blocked => "the prompt was blocked".to_string(),
+        FinishReason::Paused => "the provider paused the answer".to_string(),
+        FinishReason::Other(reason) => format!("the answer ended with the reason `{reason}`"),
+    };
+    Some(end)
+}
+
+fn has_no_arguments(call: &ToolCall) -> bool {
+    match &call.arguments {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    }
+}
+
+fn mark(call: &mut ToolCall, problem: String) {
     let received = match std::mem::take(&mut call.arguments) {
         Value::String(text) => text,
         Value::Null => String::new(),
@@ -106,11 +157,7 @@ fn mark_cut_call(response: &mut LlmResponse) {
     };
     // Tools accept text that contains JSON. This text does not.
     call.arguments = format!("{received}…").into();
-    call.error = Some(format!(
-        "the answer was cut {reason}, in this call of `{}` or after it, so the call was not made; make it again, with shorter \
-         arguments if they are long",
-        call.name
-    ));
+    call.error = Some(problem);
 }
 
 /// The error text for a call that must not be made.

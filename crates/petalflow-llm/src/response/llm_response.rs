@@ -100,6 +100,9 @@ pub enum FinishReason {
     Refusal,
     /// The provider's filter blocked the prompt, so there is no message. [`LlmResponse::checked`] makes it an error.
     Blocked,
+    /// The provider paused a long answer. It continues when it is sent what it wrote: see
+    /// [`OnPause`](crate::request::OnPause).
+    Paused,
     /// Another reason, as the provider names it.
     Other(String),
 }
@@ -141,5 +144,27 @@ impl LlmResponse {
     /// The tool calls in the response, in order.
     pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.message.iter().flat_map(ChatMessage::calls)
+    }
+
+    /// One answer of two parts, of which the provider has paused the first: the content and the usage of both, and
+    /// everything else of the second.
+    ///
+    /// ```
+    /// use petalflow_llm::LlmResponse;
+    ///
+    /// let whole = LlmResponse::text_only("I search. ").joined(LlmResponse::text_only("Leaves."));
+    /// assert_eq!(whole.text(), "I search. Leaves.");
+    /// ```
+    #[must_use]
+    pub fn joined(self, mut rest: Self) -> Self {
+        rest.usage += self.usage;
+        rest.message = match (self.message, rest.message) {
+            (Some(mut first), Some(rest)) => {
+                first.parts.extend(rest.parts);
+                Some(first)
+            }
+            (first, rest) => first.or(rest),
+        };
+        rest
     }
 }

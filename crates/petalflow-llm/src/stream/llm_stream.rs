@@ -275,6 +275,12 @@ impl LlmStream {
         })
     }
 
+    /// The events that are still to come, without the observers.
+    #[cfg(feature = "providers")]
+    pub(crate) fn into_source(self) -> StreamSource {
+        self.events.unwrap_or_else(|| Box::pin(stream::empty()))
+    }
+
     /// The same stream after its first chunk has arrived, or the error that came instead.
     pub(crate) async fn wait_for_first_event(mut self) -> Result<Self, LlmError> {
         let Some(mut events) = self.events.take() else {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use petalflow::tool::{ToolResult, ToolSpec};
+use petalflow::tool::{ToolCall, ToolResult, ToolSpec};
 use petalflow_llm::message::{Media, MediaSource};
 use petalflow_llm::request::{Effort, PromptCache};
 use petalflow_llm::{
@@ -194,10 +194,15 @@ async fn a_medium_that_a_model_does_not_take_is_a_note_in_a_result() {
         content: json!([media("image/png").to_block()]),
         ..ToolResult::default()
     };
-    let request = LlmRequest::new(vec![ChatMessage::new(
-        Role::Tool,
-        vec![Part::Result(result)],
-    )]);
+    let call = ToolCall {
+        id: "a".into(),
+        name: "draw".into(),
+        ..ToolCall::default()
+    };
+    let request = LlmRequest::new(vec![
+        ChatMessage::new(Role::Assistant, vec![Part::Call(call)]),
+        ChatMessage::results([result]),
+    ]);
     for name in ["gpt-4o", "gpt-5", "claude-sonnet-4-6", "gemini-2.5-flash"] {
         let mut able = capabilities(name);
         able.images = false;

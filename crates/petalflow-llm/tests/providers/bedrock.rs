@@ -4,8 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
-use aws_smithy_eventstream::frame::write_message_to;
-use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
 use petalflow::tool::{ToolResult, ToolSpec};
 use petalflow_llm::message::{Media, MediaSource};
 use petalflow_llm::request::{Effort, PromptCache, ToolChoice};
@@ -16,6 +14,8 @@ use petalflow_llm::{
 };
 use petalflow_llm_test_support::server::{Server, Step, answer, with_headers};
 use serde_json::{Value, json};
+
+use super::bedrock_events::{delta, frame, start, stop};
 
 const CLAUDE: &str = "eu.anthropic.claude-sonnet-4-5-20250929-v1:0";
 const NOVA: &str = "amazon.nova-micro-v1:0";
@@ -50,17 +50,6 @@ async fn asked(model: &str, body: &Value, request: &LlmRequest) -> (Value, LlmRe
     (server.requests().remove(0).body, response)
 }
 
-fn frame(kind: &str, name: &str, payload: &Value) -> Vec<u8> {
-    let text = |text: &str| HeaderValue::String(text.to_string().into());
-    let message = Message::new(payload.to_string().into_bytes())
-        .add_header(Header::new(format!(":{kind}-type"), text(name)))
-        .add_header(Header::new(":content-type", text("application/json")))
-        .add_header(Header::new(":message-type", text(kind)));
-    let mut bytes = Vec::new();
-    write_message_to(&message, &mut bytes).unwrap();
-    bytes
-}
-
 /// The body in pieces of this length.
 fn streamed(frames: &[Vec<u8>], piece: usize) -> Vec<Step> {
     let head = b"HTTP/1.1 200 OK\r\ncontent-type: application/vnd.amazon.eventstream\r\nconnection: close\r\n\r\n";
@@ -70,30 +59,6 @@ fn streamed(frames: &[Vec<u8>], piece: usize) -> Vec<Step> {
         .into_iter()
         .chain(pieces)
         .collect()
-}
-
-fn delta(index: u64, delta: &Value) -> Vec<u8> {
-    frame(
-        "event",
-        "contentBlockDelta",
-        &json!({"contentBlockIndex": index, "delta": delta, "p": "abc"}),
-    )
-}
-
-fn start(index: u64, block: &Value) -> Vec<u8> {
-    frame(
-        "event",
-        "contentBlockStart",
-        &json!({"contentBlockIndex": index, "start": block}),
-    )
-}
-
-fn stop(index: u64) -> Vec<u8> {
-    frame(
-        "event",
-        "contentBlockStop",
-        &json!({"contentBlockIndex": index}),
-    )
 }
 
 async fn streams(steps: Vec<Step>) -> Result<LlmResponse, petalflow_llm::LlmError> {

@@ -432,6 +432,11 @@ async fn media_in_a_result_that_a_provider_does_not_take_are_a_note() {
         source: MediaSource::Base64("aGk=".into()),
         origin: None,
     };
+    let call = ToolCall {
+        id: "a".into(),
+        name: "sing".into(),
+        ..ToolCall::default()
+    };
     let result = ToolResult {
         call_id: "a".into(),
         name: "sing".into(),
@@ -440,7 +445,10 @@ async fn media_in_a_result_that_a_provider_does_not_take_are_a_note() {
     };
     let sent = body(
         "claude-sonnet-4-6",
-        &LlmRequest::new(vec![ChatMessage::results([result])]),
+        &LlmRequest::new(vec![
+            ChatMessage::new(Role::Assistant, vec![Part::Call(call)]),
+            ChatMessage::results([result]),
+        ]),
     )
     .await;
     let note = json!({
@@ -449,7 +457,7 @@ async fn media_in_a_result_that_a_provider_does_not_take_are_a_note() {
         "note": "not shown: this provider does not take it",
     });
     assert_eq!(
-        sent["messages"][0]["content"][0]["content"],
+        sent["messages"][1]["content"][0]["content"],
         note.to_string()
     );
 }

@@ -309,7 +309,9 @@ async fn a_turn_of_gemini() {
         second: body(json!([
             user,
             {"role": "model", "parts": parts},
-            {"role": "user", "parts": [{"functionResponse": {"name": "get_weather", "response": {"result": "15 degrees"}}}]},
+            {"role": "user", "parts": [{"functionResponse": {"name": "get_weather", "response": {"result": "15 degrees"}}},
+                {"functionResponse": {"name": "get_weather", "response": {"status": "pending"}}},
+            ]},
         ])),
     })
     .await;

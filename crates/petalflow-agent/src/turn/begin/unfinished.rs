@@ -137,6 +137,8 @@ fn open_calls<'c>(
         waiting.any(|waiting| waiting.call == *call)
     };
     last.calls()
+        // A call that is not made has its error.
+        .filter(|call| call.error.is_none())
         .filter(|call| !comes_later(call) && !works_on_task(call) && !waits(call))
         .collect()
 }

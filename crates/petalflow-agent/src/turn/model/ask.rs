@@ -152,7 +152,10 @@ fn read(
     if let Some(answer) = &mut answer {
         answer.actions.state_delta.clone_from(&delta);
         answer.guardrails = guardrails;
-        thought_only_answers = count_thought_only_answers(ctx, answer)?;
+        // A paused answer has not come to its words yet.
+        if !answer.is_paused() {
+            thought_only_answers = count_thought_only_answers(ctx, answer)?;
+        }
         // The message of a guardrail ends the turn.
         if !blocked {
             then = next(ctx, answer);
@@ -303,6 +306,9 @@ fn answer_error(response: &LlmResponse, message: Option<&ChatMessage>) -> Option
         _ if response.status == Status::Failed => "the provider failed".to_string(),
         Some(FinishReason::Blocked) => "the provider blocked the prompt".to_string(),
         Some(FinishReason::Refusal) => "the model refused to answer".to_string(),
+        Some(FinishReason::Paused) => {
+            "the provider paused the answer before it wrote anything".to_string()
+        }
         Some(FinishReason::Other(reason)) => format!("the model stopped: {reason}"),
         Some(reason @ (FinishReason::ContentFilter | FinishReason::Length)) => {
             format!("the model stopped: {reason:?}")
@@ -335,7 +341,11 @@ fn next(ctx: Ctx<'_>, answer: &AgentEvent) -> Next {
     let calls: Vec<PendingCall> = calls
         .map(|(index, call)| PendingCall::new(index, call.clone()))
         .collect();
-    if !calls.is_empty() {
+    // The calls of a refusal are not made, and the model does not want to be asked again.
+    let is_refused = answer.finish == Some(FinishReason::Refusal) || answer.error.is_some();
+    if is_refused && calls.iter().all(|pending| pending.call.error.is_some()) {
+        Next::End
+    } else if !calls.is_empty() {
         Next::Call(calls)
     } else if let Some(executor) = &ctx.agent().code_executor
         && matches!(answer.parts().last(), Some(Part::Code { .. }))

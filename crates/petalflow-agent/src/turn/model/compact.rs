@@ -13,6 +13,8 @@ use crate::{AgentError, AgentEvent};
 use petalflow::BoxError;
 use petalflow::event::CustomEvent;
 use petalflow::middleware::BoxFuture;
+use petalflow_llm::request::OnPause;
+use petalflow_llm::response::FinishReason;
 use petalflow_llm::{ChatMessage, LlmClient, LlmRequest, LlmResponse, Role};
 
 /// The cuts of all agents after a compaction, and what it used.
@@ -151,16 +153,39 @@ impl Requests for Counted<'_> {
     ) -> BoxFuture<'a, Result<LlmResponse, BoxError>> {
         let ctx = self.0;
         Box::pin(async move {
-            spend::before_request(ctx, &mut request, client)?;
-            let answered = client.complete(&request).await;
-            let mut response = answered.map_err(|error| AgentError::Model {
-                agent: ctx.agent().name.to_string(),
-                error,
-            })?;
-            let spent = spend::after_response(ctx, 1, &request, &mut response).await?;
-            // A policy may make several requests.
-            *ctx.conversation.resources.unwritten() += spent;
-            Ok(response)
+            request.on_pause = OnPause::Return;
+            let mut whole: Option<LlmResponse> = None;
+            loop {
+                let part = ask_once(ctx, client, &mut request).await?;
+                let is_paused = part.finish == Some(FinishReason::Paused);
+                let written = part.message.clone().filter(|_| is_paused);
+                let answer = match whole.take() {
+                    Some(before) => before.joined(part),
+                    None => part,
+                };
+                let Some(written) = written else {
+                    return Ok(answer);
+                };
+                request = request.continued(written);
+                whole = Some(answer);
+            }
         })
     }
+}
+
+async fn ask_once(
+    ctx: Ctx<'_>,
+    client: &Arc<dyn LlmClient>,
+    request: &mut LlmRequest,
+) -> Result<LlmResponse, BoxError> {
+    spend::before_request(ctx, request, client)?;
+    let answered = client.complete(request).await;
+    let mut response = answered.map_err(|error| AgentError::Model {
+        agent: ctx.agent().name.to_string(),
+        error,
+    })?;
+    let spent = spend::after_response(ctx, 1, request, &mut response).await?;
+    // A policy may make several requests.
+    *ctx.conversation.resources.unwritten() += spent;
+    Ok(response)
 }

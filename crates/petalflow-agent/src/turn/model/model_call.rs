@@ -9,6 +9,7 @@ use crate::turn::spend;
 use crate::turn::streams::StreamsBelow;
 use crate::{AgentError, AgentEvent};
 use petalflow::BoxError;
+use petalflow_llm::request::OnPause;
 use petalflow_llm::response::Status;
 use petalflow_llm::stream::Delta;
 use petalflow_llm::{ChatMessage, LlmClient, LlmError, LlmErrorKind, LlmResponse, Part, Role};
@@ -31,6 +32,8 @@ async fn answer(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<LlmResponse, B
         }
     }
     let client = ctx.tree.model(ctx.index)?;
+    // The turn continues it, with a request that is counted and after what was written is stored.
+    call.request.on_pause = OnPause::Return;
     spend::before_request(ctx, &mut call.request, client)?;
     call.requests += 1;
     let model = spans::model(client);

@@ -7,12 +7,14 @@ use serde_json::{Map, Value, json};
 
 use super::call_ids::CallIds;
 use super::chat_opaque::{
-    DETAILS, FIELD, OPAQUE, PROMPT_FILTER, REASONING, add_filter_results, add_opaque, image, join,
+    DETAILS, FIELD, PROMPT_FILTER, READ, REASONING, add_filter_results, add_opaque, image,
+    join_field,
 };
 use super::content::{
-    arguments_object, data_url, decimal, effort_level, result_text, split_result, unsupported,
-    user_message, with_extra,
+    arguments_object, call_name, data_url, decimal, effort_level, result_text, split_result,
+    unsupported, user_message, with_extra,
 };
+use super::open_calls::Arguments;
 use super::origins;
 use super::response_data::{ResponseData, add_to_meta, arguments_text, citations, text};
 use super::schemas::{Schemas, SentSchema};
@@ -213,7 +215,7 @@ fn assistant_message(
                     "id": ids.for_call(call),
                     "type": "function",
                     "function": {
-                        "name": call.name,
+                        "name": call_name(&call.name),
                         "arguments": arguments_object(&call.arguments).to_string(),
                     },
                 });
@@ -279,7 +281,7 @@ struct StartedCall {
     id: String,
     /// The name so far: some servers send it in pieces, and some send all of it with each piece of the arguments.
     name: String,
-    has_arguments: bool,
+    arguments: Arguments,
 }
 
 impl ChatParser {
@@ -296,6 +298,10 @@ impl ChatParser {
         let Some(choice) = choices.into_iter().flatten().find(first) else {
             return Vec::new();
         };
+        if let Some(error) = error_in(choice) {
+            data.error.get_or_insert(error);
+            return Vec::new();
+        }
         let reason = text(choice, "/finish_reason").filter(|reason| !reason.is_empty());
         data.finish = reason.or_else(|| data.finish.take());
         add_to_meta("logprobs", choice.pointer("/logprobs/content"), data);
@@ -320,11 +326,10 @@ impl ChatParser {
             reasoning
         });
         deltas.extend(reasoning.map(Delta::Thought));
-        for name in OPAQUE {
-            let value = message.get(name);
+        for (name, value) in origins::left_over(message, &READ) {
             // Servers send an empty list with each piece.
-            if let Some(value) = value.filter(|value| !value.is_null() && **value != json!([])) {
-                join(self.opaque.entry(name).or_insert(Value::Null), value);
+            if !is_empty(&value) {
+                join_field(self.opaque.entry(name).or_insert(Value::Null), &value);
             }
         }
         match message.get("content") {
@@ -351,10 +356,7 @@ impl ChatParser {
                 _ => None,
             };
             deltas.push(delta);
-            deltas.extend(origins::needed_back(
-                index,
-                origins::named(call, &["extra_content"]),
-            ));
+            deltas.extend(origins::needed_back(index, call_left_over(call)));
         }
         // The older format, which allows only one call.
         let function_call = message.get("function_call").filter(|call| call.is_object());
@@ -399,7 +401,11 @@ impl ChatParser {
         let id = id.filter(|id| !id.is_empty());
         let name = text(function, "/name").filter(|name| !name.is_empty());
         let arguments = arguments_text(function.get("arguments"));
-        let existing = self.find(index, id.as_deref(), name.is_some());
+        let existing = if id.is_none() && name.is_none() && !arguments.is_empty() {
+            self.find_open(index)
+        } else {
+            self.find(index, id.as_deref(), name.is_some())
+        };
         let call_index = match existing.filter(|_| !is_complete) {
             Some(existing) => existing,
             // The chunk is empty.
@@ -418,13 +424,30 @@ impl ChatParser {
             self.with_id.insert(id.clone(), call_index);
         }
         let name = name.and_then(|name| call.new_name(name));
-        call.has_arguments |= !arguments.is_empty();
+        call.arguments.push(&arguments);
         Some(Delta::Call {
             index: call_index,
             id,
             name,
             arguments,
         })
+    }
+
+    /// The call that takes a piece of arguments without an id and a name. Some servers give the pieces another index than
+    /// the call: then it is a call that has begun no arguments, or the last one.
+    fn find_open(&self, index: Option<u64>) -> Option<usize> {
+        let named = self.find(index, None, false);
+        let is_open = |call: &usize| !self.calls[*call].arguments.is_whole();
+        let begins = || {
+            let mut calls = self.calls.iter();
+            calls.position(|call| !call.name.is_empty() && call.arguments.is_empty())
+        };
+        let last = || self.calls.len().checked_sub(1).filter(is_open);
+        named
+            .filter(is_open)
+            .or_else(begins)
+            .or_else(last)
+            .or(named)
     }
 
     /// The call that a chunk continues. Some providers give every call the index 0, and distinguish calls by id, also where
@@ -456,7 +479,7 @@ impl StartedCall {
         if piece == self.name {
             return None;
         }
-        if self.has_arguments || piece.starts_with(&self.name) {
+        if !self.arguments.is_empty() || piece.starts_with(&self.name) {
             self.name = piece;
         } else if self.name.len() < MAX_NAME {
             self.name.push_str(&piece);
@@ -464,6 +487,39 @@ impl StartedCall {
             return None;
         }
         Some(self.name.clone())
+    }
+}
+
+/// The error in a choice, as the body of an error: a gateway sends it there when the provider behind it has failed.
+fn error_in(choice: &Value) -> Option<Value> {
+    let error = choice.get("error").filter(|error| !error.is_null());
+    let has_failed = choice["finish_reason"] == "error";
+    match error {
+        Some(error) => Some(json!({ "error": error })),
+        None if has_failed => {
+            Some(json!({ "error": { "message": "the answer ended with the reason `error`" } }))
+        }
+        None => None,
+    }
+}
+
+/// What a call has beside what is read.
+fn call_left_over(call: &Value) -> Map<String, Value> {
+    let mut fields = origins::left_over(call, &["index", "id", "type", "function"]);
+    let function = origins::left_over(&call["function"], &["name", "arguments"]);
+    if !function.is_empty() {
+        fields.insert("function".to_string(), function.into());
+    }
+    fields
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
     }
 }
 

@@ -17,13 +17,16 @@ pub(super) const DETAILS: &str = "reasoning_details";
 
 pub(super) const ANNOTATIONS: &str = "annotations";
 
-/// The fields of a message that only the provider uses.
-pub(super) const OPAQUE: [&str; 5] = [
-    ANNOTATIONS,
-    DETAILS,
-    "audio",
-    "executed_tools",
-    "extra_content",
+/// The fields of a message that are read. Only the provider uses the others.
+pub(super) const READ: [&str; 8] = [
+    "role",
+    "content",
+    "refusal",
+    "reasoning",
+    "reasoning_content",
+    "images",
+    "tool_calls",
+    "function_call",
 ];
 
 /// Whether the server takes this field of an answer back. Groq refuses a request with `executed_tools` or `annotations`.
@@ -31,24 +34,37 @@ pub(super) fn is_taken_back(quirks: &Quirks, field: &str) -> bool {
     match field {
         "executed_tools" => false,
         ANNOTATIONS => quirks.takes_annotations,
-        _ => true,
+        DETAILS | "audio" | "extra_content" => true,
+        _ => quirks.takes_unknown,
     }
 }
 
-/// Adds the fields of a message that only the provider uses, if it takes them back. It takes audio by its id.
+/// Adds the fields of a message that only the provider uses, if it takes them back. It takes audio by its id: what has none
+/// is not sent.
 pub(super) fn add_opaque(sent: &mut Value, fields: Option<&Value>, quirks: &Quirks) {
     let fields = fields.and_then(Value::as_object).into_iter().flatten();
     for (name, value) in fields.filter(|(name, _)| is_taken_back(quirks, name)) {
         match &**name {
-            "audio" => sent["audio"] = json!({ "id": value["id"] }),
+            "audio" => match value["id"].as_str() {
+                None | Some("") => {}
+                Some(id) => sent["audio"] = json!({ "id": id }),
+            },
             name => merge(&mut sent[name], value),
         }
     }
 }
 
+/// Adds a piece of a field of a message that only the provider uses. A text arrives in pieces, or again and again.
+pub(super) fn join_field(all: &mut Value, piece: &Value) {
+    match (all, piece) {
+        (Value::String(text), Value::String(piece)) if text != piece => text.push_str(piece),
+        (all, piece) => join(all, piece),
+    }
+}
+
 /// Adds a piece of a field that only the provider uses. Items with the same index are pieces of one, and the texts in them
 /// are joined.
-pub(super) fn join(all: &mut Value, piece: &Value) {
+fn join(all: &mut Value, piece: &Value) {
     match (all, piece) {
         (Value::Array(all), Value::Array(pieces)) => {
             for piece in pieces {

@@ -59,6 +59,12 @@ pub(super) fn arguments_object(arguments: &Value) -> Value {
     }
 }
 
+/// The name of a call as providers take it. A call that came without a name was not made, and the model reads why in its
+/// result.
+pub(super) fn call_name(name: &str) -> &str {
+    if is_blank(name) { "unknown" } else { name }
+}
+
 /// A conversation for a format whose only place for instructions is before it.
 #[derive(Debug)]
 pub(super) struct Dialogue<'m> {

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::call_ids::CallIds;
 use super::content::{
-    Dialogue, Turn, arguments_object, decimal, effort_level, effort_tokens, is_blank, result_text,
-    split_result, unsupported, with_extra,
+    Dialogue, Turn, arguments_object, call_name, decimal, effort_level, effort_tokens, is_blank,
+    result_text, split_result, unsupported, with_extra,
 };
 use super::origins;
 use super::response_data::{REDACTED, ResponseData, arguments_text, hidden_reasoning, text};
@@ -88,6 +88,10 @@ fn reasoning(
     limit: Option<u32>,
 ) {
     let is_off = matches!(effort, Effort::None | Effort::Budget(0));
+    // Nova does not reason unless it is told to.
+    if is_off && target.model.contains("nova") {
+        return;
+    }
     let fields = &mut body["additionalModelRequestFields"];
     if !target.model.contains("claude") {
         *fields = if target.model.contains("nova") {
@@ -226,7 +230,7 @@ impl Writer<'_, '_> {
         Ok(match part {
             // Text without anything but white space is an error.
             Part::Text(text) if is_blank(&text.text) => None,
-            Part::Text(text) => Some(json!({ "text": text.text })),
+            Part::Text(text) => Some(self.with_fields(json!({ "text": text.text }), part)),
             Part::Thought(thought) if of_model => {
                 let signature = thought.signature.as_deref();
                 let signature = self.target.signature(signature, part.origin());
@@ -237,14 +241,17 @@ impl Writer<'_, '_> {
                             "reasoningText": { "text": thought.text, "signature": signature },
                         }),
                     };
-                    json!({ "reasoningContent": content })
+                    self.with_fields(json!({ "reasoningContent": content }), part)
                 })
             }
-            Part::Call(call) if of_model => Some(json!({ "toolUse": {
-                "toolUseId": self.ids.for_call(call),
-                "name": call.name,
-                "input": arguments_object(&call.arguments),
-            } })),
+            Part::Call(call) if of_model => {
+                let block = json!({ "toolUse": {
+                    "toolUseId": self.ids.for_call(call),
+                    "name": call_name(&call.name),
+                    "input": arguments_object(&call.arguments),
+                } });
+                Some(self.with_fields(block, part))
+            }
             Part::Code { .. } | Part::CodeResult { .. } => {
                 part.code_as_text().map(|text| json!({ "text": text }))
             }
@@ -253,6 +260,11 @@ impl Writer<'_, '_> {
             Part::Provider { .. } => self.target.opaque(part).cloned(),
             Part::Thought(_) | Part::Call(_) | Part::Media(_) | Part::Result(_) => None,
         })
+    }
+
+    fn with_fields(&self, mut block: Value, part: &Part) -> Value {
+        self.target.add_fields(&mut block, part.origin());
+        block
     }
 
     fn result(&mut self, result: &ToolResult) -> Result<Value, LlmError> {
@@ -325,13 +337,20 @@ pub(super) struct ConverseParser {
 
 #[derive(Debug)]
 enum OpenBlock {
-    Call(usize),
+    Call {
+        index: usize,
+        /// What of it is not read.
+        rest: Map<String, Value>,
+    },
     /// Reasoning: its signature so far, and whether any of its text was visible.
     Thought {
         signature: String,
         visible: bool,
+        rest: Map<String, Value>,
     },
-    /// A block that only the provider uses, under its name, and the text of its input so far.
+    /// Text, of which something is not read.
+    Text { rest: Map<String, Value> },
+    /// A block that only the provider uses, the name of what is in it, and the text of its input so far.
     Opaque {
         name: String,
         block: Value,
@@ -373,22 +392,32 @@ impl ConverseParser {
     }
 
     fn start(&mut self, index: u64, start: &Value, deltas: &mut Vec<Delta>) {
-        for (name, block) in start.as_object().into_iter().flatten() {
-            let open = if name == "toolUse" && block["type"] != SERVER_TOOL {
-                self.call(block, deltas)
-            } else {
+        let Some(fields) = start.as_object() else {
+            return;
+        };
+        let call = fields.get("toolUse");
+        let open = match call.filter(|call| call["type"] != SERVER_TOOL) {
+            Some(call) => OpenBlock::Call {
+                index: self.call(call, deltas),
+                rest: left_over(start, "toolUse", &READ_OF_CALLS),
+            },
+            None => {
+                let first = fields.keys().next().map(String::as_str);
+                let Some(name) = call.map(|_| "toolUse").or(first) else {
+                    return;
+                };
                 OpenBlock::Opaque {
-                    name: name.clone(),
-                    block: block.clone(),
+                    name: name.to_string(),
+                    block: start.clone(),
                     input: String::new(),
                 }
-            };
-            self.open.insert(index, open);
-        }
+            }
+        };
+        self.open.insert(index, open);
     }
 
     /// A call. In a stream its input follows.
-    fn call(&mut self, block: &Value, deltas: &mut Vec<Delta>) -> OpenBlock {
+    fn call(&mut self, block: &Value, deltas: &mut Vec<Delta>) -> usize {
         let index = self.calls;
         self.calls += 1;
         deltas.push(Delta::Call {
@@ -397,77 +426,126 @@ impl ConverseParser {
             name: text(block, "/name"),
             arguments: arguments_text(block.get("input")),
         });
-        OpenBlock::Call(index)
+        index
     }
 
     fn delta(&mut self, index: u64, delta: &Value, deltas: &mut Vec<Delta>) {
-        deltas.extend(
-            text(delta, "/text")
-                .filter(|text| !text.is_empty())
-                .map(Delta::Text),
-        );
-        if let Some(reasoning) = delta.get("reasoningContent") {
-            let open = self
-                .open
-                .entry(index)
-                .or_insert_with(|| OpenBlock::Thought {
-                    signature: String::new(),
-                    visible: false,
-                });
-            if let OpenBlock::Thought { signature, visible } = open {
-                if let Some(thought) = text(reasoning, "/text").filter(|text| !text.is_empty()) {
-                    *visible = true;
-                    deltas.push(Delta::Thought(thought));
-                }
-                signature.extend(text(reasoning, "/signature"));
-                if let Some(redacted) = text(reasoning, "/redactedContent") {
-                    if signature.is_empty() {
-                        signature.push_str(REDACTED);
-                    }
-                    signature.push_str(&redacted);
+        if let Some(words) = text(delta, "/text").filter(|text| !text.is_empty()) {
+            deltas.push(Delta::Text(words));
+            let new = origins::left_over(delta, &["text"]);
+            if !new.is_empty() {
+                let rest = Map::new();
+                let open = self.open.entry(index);
+                if let OpenBlock::Text { rest } = open.or_insert(OpenBlock::Text { rest }) {
+                    rest.extend(new);
                 }
             }
         }
-        match self.open.get_mut(&index) {
-            Some(OpenBlock::Call(call)) => {
-                let chunk = text(delta, "/toolUse/input").filter(|text| !text.is_empty());
-                deltas.extend(chunk.map(|arguments| Delta::Call {
-                    index: *call,
-                    id: None,
-                    name: None,
-                    arguments,
-                }));
-            }
-            Some(OpenBlock::Opaque { name, block, input }) => match delta.get(&**name) {
-                Some(Value::Array(items)) => match &mut block["content"] {
+        if let Some(reasoning) = delta.get("reasoningContent") {
+            self.reasoning(index, reasoning, deltas);
+        }
+        if let Some(OpenBlock::Opaque { name, block, input }) = self.open.get_mut(&index) {
+            match delta.get(&**name) {
+                Some(Value::Array(items)) => match &mut block[&**name]["content"] {
                     Value::Array(content) => content.extend(items.iter().cloned()),
                     content => *content = items.clone().into(),
                 },
                 Some(piece) => input.extend(text(piece, "/input")),
                 None => {}
-            },
-            Some(OpenBlock::Thought { .. }) | None => {}
+            }
+            return;
         }
+        if let Some(piece) = text(delta, "/toolUse/input").filter(|text| !text.is_empty()) {
+            self.input(index, piece, deltas);
+        }
+    }
+
+    fn reasoning(&mut self, index: u64, reasoning: &Value, deltas: &mut Vec<Delta>) {
+        let new = || OpenBlock::Thought {
+            signature: String::new(),
+            visible: false,
+            rest: Map::new(),
+        };
+        let open = self.open.entry(index).or_insert_with(new);
+        let OpenBlock::Thought {
+            signature,
+            visible,
+            rest,
+        } = open
+        else {
+            return;
+        };
+        if let Some(thought) = text(reasoning, "/text").filter(|text| !text.is_empty()) {
+            *visible = true;
+            deltas.push(Delta::Thought(thought));
+        }
+        signature.extend(text(reasoning, "/signature"));
+        if let Some(redacted) = text(reasoning, "/redactedContent") {
+            if signature.is_empty() {
+                signature.push_str(REDACTED);
+            }
+            signature.push_str(&redacted);
+        }
+        rest.extend(origins::left_over(
+            reasoning,
+            &["text", "signature", "redactedContent"],
+        ));
+    }
+
+    /// A piece of the input of a call. Under the index of no call it is that of the only open call, or a call without a name:
+    /// then no call without input of its own is made.
+    fn input(&mut self, index: u64, piece: String, deltas: &mut Vec<Delta>) {
+        let call = |open: &OpenBlock| match open {
+            OpenBlock::Call { index, .. } => Some(*index),
+            _ => None,
+        };
+        let known = self.open.get(&index).and_then(call);
+        let mut open = self.open.values().filter_map(call);
+        let only = open.next().filter(|_| open.next().is_none());
+        let index = known.or(only).unwrap_or_else(|| {
+            self.calls += 1;
+            self.calls - 1
+        });
+        deltas.push(Delta::Call {
+            index,
+            id: None,
+            name: None,
+            arguments: piece,
+        });
     }
 
     fn stop(&mut self, index: u64, deltas: &mut Vec<Delta>) {
         match self.open.remove(&index) {
-            Some(OpenBlock::Thought { signature, visible }) if !signature.is_empty() => {
+            Some(OpenBlock::Thought {
+                signature,
+                visible,
+                rest,
+            }) if !signature.is_empty() => {
+                let field = if signature.starts_with(REDACTED) {
+                    None
+                } else {
+                    Some("reasoningText")
+                };
                 deltas.push(if visible {
                     Delta::Signature(signature)
                 } else {
                     hidden_reasoning(signature)
                 });
+                deltas.extend(origins::needed_back(None, reasoning_fields(field, rest)));
             }
+            Some(OpenBlock::Call { index, rest }) => {
+                deltas.extend(origins::needed_back(Some(index), rest));
+            }
+            Some(OpenBlock::Text { rest }) => deltas.extend(origins::needed_back(None, rest)),
             Some(OpenBlock::Opaque {
                 name,
                 mut block,
                 input,
             }) => {
                 if let Ok(input) = serde_json::from_str(&input) {
-                    block["input"] = input;
+                    block[&*name]["input"] = input;
                 }
-                deltas.push(origins::opaque(json!({ name: block })));
+                deltas.push(origins::opaque(block));
             }
             _ => {}
         }
@@ -478,20 +556,64 @@ impl ConverseParser {
             .get("toolUse")
             .filter(|call| call["type"] != SERVER_TOOL);
         if let Some(call) = call {
-            self.call(call, deltas);
+            let index = self.call(call, deltas);
+            let rest = left_over(block, "toolUse", &READ_OF_CALLS);
+            deltas.extend(origins::needed_back(Some(index), rest));
         } else if let Some(text) = text(block, "/text") {
+            let rest = origins::left_over(block, &["text"]);
+            let is_empty = text.is_empty();
             deltas.push(Delta::Text(text));
+            deltas.extend(origins::needed_back(None, rest).filter(|_| !is_empty));
         } else if let Some(reasoning) = block.get("reasoningContent") {
+            let mut rest = origins::left_over(block, &["reasoningContent"]);
+            let read = ["reasoningText", "redactedContent"];
+            let mut of_reasoning = origins::left_over(reasoning, &read);
             if let Some(data) = text(reasoning, "/redactedContent") {
                 deltas.push(hidden_reasoning(format!("{REDACTED}{data}")));
-                return;
+            } else {
+                deltas.extend(text(reasoning, "/reasoningText/text").map(Delta::Thought));
+                let signature = text(reasoning, "/reasoningText/signature");
+                let is_signed = signature.is_some();
+                deltas.extend(signature.map(Delta::Signature));
+                if !is_signed {
+                    return;
+                }
+                let words = &reasoning["reasoningText"];
+                let of_words = origins::left_over(words, &["text", "signature"]);
+                if !of_words.is_empty() {
+                    of_reasoning.insert("reasoningText".to_string(), of_words.into());
+                }
             }
-            deltas.extend(text(reasoning, "/reasoningText/text").map(Delta::Thought));
-            deltas.extend(text(reasoning, "/reasoningText/signature").map(Delta::Signature));
+            rest.extend(reasoning_fields(None, of_reasoning));
+            deltas.extend(origins::needed_back(None, rest));
         } else {
             deltas.push(origins::opaque(block.clone()));
         }
     }
+}
+
+const READ_OF_CALLS: [&str; 3] = ["toolUseId", "name", "input"];
+
+/// What a block and the object under its name have beside what is read.
+fn left_over(block: &Value, name: &str, read: &[&str]) -> Map<String, Value> {
+    let mut fields = origins::left_over(block, &[name]);
+    let content = origins::left_over(&block[name], read);
+    if !content.is_empty() {
+        fields.insert(name.to_string(), content.into());
+    }
+    fields
+}
+
+/// What of a reasoning block is not read, in the field of it with this name, as fields of the block.
+fn reasoning_fields(field: Option<&str>, rest: Map<String, Value>) -> Map<String, Value> {
+    if rest.is_empty() {
+        return rest;
+    }
+    let content = match field {
+        Some(field) => json!({ field: rest }),
+        None => rest.into(),
+    };
+    Map::from_iter([("reasoningContent".to_string(), content)])
 }
 
 /// The type of a call that Bedrock makes itself.

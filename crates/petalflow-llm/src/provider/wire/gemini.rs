@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::content::{
-    Dialogue, Turn, arguments_object, decimal, effort_level, effort_tokens, split_result,
-    with_extra,
+    Dialogue, Turn, arguments_object, call_name, decimal, effort_level, effort_tokens,
+    split_result, with_extra,
 };
 use super::origins;
 use super::response_data::{REDACTED, ResponseData, named_reason};
@@ -241,7 +241,8 @@ fn user_parts(target: &Target<'_>, part: &Part, names: &HashMap<&str, &str>) -> 
 }
 
 fn function_call(call: &ToolCall) -> Value {
-    let mut value = json!({ "name": call.name, "args": arguments_object(&call.arguments) });
+    let mut value =
+        json!({ "name": call_name(&call.name), "args": arguments_object(&call.arguments) });
     if !call.id.is_empty() && !is_generated(&call.id) {
         value["id"] = call.id.as_str().into();
     }
@@ -250,10 +251,10 @@ fn function_call(call: &ToolCall) -> Value {
 
 /// A tool result. It must have the name of its call, and may have an id only if the model gave the call one.
 fn function_response(result: &ToolResult, content: &Value, names: &HashMap<&str, &str>) -> Value {
-    let call_name = names.get(result.call_id.as_str());
-    let name = match call_name {
+    let called = names.get(result.call_id.as_str());
+    let name = match called {
         _ if !result.name.is_empty() => result.name.as_str(),
-        Some(name) => name,
+        Some(name) => call_name(name),
         None => result.call_id.as_str(),
     };
     let response = match (content, result.is_error) {
@@ -263,7 +264,7 @@ fn function_response(result: &ToolResult, content: &Value, names: &HashMap<&str,
         (content, false) => Map::from_iter([("result".to_string(), content.clone())]),
     };
     let mut value = json!({ "name": name, "response": response });
-    if call_name.is_some() && !is_generated(&result.call_id) {
+    if called.is_some() && !is_generated(&result.call_id) {
         value["id"] = result.call_id.as_str().into();
     }
     json!({ "functionResponse": value })
@@ -319,6 +320,7 @@ impl GeminiParser {
             // An empty part has a signature of its own, which must be sent back in such a part.
             if signature.is_some() && text(part, "text").is_some_and(|text| text.is_empty()) {
                 let thought = part.get("thought").and_then(Value::as_bool) == Some(true);
+                let whole = part;
                 let part = Text {
                     signature,
                     ..Text::default()
@@ -328,10 +330,18 @@ impl GeminiParser {
                 } else {
                     Part::Text(part)
                 }));
+                deltas.extend(origins::needed_back(None, text_left_over(whole)));
                 continue;
             }
+            let call = part.get("functionCall");
+            let has_text = call.is_some() || text(part, "text").is_none_or(|text| !text.is_empty());
             if self.part(part, &mut deltas) {
                 deltas.extend(signature.map(Delta::Signature));
+                let (index, rest) = match call {
+                    Some(_) => (self.calls.checked_sub(1), call_left_over(part)),
+                    None => (None, text_left_over(part)),
+                };
+                deltas.extend(origins::needed_back(index, rest).filter(|_| has_text));
             }
         }
         deltas
@@ -402,6 +412,22 @@ fn source_metadata(candidate: &Value) -> Map<String, Value> {
         (!value.is_null()).then(|| (kind.to_string(), value.clone()))
     });
     metadata.collect()
+}
+
+/// What a part with text has beside what is read.
+fn text_left_over(part: &Value) -> Map<String, Value> {
+    origins::left_over(part, &["text", "thought", "thoughtSignature"])
+}
+
+/// What a part with a call has beside what is read.
+fn call_left_over(part: &Value) -> Map<String, Value> {
+    const READ: [&str; 5] = ["name", "args", "id", "willContinue", "partialArgs"];
+    let mut fields = origins::left_over(part, &["functionCall", "thoughtSignature"]);
+    let call = origins::left_over(&part["functionCall"], &READ);
+    if !call.is_empty() {
+        fields.insert("functionCall".to_string(), call.into());
+    }
+    fields
 }
 
 /// The kinds of parts that arrive complete, with the fields that are read.

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::call_ids::CallIds;
 use super::content::{
-    Dialogue, Turn, arguments_object, decimal, effort_level, effort_tokens, is_blank, result_text,
-    split_result, unsupported, with_extra,
+    Dialogue, Turn, arguments_object, call_name, decimal, effort_level, effort_tokens, is_blank,
+    result_text, split_result, unsupported, with_extra,
 };
 use super::messages_opaque::{CONTAINER, last_container, read_opaque};
 use super::origins;
@@ -163,13 +163,25 @@ fn messages(
         let (role, content) = match turn {
             Turn::Instruction(text) => ("user", text.into()),
             Turn::Message(message) if message.role == Role::Assistant => {
-                ids.new_turn();
+                if messages
+                    .last()
+                    .is_none_or(|last| last["role"] != "assistant")
+                {
+                    ids.new_turn();
+                }
                 ("assistant", assistant_content(target, message, &mut ids))
             }
             Turn::Message(message) => ("user", user_content(target, message, &mut ids)?),
         };
-        if !content.is_null() {
-            messages.push(json!({ "role": role, "content": content }));
+        match messages.last_mut() {
+            _ if content.is_null() => {}
+            // The parts of an answer that the provider has paused.
+            Some(last) if role == "assistant" && last["role"] == role => {
+                let mut blocks = as_blocks(last["content"].take());
+                blocks.extend(as_blocks(content));
+                last["content"] = blocks.into();
+            }
+            _ => messages.push(json!({ "role": role, "content": content })),
         }
     }
     let input = request.input_text.iter().filter(|text| !is_blank(text));
@@ -241,18 +253,20 @@ fn assistant_content(target: &Target<'_>, message: &ChatMessage, ids: &mut CallI
         }
         Part::Thought(thought) => {
             let signature = target.signature(thought.signature.as_deref(), part.origin())?;
-            Some(match signature.strip_prefix(REDACTED) {
+            let mut block = match signature.strip_prefix(REDACTED) {
                 Some(data) => json!({ "type": "redacted_thinking", "data": data }),
                 None => {
                     json!({ "type": "thinking", "thinking": thought.text, "signature": signature })
                 }
-            })
+            };
+            target.add_fields(&mut block, part.origin());
+            Some(block)
         }
         Part::Call(call) => {
             let mut block = json!({
                 "type": "tool_use",
                 "id": ids.for_call(call),
-                "name": call.name,
+                "name": call_name(&call.name),
                 "input": arguments_object(&call.arguments),
             });
             target.add_fields(&mut block, part.origin());
@@ -277,6 +291,15 @@ fn content(mut blocks: Vec<Value>) -> Value {
         [] => Value::Null,
         [Value::Object(only)] if only["type"] == "text" && only.len() == 2 => only["text"].take(),
         _ => blocks.into(),
+    }
+}
+
+/// The blocks of a content, which may be a text.
+fn as_blocks(content: Value) -> Vec<Value> {
+    match content {
+        Value::Array(blocks) => blocks,
+        Value::String(text) => vec![json!({ "type": "text", "text": text })],
+        _ => Vec::new(),
     }
 }
 
@@ -331,16 +354,25 @@ pub(super) struct MessagesParser {
     calls: usize,
     /// The blocks that have started, by their index. Blocks may be interleaved.
     open: HashMap<u64, OpenBlock>,
+    /// Whether the last content was text.
+    ends_with_text: bool,
 }
 
 #[derive(Debug)]
-enum OpenBlock {
-    /// Text, with the sources that it cites.
-    Text(Vec<Value>),
+struct OpenBlock {
+    kind: Kind,
+    /// What of the block is not read.
+    rest: Map<String, Value>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// Text, with the sources that it cites, and whether any has arrived.
+    Text { cited: Vec<Value>, has_text: bool },
     /// A block that only the provider uses, and its input so far.
     Opaque { block: Value, input: String },
-    /// A block that arrived complete.
-    Complete,
+    /// Reasoning that is hidden.
+    Redacted,
     /// The index of a call.
     Call(usize),
     /// A reasoning block: its signature so far, and whether any of its text was visible.
@@ -377,11 +409,15 @@ impl MessagesParser {
             _ => {
                 let blocks = event["content"].as_array();
                 for (index, block) in (0..).zip(blocks.into_iter().flatten()) {
+                    self.ends_with_text = deltas.last().is_some_and(is_text);
                     self.start_block(index, block, data, &mut deltas);
                     self.end_block(index, &mut deltas);
                 }
                 read_metadata(event, data);
             }
+        }
+        if let Some(last) = deltas.last() {
+            self.ends_with_text = is_text(last);
         }
         deltas
     }
@@ -393,42 +429,78 @@ impl MessagesParser {
         data: &mut ResponseData,
         deltas: &mut Vec<Delta>,
     ) {
-        let mut open = OpenBlock::Complete;
-        match block["type"].as_str() {
+        let (kind, read): (_, &[&str]) = match block["type"].as_str() {
             Some("text") => {
                 citations(block.get("citations"), data);
-                open = OpenBlock::Text(block["citations"].as_array().cloned().unwrap_or_default());
-                deltas.extend(non_empty_text(block, "/text").map(Delta::Text));
+                // Each block is a part of its own.
+                deltas.extend(self.ends_with_text.then(origins::end_of_text));
+                let words = non_empty_text(block, "/text");
+                let kind = Kind::Text {
+                    cited: block["citations"].as_array().cloned().unwrap_or_default(),
+                    has_text: words.is_some(),
+                };
+                deltas.extend(words.map(Delta::Text));
+                (kind, &["type", "text", "citations"])
             }
             Some("thinking") => {
                 let reasoning = non_empty_text(block, "/thinking");
-                open = OpenBlock::Thought {
+                let kind = Kind::Thought {
                     signature: text(block, "/signature").unwrap_or_default(),
                     visible: reasoning.is_some(),
                 };
                 deltas.extend(reasoning.map(Delta::Thought));
+                (kind, &["type", "thinking", "signature"])
             }
             Some("tool_use") => {
                 // In a stream the input is empty at the start.
                 let input = block.get("input");
                 let is_empty = input.is_some_and(|input| input == &json!({}));
-                open = OpenBlock::Call(self.calls);
-                deltas.push(Delta::Call {
-                    index: self.calls,
-                    id: text(block, "/id"),
-                    name: text(block, "/name"),
-                    arguments: arguments_text(input.filter(|_| !is_empty)),
-                });
-                self.calls += 1;
+                let call = self.call(
+                    text(block, "/id"),
+                    text(block, "/name"),
+                    arguments_text(input.filter(|_| !is_empty)),
+                    deltas,
+                );
+                (Kind::Call(call), &["type", "id", "name", "input"])
             }
-            Some("redacted_thinking") => deltas.extend(redacted(block).map(Delta::Part)),
+            Some("redacted_thinking") => {
+                deltas.extend(redacted(block).map(Delta::Part));
+                (Kind::Redacted, &["type", "data"])
+            }
             Some(_) => {
                 let (block, input) = (block.clone(), String::new());
-                open = OpenBlock::Opaque { block, input };
+                self.open.insert(
+                    index,
+                    OpenBlock {
+                        kind: Kind::Opaque { block, input },
+                        rest: Map::new(),
+                    },
+                );
+                return;
             }
-            None => {}
-        }
-        self.open.insert(index, open);
+            None => return,
+        };
+        let rest = origins::left_over(block, read);
+        self.open.insert(index, OpenBlock { kind, rest });
+    }
+
+    /// Starts a call.
+    fn call(
+        &mut self,
+        id: Option<String>,
+        name: Option<String>,
+        arguments: String,
+        deltas: &mut Vec<Delta>,
+    ) -> usize {
+        let index = self.calls;
+        self.calls += 1;
+        deltas.push(Delta::Call {
+            index,
+            id,
+            name,
+            arguments,
+        });
+        index
     }
 
     fn read_delta(
@@ -438,30 +510,32 @@ impl MessagesParser {
         data: &mut ResponseData,
         deltas: &mut Vec<Delta>,
     ) {
-        let mut open = self.open.get_mut(&index);
-        if let Some(OpenBlock::Opaque { block, input }) = &mut open {
+        if let Some(piece) = non_empty_text(delta, "/partial_json") {
+            self.read_input(index, piece, deltas);
+            return;
+        }
+        let words = non_empty_text(delta, "/text");
+        let is_text = words.is_some();
+        let citation = delta.get("citation");
+        if let Some(citation) = citation {
+            citations(Some(&Value::Array(vec![citation.clone()])), data);
+        }
+        let Some(OpenBlock { kind, rest }) = self.open.get_mut(&index) else {
+            deltas.extend(words.map(Delta::Text));
+            return;
+        };
+        if let Kind::Opaque { block, input } = kind {
             read_opaque(block, input, delta);
             return;
         }
-        deltas.extend(non_empty_text(delta, "/text").map(Delta::Text));
-        if let Some(citation) = delta.get("citation") {
-            citations(Some(&Value::Array(vec![citation.clone()])), data);
-            if let Some(OpenBlock::Text(cited)) = &mut open {
-                cited.push(citation.clone());
+        deltas.extend(words.map(Delta::Text));
+        match kind {
+            Kind::Text { cited, has_text } => {
+                *has_text |= is_text;
+                cited.extend(citation.cloned());
             }
-        }
-        match open {
-            None | Some(OpenBlock::Complete | OpenBlock::Text(_) | OpenBlock::Opaque { .. }) => {}
-            Some(OpenBlock::Call(index)) => {
-                let chunk = non_empty_text(delta, "/partial_json").map(|arguments| Delta::Call {
-                    index: *index,
-                    id: None,
-                    name: None,
-                    arguments,
-                });
-                deltas.extend(chunk);
-            }
-            Some(OpenBlock::Thought { signature, visible }) => {
+            Kind::Redacted | Kind::Call(_) | Kind::Opaque { .. } => {}
+            Kind::Thought { signature, visible } => {
                 if let Some(reasoning) = non_empty_text(delta, "/thinking") {
                     *visible = true;
                     deltas.push(Delta::Thought(reasoning));
@@ -469,31 +543,82 @@ impl MessagesParser {
                 signature.extend(text(delta, "/signature"));
             }
         }
+        rest.extend(origins::left_over(delta, &READ_OF_DELTAS));
+    }
+
+    /// A piece of the input of a call. Some servers give it another index than the call: it is that of the only open call. If
+    /// it may be that of several, it is a call without a name, and none of them is made without input of its own.
+    fn read_input(&mut self, index: u64, piece: String, deltas: &mut Vec<Delta>) {
+        let known = match self.open.get_mut(&index).map(|open| &mut open.kind) {
+            Some(Kind::Opaque { input, .. }) => {
+                input.push_str(&piece);
+                return;
+            }
+            Some(Kind::Call(call)) => Some(*call),
+            _ => None,
+        };
+        let mut open = self.open.values().filter_map(|open| match open.kind {
+            Kind::Call(call) => Some(call),
+            _ => None,
+        });
+        let only = open.next().filter(|_| open.next().is_none());
+        match known.or(only) {
+            Some(index) => deltas.push(Delta::Call {
+                index,
+                id: None,
+                name: None,
+                arguments: piece,
+            }),
+            None => drop(self.call(None, None, piece, deltas)),
+        }
     }
 
     fn end_block(&mut self, index: u64, deltas: &mut Vec<Delta>) {
-        match self.open.remove(&index) {
-            Some(OpenBlock::Thought { signature, visible }) if !signature.is_empty() => {
+        let Some(OpenBlock { kind, mut rest }) = self.open.remove(&index) else {
+            return;
+        };
+        let of_call = match kind {
+            Kind::Thought { signature, .. } if signature.is_empty() => return,
+            Kind::Thought { signature, visible } => {
                 deltas.push(if visible {
                     Delta::Signature(signature)
                 } else {
                     hidden_reasoning(signature)
                 });
+                None
             }
-            Some(OpenBlock::Text(cited)) if !cited.is_empty() => {
-                let fields = Map::from_iter([("citations".to_string(), cited.into())]);
-                deltas.extend(origins::needed_back(None, fields));
+            Kind::Text {
+                has_text: false, ..
+            } => return,
+            Kind::Text { cited, .. } => {
+                if !cited.is_empty() {
+                    rest.insert("citations".to_string(), cited.into());
+                }
+                None
             }
-            Some(OpenBlock::Opaque { mut block, input }) => {
+            Kind::Opaque { mut block, input } => {
                 if let Ok(input) = serde_json::from_str(&input) {
                     block["input"] = input;
                 }
                 deltas.push(origins::opaque(block));
+                return;
             }
-            _ => {}
-        }
+            Kind::Redacted => None,
+            Kind::Call(call) => Some(call),
+        };
+        deltas.extend(origins::needed_back(of_call, rest));
     }
 }
+
+/// The fields of the pieces of blocks that are read.
+const READ_OF_DELTAS: [&str; 6] = [
+    "type",
+    "text",
+    "citation",
+    "thinking",
+    "signature",
+    "partial_json",
+];
 
 fn read_metadata(message: &Value, data: &mut ResponseData) {
     data.id = text(message, "/id").or_else(|| data.id.take());
@@ -517,6 +642,10 @@ fn read_container(message: &Value, data: &mut ResponseData) {
         .get("container")
         .filter(|container| container.is_object());
     data.container = container.cloned().or_else(|| data.container.take());
+}
+
+fn is_text(delta: &Delta) -> bool {
+    matches!(delta, Delta::Text(_))
 }
 
 fn non_empty_text(value: &Value, path: &str) -> Option<String> {

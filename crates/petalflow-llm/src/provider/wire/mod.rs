@@ -12,8 +12,10 @@ mod converse;
 mod counting;
 mod embeddings;
 mod gemini;
+mod message_items;
 mod messages;
 mod messages_opaque;
+mod open_calls;
 mod origins;
 mod response_data;
 mod responses;
@@ -86,7 +88,7 @@ impl Target<'_> {
                 Family::Converse => Format::Converse(converse::ConverseParser::default()),
             },
             data: ResponseData::default(),
-            origins: Origins::of(self.provider),
+            origins: Origins::of(&self.origin()),
             answer_tool: answer_tool.map(|name| AnswerTool::new(name.to_string())),
         }
     }

@@ -1,4 +1,9 @@
-//! The providers of parts: what each is sent back.
+//! The origins of parts: what is sent back, and to whom.
+//!
+//! A part belongs to a provider and one of its formats: the ids and items of OpenAI's responses mean nothing to its chat
+//! completions.
+
+use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
@@ -8,11 +13,29 @@ use crate::stream::Delta;
 use crate::{LlmRequest, Part, Role};
 use petalflow::tool::Origin;
 
+/// What follows the name of a provider in the origins of its responses.
+const RESPONSES: &str = "_resp";
+
 impl Target<'_> {
+    /// The name of the provider and the format in the origins of parts. A provider that has two formats has two names.
+    pub(super) fn origin(&self) -> Cow<'_, str> {
+        match self.family {
+            Family::Responses => format!("{}{RESPONSES}", self.provider).into(),
+            _ => self.provider.into(),
+        }
+    }
+
+    fn is_own(&self, provider: &str) -> bool {
+        match self.family {
+            Family::Responses => provider.strip_suffix(RESPONSES) == Some(self.provider),
+            _ => provider == self.provider,
+        }
+    }
+
     /// Whether the provider understands what belongs to this origin. What is not known counts as its own: threads that
     /// were stored by earlier versions name no provider.
     pub(super) fn owns(&self, origin: Option<&Origin>) -> bool {
-        origin.is_none_or(|origin| origin.provider == self.provider)
+        origin.is_none_or(|origin| self.is_own(&origin.provider))
     }
 
     /// The signature of a part, if it is one of the provider.
@@ -26,16 +49,24 @@ impl Target<'_> {
 
     /// Adds what the provider needs back with a part.
     pub(super) fn add_fields(&self, sent: &mut Value, origin: Option<&Origin>) {
-        let own = origin.filter(|origin| origin.provider == self.provider);
-        for (name, value) in own.iter().flat_map(|origin| &origin.fields) {
-            super::content::merge(&mut sent[name.as_str()], value);
+        for (name, value) in self.own_fields(origin).into_iter().flatten() {
+            restore(&mut sent[name.as_str()], value);
         }
     }
 
+    /// What the provider needs back with a part, if the part is one of the provider.
+    pub(super) fn own_fields<'o>(
+        &self,
+        origin: Option<&'o Origin>,
+    ) -> Option<&'o Map<String, Value>> {
+        let own = origin.filter(|origin| self.is_own(&origin.provider));
+        own.map(|origin| &origin.fields)
+    }
+
     /// An opaque part, if it is one of the provider.
-    pub(super) fn opaque<'p>(&self, part: &'p Part) -> Option<&'p Value> {
+    pub(in crate::provider) fn opaque<'p>(&self, part: &'p Part) -> Option<&'p Value> {
         match part {
-            Part::Provider { provider, value } if provider == self.provider => Some(value),
+            Part::Provider { provider, value } if self.is_own(provider) => Some(value),
             _ => None,
         }
     }
@@ -64,7 +95,7 @@ impl Target<'_> {
                     .map(|origin| &origin.provider),
             };
             let is_sent = |provider: &String| {
-                *provider == self.provider
+                self.is_own(provider)
                     && self.opaque(part).is_none_or(|value| self.takes_back(value))
             };
             let Some(provider) = provider.filter(|provider| !is_sent(provider)) else {
@@ -182,11 +213,39 @@ pub(super) fn needed_back(index: Option<usize>, fields: Map<String, Value>) -> O
     (!origin.fields.is_empty()).then_some(Delta::Origin { index, origin })
 }
 
-/// The fields of an object with these names, without those that are null.
-pub(super) fn named(object: &Value, names: &[&str]) -> Map<String, Value> {
-    let named = names.iter().filter_map(|name| {
-        let value = object.get(name).filter(|value| !value.is_null())?;
-        Some(((*name).to_string(), value.clone()))
-    });
-    named.collect()
+/// The end of a text: the text after it is another part.
+pub(super) fn end_of_text() -> Delta {
+    Delta::Origin {
+        index: None,
+        origin: Origin::default(),
+    }
+}
+
+/// The fields of an object that are not read, without those that are null. The provider may need back what a later version
+/// of its interface adds.
+pub(super) fn left_over(object: &Value, read: &[&str]) -> Map<String, Value> {
+    let fields = object.as_object().into_iter().flatten();
+    let rest = fields.filter(|(name, value)| !read.contains(&&***name) && !value.is_null());
+    rest.map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
+/// Puts back what was not read: fields into objects, and the items of a list each into its own.
+fn restore(into: &mut Value, rest: &Value) {
+    match (into, rest) {
+        (Value::Object(into), Value::Object(rest)) => {
+            for (name, value) in rest {
+                restore(into.entry(name).or_insert(Value::Null), value);
+            }
+        }
+        (Value::Array(into), Value::Array(rest)) => {
+            for (index, value) in rest.iter().enumerate() {
+                match into.get_mut(index) {
+                    Some(item) => restore(item, value),
+                    None => into.push(value.clone()),
+                }
+            }
+        }
+        (into, rest) => *into = rest.clone(),
+    }
 }

@@ -98,7 +98,7 @@ impl ResponseData {
 fn finish_reason(reason: String) -> FinishReason {
     match &*reason {
         "stop" | "end_turn" | "stop_sequence" | "completed" | "STOP" | "STOP_SEQUENCE"
-        | "COMPLETE" => FinishReason::Stop,
+        | "COMPLETE" | "eos" | "eos_token" => FinishReason::Stop,
         "length"
         | "max_tokens"
         | "MAX_TOKENS"
@@ -106,8 +106,9 @@ fn finish_reason(reason: String) -> FinishReason {
         | "incomplete"
         | "model_length"
         | "model_context_window_exceeded" => FinishReason::Length,
-        "tool_calls" | "tool_use" | "function_call" => FinishReason::ToolCalls,
+        "tool_calls" | "tool_call" | "tool_use" | "function_call" => FinishReason::ToolCalls,
         "refusal" => FinishReason::Refusal,
+        "pause_turn" => FinishReason::Paused,
         "content_filter"
         | "guardrail_intervened"
         | "content_filtered"

@@ -2,13 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::call_ids::CallIds;
 use super::content::{
-    arguments_object, data_url, decimal, effort_level, result_text, split_result, unsupported,
-    user_message, with_extra,
+    arguments_object, call_name, data_url, decimal, effort_level, result_text, split_result,
+    unsupported, user_message, with_extra,
 };
+use super::message_items;
 use super::origins;
 use super::response_data::{
     REDACTED, ResponseData, add_to_meta, arguments_text, citations, hidden_reasoning, text,
@@ -171,15 +172,14 @@ fn assistant_items(
         let mut item = match part {
             Part::Text(text) if text.text.is_empty() => continue,
             Part::Text(text) => {
-                let content = json!({ "type": "output_text", "text": text.text });
-                if part
-                    .origin()
-                    .is_none_or(|origin| !target.owns(Some(origin)) || origin.fields.is_empty())
-                {
-                    texts.push(content);
-                    continue;
+                let fields = target.own_fields(part.origin());
+                if let Some(fields) = fields.filter(|fields| !fields.is_empty()) {
+                    flush(&mut texts, items);
+                    message_items::add(items, &text.text, fields);
+                } else {
+                    texts.push(json!({ "type": "output_text", "text": text.text }));
                 }
-                json!({ "type": "message", "role": "assistant", "content": [content] })
+                continue;
             }
             Part::Code { .. } | Part::CodeResult { .. } => {
                 let text = part.code_as_text();
@@ -199,7 +199,7 @@ fn assistant_items(
             Part::Call(call) => json!({
                 "type": "function_call",
                 "call_id": ids.for_call(call),
-                "name": call.name,
+                "name": call_name(&call.name),
                 "arguments": arguments_object(&call.arguments).to_string(),
             }),
             Part::Provider { .. } => match target.opaque(part) {
@@ -232,6 +232,12 @@ pub(super) struct ResponsesParser {
     unsigned_reasoning: bool,
     /// Whether the last content was text.
     ends_with_text: bool,
+    /// The item and the part of its content to which the last text belongs.
+    last_text: (u64, u64),
+    /// What of this part is not read.
+    part_fields: Map<String, Value>,
+    /// The calls whose items have ended.
+    ended: HashSet<usize>,
     /// The items that only the provider uses, by their ids and numbers.
     opaque: HashSet<String>,
 }
@@ -284,7 +290,11 @@ impl ResponsesParser {
             .unwrap_or(0);
         match kind {
             "response.output_text.delta" | "response.refusal.delta" => {
-                let chunk = text(event, "/delta");
+                let chunk = text(event, "/delta").filter(|chunk| !chunk.is_empty());
+                let place = (index, event["content_index"].as_u64().unwrap_or(0));
+                if chunk.is_some() {
+                    self.begin_text(place, &mut deltas);
+                }
                 deltas.extend(chunk.map(|chunk| {
                     self.texts.add(index, chunk.len());
                     if kind == "response.refusal.delta" {
@@ -297,13 +307,19 @@ impl ResponsesParser {
                 self.unsigned_reasoning = true;
                 deltas.extend(text(event, "/delta").map(Delta::Thought));
             }
+            "response.content_part.done" => {
+                self.part_fields = message_items::part_fields(&event["part"]);
+                if let Some(id) = text(event, "/item_id") {
+                    self.part_fields.insert("id".to_string(), id.into());
+                }
+            }
             "response.output_text.annotation.added" => {
                 citations(Some(&Value::Array(vec![event["annotation"].clone()])), data);
             }
             "response.output_item.added" => self.start_item(index, &event["item"], &mut deltas),
             "response.function_call_arguments.delta" => {
                 let chunk = text(event, "/delta").unwrap_or_default();
-                let index = self.call_index(index, None);
+                let index = self.open_call(index);
                 self.calls[index].length += chunk.len();
                 deltas.push(call(index, None, None, chunk));
             }
@@ -360,6 +376,8 @@ impl ResponsesParser {
                 self.end_item(index, item, data, &mut deltas);
             } else if self.is_new_call(index, item) || is_opaque(item) {
                 self.end_item(index, item, data, &mut deltas);
+            } else if let Some(call) = self.unended_call(index, item) {
+                deltas.extend(origins::needed_back(Some(call), call_fields(item)));
             }
         }
         if !self.calls.is_empty() && data.finish.as_deref() == Some("completed") {
@@ -381,15 +399,17 @@ impl ResponsesParser {
         let Some(rest) = self.texts.missing(index, full_text, all) else {
             return;
         };
-        if rest.len() == full_text.len() {
-            for chunk in chunks(item, "content") {
-                citations(chunk.get("annotations"), data);
-            }
-        }
         if chunks(item, "content").any(|chunk| chunk.get("refusal").is_some()) {
             data.refusal.push_str(&rest);
         }
-        deltas.push(Delta::Text(rest));
+        if rest.len() < full_text.len() {
+            deltas.push(Delta::Text(rest));
+            return;
+        }
+        for chunk in chunks(item, "content") {
+            citations(chunk.get("annotations"), data);
+        }
+        message_items::read(item, deltas);
     }
 
     /// Reads the reasoning of an item that arrived complete.
@@ -428,10 +448,10 @@ impl ResponsesParser {
                 let rest = arguments.get(received..).unwrap_or_default().to_string();
                 self.calls[index].length += rest.len();
                 deltas.push(call(index, id, name, rest));
-                let fields = origins::named(item, &["id", "status"]);
-                deltas.extend(origins::needed_back(Some(index), fields));
+                self.ended.insert(index);
+                deltas.extend(origins::needed_back(Some(index), call_fields(item)));
             }
-            Some("message") => {
+            Some("message") if !is_opaque(item) => {
                 for chunk in chunks(item, "content") {
                     add_to_meta("logprobs", chunk.get("logprobs"), data);
                 }
@@ -440,7 +460,7 @@ impl ResponsesParser {
                     None => self.ends_with_text,
                 };
                 if has_text {
-                    let fields = origins::named(item, &["id", "status", "phase"]);
+                    let fields = message_items::end_fields(item);
                     deltas.extend(origins::needed_back(None, fields));
                 }
             }
@@ -453,7 +473,7 @@ impl ResponsesParser {
                     } else {
                         hidden_reasoning(signature)
                     });
-                    let fields = origins::named(item, &["id", "summary", "content"]);
+                    let fields = origins::left_over(item, &["type", "encrypted_content"]);
                     deltas.extend(origins::needed_back(None, fields));
                 }
                 let summary = item.get("summary").and_then(Value::as_array);
@@ -472,6 +492,38 @@ impl ResponsesParser {
             }
             None => {}
         }
+    }
+
+    /// The next text belongs to this item and this part of its content. Each part of a message is a part of its own.
+    fn begin_text(&mut self, place: (u64, u64), deltas: &mut Vec<Delta>) {
+        let last = std::mem::replace(&mut self.last_text, place);
+        if self.ends_with_text && last.0 == place.0 && last.1 != place.1 {
+            let fields = std::mem::take(&mut self.part_fields);
+            deltas.push(origins::needed_back(None, fields).unwrap_or_else(origins::end_of_text));
+        }
+        self.part_fields.clear();
+    }
+
+    /// The call that takes a piece of arguments of this item. Some servers give the pieces another number than the call: then
+    /// it is the last call, if none of its arguments has arrived.
+    fn open_call(&mut self, item: u64) -> usize {
+        let last = self.calls.len().checked_sub(1);
+        let last = last.filter(|last| self.calls[*last].length == 0);
+        match last.filter(|_| !self.of_item.contains_key(&item)) {
+            Some(last) => {
+                self.of_item.insert(item, last);
+                last
+            }
+            None => self.call_index(item, None),
+        }
+    }
+
+    /// The call in this item, if the item has not ended.
+    fn unended_call(&mut self, index: u64, item: &Value) -> Option<usize> {
+        let is_call = item.get("type").and_then(Value::as_str) == Some("function_call");
+        let id = text(item, "/call_id").filter(|_| is_call)?;
+        let call = self.started_call(index, &id)?;
+        self.ended.insert(call).then_some(call)
     }
 
     /// Whether the item is a call of which nothing has arrived.
@@ -508,8 +560,20 @@ impl ResponsesParser {
 
 /// Whether only the provider uses the item.
 fn is_opaque(item: &Value) -> bool {
-    let kind = item.get("type").and_then(Value::as_str);
-    kind.is_some_and(|kind| !matches!(kind, "message" | "function_call" | "reasoning"))
+    match item.get("type").and_then(Value::as_str) {
+        None | Some("function_call" | "reasoning") => false,
+        // A message of content that is not text.
+        Some("message") => {
+            chunks(item, "content").next().is_some()
+                && chunks(item, "content").all(|chunk| message_items::words(chunk).is_none())
+        }
+        Some(_) => true,
+    }
+}
+
+/// What a call has beside what is read.
+fn call_fields(item: &Value) -> Map<String, Value> {
+    origins::left_over(item, &["type", "call_id", "name", "arguments"])
 }
 
 /// The text of a message, or nothing for another item.
@@ -518,7 +582,7 @@ fn full_text(item: &Value) -> String {
         return String::new();
     }
     chunks(item, "content")
-        .filter_map(|chunk| text(chunk, "/text").or_else(|| text(chunk, "/refusal")))
+        .filter_map(message_items::words)
         .collect()
 }
 

@@ -335,7 +335,7 @@ fn odd_fields(cases: &mut Vec<Case>) {
         ("content_filter", FinishReason::ContentFilter),
         ("length", FinishReason::Length),
         ("model_length", FinishReason::Length),
-        ("eos_token", FinishReason::Other("eos_token".into())),
+        ("eos_token", FinishReason::Stop),
     ] {
         let steps = json(&body(&good, reason).to_string());
         let name = format!("the reason `{reason}`");

@@ -215,11 +215,10 @@ fn blocks(cases: &mut Vec<Case>) {
         ],
         &[("add", "{}")],
     );
-    add(
-        "pieces without a start",
+    let strays = stream(&stream_of(
         &[input(3, "{\"x\""), tool(0, "add")],
-        &[("add", "{}")],
-    );
+        "tool_use",
+    ));
     add(
         "a block of an unknown type",
         &[
@@ -255,6 +254,12 @@ fn blocks(cases: &mut Vec<Case>) {
         &[start(&0.into(), &Value::Null), tool(1, "add")],
         &[("add", "{}")],
     );
+    cases.push(Case::new(
+        "pieces without a start",
+        Asks::Stream,
+        strays,
+        wrong_arguments,
+    ));
     for (name, arguments) in [
         ("cut", "{\"x\": "),
         ("of Python", "{'x': None}"),
@@ -377,7 +382,7 @@ fn odd_fields(cases: &mut Vec<Case>) {
         ("refusal", FinishReason::Refusal),
         ("max_tokens", FinishReason::Length),
         ("model_context_window_exceeded", FinishReason::Length),
-        ("pause_turn", FinishReason::Other("pause_turn".into())),
+        ("pause_turn", FinishReason::Paused),
         ("brand_new", FinishReason::Other("brand_new".into())),
     ] {
         let expected = move |outcome: &Outcome| {
