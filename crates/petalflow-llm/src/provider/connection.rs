@@ -179,8 +179,11 @@ impl Connection {
             json_mode,
             not_sent,
         } = Plan::of(target, request);
+        let mut capabilities = target.capabilities;
+        capabilities.parallel_calls &= request.parallel_calls != Some(false);
         let target = Target {
             json_mode,
+            capabilities,
             ..*target
         };
         let schemas = Schemas::of(&target, &request);
