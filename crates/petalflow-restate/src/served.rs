@@ -77,7 +77,7 @@ fn thread_error(error: RestateError) -> ThreadError {
         RestateError::Thread(error) => error,
         RestateError::Busy(thread) => ThreadError::Busy { thread },
         RestateError::Unknown(thread) => ThreadError::Unknown { thread },
-        error @ RestateError::Exists(_) => ThreadError::Request(error.to_string()),
+        RestateError::Exists(thread) => ThreadError::Exists { thread },
         error @ RestateError::Unreachable { .. } => {
             StoreError::unavailable("the Restate server cannot be reached", error).into()
         }

@@ -1,22 +1,18 @@
 //! Webhook deliveries: from a request to a trigger to a stored run.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::Json;
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
-use petalflow::checkpoint::ThreadStatus;
+use axum::http::StatusCode;
+use axum::response::Response;
 use petalflow_documents::Envelope;
-use serde_json::json;
-use tokio::sync::broadcast::error::RecvError;
 
 use crate::Notice;
 use crate::refusal::Refusal;
 use crate::request;
 use crate::server::Inner;
 use crate::start_lock::{StartLock, digest};
+use crate::wait;
 
 /// The variable of the envelope that has the request.
 const REQUEST_VARIABLE: &str = "__webhook_request";
@@ -43,11 +39,8 @@ pub(crate) async fn deliver(
 
     let begin = begin(Arc::clone(&server), index, key, input);
     let thread = server.run_detached(begin).await?;
-    let wait = preferred_wait(&parts.headers).min(limits.max_wait);
-    if wait.is_zero() {
-        return Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))).into_response());
-    }
-    wait_for_end(&server, index, &thread, wait).await
+    let threads = &server.settings.hooks[index].threads;
+    wait::respond(&server, &**threads, &thread, &parts.headers).await
 }
 
 /// Begins a thread, and returns its id. A repeated delivery gets the thread of the first one.
@@ -98,44 +91,4 @@ async fn store(
         Ok(run)
     };
     server.begin(thread.to_owned(), begin).await
-}
-
-/// The seconds of `Prefer: wait=SECONDS` (RFC 7240). Zero without that header.
-fn preferred_wait(headers: &HeaderMap) -> Duration {
-    let values = headers.get_all("prefer").iter();
-    let preferences = values.filter_map(|value| value.to_str().ok());
-    let mut preferences = preferences.flat_map(|value| value.split([',', ';']));
-    let seconds = preferences.find_map(|it| it.trim().strip_prefix("wait=")?.parse().ok());
-    Duration::from_secs(seconds.unwrap_or(0))
-}
-
-/// The response when the run has ended, or after this time.
-async fn wait_for_end(
-    server: &Inner,
-    index: usize,
-    thread: &str,
-    wait: Duration,
-) -> Result<Response, Refusal> {
-    let threads = &server.settings.hooks[index].threads;
-    // Only a run of this process can be waited for.
-    if let Some(mut run) = server.subscribe(thread) {
-        let ended = async { while !matches!(run.recv().await, Err(RecvError::Closed)) {} };
-        // After the time, the client gets the status that the thread has then.
-        let _ = tokio::time::timeout(wait, ended).await;
-    }
-    let info = server.info(thread).await?;
-    let status = info.map_or(ThreadStatus::Running, |info| info.status);
-    let mut body = json!({ "thread": thread, "status": status.as_str() });
-    let code = match status {
-        ThreadStatus::Finished => {
-            if let Some(mut view) = threads.view(thread, None).await? {
-                body["state"] = view["state"].take();
-            }
-            StatusCode::OK
-        }
-        // A caller that may deliver need not be allowed to see the reason. The status of the thread has it.
-        ThreadStatus::Failed => StatusCode::INTERNAL_SERVER_ERROR,
-        _ => StatusCode::ACCEPTED,
-    };
-    Ok((code, Json(body)).into_response())
 }

@@ -3,7 +3,7 @@
 use petalflow::checkpoint::{Store as _, StoreError, ThreadInfo, ThreadQuery};
 
 use crate::refusal::Refusal;
-use crate::served::Elsewhere;
+use crate::served::{Elsewhere, no_thread};
 use crate::server::{Inner, prefix};
 
 impl Inner {
@@ -53,6 +53,12 @@ impl Inner {
             return Ok(None);
         };
         Ok(elsewhere.info(thread).await?.map(|info| info.created_ms))
+    }
+
+    /// Fails if there is no such thread.
+    pub(crate) async fn must_exist(&self, thread: &str) -> Result<(), Refusal> {
+        let info = self.info(thread).await?;
+        info.map(drop).ok_or_else(no_thread)
     }
 
     /// What is listed of a thread.

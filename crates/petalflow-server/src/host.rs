@@ -2,27 +2,47 @@
 
 use axum::extract::Request;
 use axum::http::header::{HOST, ORIGIN};
-use axum::http::{HeaderValue, StatusCode, Uri};
+use axum::http::{HeaderValue, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::error::SetupError;
 use crate::refusal::Refusal;
+use crate::request;
 
-/// Refuses a request that names another host, or that a page of another host sends. Without hosts, all are accepted.
+/// Refuses a request with two `Host` headers (RFC 9112, section 3.2), and one that names another host, or that a page of another
+/// host sends. Without hosts, all hosts are accepted.
 pub(crate) async fn check(hosts: &[String], request: Request, next: Next) -> Response {
-    let problem = [HOST, ORIGIN].iter().find_map(|name| {
-        let value = request.headers().get(name)?;
-        let is_known = host(value).is_some_and(|host| hosts.contains(&host));
-        (!is_known).then(|| {
-            let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
-            format!("the server does not answer to the `{name}` `{value}`")
-        })
-    });
-    match problem.filter(|_| !hosts.is_empty()) {
-        Some(problem) => Refusal::new(StatusCode::FORBIDDEN, problem).into_response(),
+    match refusal(hosts, &request) {
+        Some(refusal) => refusal.into_response(),
         None => next.run(request).await,
     }
+}
+
+/// A server before this one may go by any of the names, so all of them count.
+fn refusal(hosts: &[String], request: &Request) -> Option<Refusal> {
+    if let Err(refusal) = request::one_host(request.headers()) {
+        return Some(refusal);
+    }
+    if hosts.is_empty() {
+        return None;
+    }
+    let is_known = |host: &str| hosts.iter().any(|known| known.eq_ignore_ascii_case(host));
+    // The target of a request has it in the absolute form, and in HTTP/2.
+    let target = request.uri().host().filter(|host| !is_known(host));
+    let target = target.map(|host| ("target", host.to_owned()));
+    let headers = [HOST, ORIGIN].into_iter().flat_map(|name| {
+        let values = request.headers().get_all(&name).iter();
+        values.map(move |value| (name.clone(), value))
+    });
+    let mut headers = headers.filter(|(_, value)| !host(value).is_some_and(|it| is_known(&it)));
+    let header = headers.next().map(|(name, value)| {
+        let name = if name == HOST { "host" } else { "origin" };
+        (name, String::from_utf8_lossy(value.as_bytes()).into_owned())
+    });
+    let (name, value) = target.or(header)?;
+    let text = format!("the server does not answer to the `{name}` `{value}`");
+    Some(Refusal::forbidden(text))
 }
 
 /// The hosts that no request has, because they are more than a name.

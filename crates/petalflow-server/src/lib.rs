@@ -97,6 +97,7 @@ mod builder;
 mod builder_remote;
 #[cfg(feature = "agent")]
 mod call_decision;
+mod chosen_id;
 #[cfg(feature = "conversation")]
 mod conversation;
 mod delivery;
@@ -141,6 +142,7 @@ mod threads;
     allow(dead_code, unused_imports, reason = "protocols use it")
 )]
 mod turn_parts;
+mod wait;
 
 #[cfg(feature = "a2a")]
 pub use a2a::{A2a, AgentProfile, AgentSkill};

@@ -11,6 +11,8 @@ use petalflow::thread::ThreadError;
 use petalflow_documents::kinds;
 use serde_json::json;
 
+use crate::served::no_thread;
+
 /// A refused request: a status and a text.
 #[derive(Debug)]
 pub(crate) struct Refusal {
@@ -97,11 +99,14 @@ impl From<ThreadError> for Refusal {
 impl From<&ThreadError> for Refusal {
     fn from(error: &ThreadError) -> Self {
         let status = match error {
-            ThreadError::Unknown { .. } | ThreadError::UnknownCheckpoint { .. } => {
-                StatusCode::NOT_FOUND
-            }
+            // The words of the error are for programs.
+            ThreadError::Unknown { .. } => return no_thread(),
+            ThreadError::UnknownCheckpoint { .. } => StatusCode::NOT_FOUND,
             // Another caller was faster.
             ThreadError::Busy { .. }
+            | ThreadError::BusyElsewhere { .. }
+            | ThreadError::Held { .. }
+            | ThreadError::Exists { .. }
             | ThreadError::Waiting { .. }
             | ThreadError::Store(StoreError::Conflict { .. })
             | ThreadError::Answer(AnswerError::Answered { .. } | AnswerError::Unknown { .. }) => {

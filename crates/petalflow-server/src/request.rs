@@ -70,16 +70,21 @@ pub(crate) fn headers(
 }
 
 /// Refuses headers that a proxy before this server may understand in another way, so that the two would not see the same
-/// request (RFC 9112, sections 3.2 and 6.1).
+/// request (RFC 9112, section 6.1).
 fn framing(headers: &HeaderMap) -> Result<(), Refusal> {
-    if headers.get_all(HOST).iter().nth(1).is_some() {
-        let text = "the request has more than one `Host` header";
-        return Err(Refusal::new(StatusCode::BAD_REQUEST, text.to_owned()));
-    }
     let mut encodings = headers.get_all(TRANSFER_ENCODING).iter();
     if encodings.any(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"chunked")) {
         let text = "the only transfer encoding is `chunked`";
         return Err(Refusal::new(StatusCode::NOT_IMPLEMENTED, text.to_owned()));
+    }
+    Ok(())
+}
+
+/// Refuses a request with more than one `Host` header (RFC 9112, section 3.2).
+pub(crate) fn one_host(headers: &HeaderMap) -> Result<(), Refusal> {
+    if headers.get_all(HOST).iter().nth(1).is_some() {
+        let text = "the request has more than one `Host` header";
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
     }
     Ok(())
 }
@@ -103,9 +108,14 @@ fn append_value(values: &mut String, value: &str) {
 /// The identifier of a request, for which only one thread is started. An empty one is refused: all senders with an empty header
 /// would share a thread.
 pub(crate) fn identifier(headers: &HeaderMap, name: &str) -> Result<Option<String>, Refusal> {
-    let Some(identifier) = headers.get(name) else {
+    let mut identifiers = headers.get_all(name).iter();
+    let Some(identifier) = identifiers.next() else {
         return Ok(None);
     };
+    if identifiers.next().is_some() {
+        let text = format!("the request has more than one header `{name}`: send one identifier");
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
+    }
     let identifier = String::from_utf8_lossy(identifier.as_bytes());
     if identifier.trim().is_empty() {
         return Err(Refusal::new(

@@ -5,13 +5,11 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use axum::Json;
 use axum::http::StatusCode;
 use futures_util::StreamExt;
 use petalflow::checkpoint::{Store as _, StoreError, ThreadInfo, ThreadQuery, ThreadStatus};
 use petalflow::run::CancelToken;
 use petalflow::thread::ThreadError;
-use serde_json::{Value, json};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -460,19 +458,18 @@ impl Inner {
         Ok(())
     }
 
-    /// Begins a run as [`begin`](Self::begin) does, also if its client disconnects. The response names the thread.
+    /// Begins a run as [`begin`](Self::begin) does, also if its client disconnects.
     pub(crate) async fn begin_detached<B>(
         self: &Arc<Self>,
-        thread: String,
+        thread: &str,
         begin: impl FnOnce(CancelToken) -> B + Send + 'static,
-    ) -> Result<(StatusCode, Json<Value>), Refusal>
+    ) -> Result<(), Refusal>
     where
         B: Future<Output = Result<RunEvents, Refusal>> + Send,
     {
-        let (server, id) = (Arc::clone(self), thread.clone());
-        let begun = async move { server.begin(id, begin).await };
-        self.run_detached(begun).await?;
-        Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))))
+        let (server, thread) = (Arc::clone(self), thread.to_string());
+        self.run_detached(async move { server.begin(thread, begin).await })
+            .await
     }
 
     /// Drives a run in a task of its own.

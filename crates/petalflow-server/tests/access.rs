@@ -131,12 +131,21 @@ async fn a_caller_sees_the_threads_with_its_label_only() {
     assert_eq!(shown.json()["state"]["length"], 1);
 }
 
-/// Each address of a thread, with the body that would be accepted.
 #[tokio::test]
 async fn the_thread_of_another_user_does_not_exist_at_any_address() {
     let router = router();
     let thread = start(&router, "ann", json!({ "input": { "text": "x" } })).await;
-    let document = as_user(&router, "ann", "GET", "/openapi.json", json!(null)).await;
+    refused_at_all_addresses(&router, "ben", &thread).await;
+    let path = format!("/threads/{thread}");
+    let state = as_user(&router, "ann", "GET", &path, json!(null))
+        .await
+        .json();
+    assert_eq!(state["state"]["text"], "x");
+}
+
+/// Tries each address of a thread, with a body that would be accepted.
+async fn refused_at_all_addresses(router: &Router, user: &str, thread: &str) {
+    let document = as_user(router, "ann", "GET", "/openapi.json", json!(null)).await;
     let document = document.json();
     let paths = document["paths"].as_object().expect("paths");
     let mut tried = 0;
@@ -150,11 +159,18 @@ async fn the_thread_of_another_user_does_not_exist_at_any_address() {
                 continue;
             }
             let path = path
-                .replace("{thread}", &thread)
+                .replace("{thread}", thread)
                 .replace("{checkpoint}", "1")
-                .replace("{question}", "q");
-            let body = json!({ "id": "c", "checkpoint": 1, "keys": {}, "input": { "text": "z" } });
-            let refused = as_user(&router, "ben", method.as_str(), &path, body).await;
+                .replace("{question}", &"0".repeat(32));
+            let body = match path.rsplit('/').next() {
+                Some("copy") => json!({ "id": "c" }),
+                Some("fork") => json!({ "id": "c", "checkpoint": 1 }),
+                Some("edit") => json!({ "keys": { "text": "z" } }),
+                Some("labels") => json!({ "topic": "tea" }),
+                Some("turns") => json!({ "input": { "text": "z" } }),
+                _ => json!({ "answer": 1 }),
+            };
+            let refused = as_user(router, user, method.as_str(), &path, body).await;
             assert_eq!(
                 refused.status,
                 StatusCode::NOT_FOUND,
@@ -169,11 +185,16 @@ async fn the_thread_of_another_user_does_not_exist_at_any_address() {
         }
     }
     assert!(tried >= 13, "{tried} addresses");
-    let path = format!("/threads/{thread}");
-    let state = as_user(&router, "ann", "GET", &path, json!(null))
-        .await
-        .json();
-    assert_eq!(state["state"]["text"], "x");
+}
+
+#[tokio::test]
+async fn f42_a_thread_that_does_not_exist_is_404_at_every_address_for_everybody() {
+    let router = router();
+    for user in ["admin", "ann"] {
+        refused_at_all_addresses(&router, user, "Notes:nobody").await;
+    }
+    let listed = as_user(&router, "admin", "GET", "/threads", json!(null)).await;
+    assert!(ids(&listed).is_empty(), "{listed:?}");
 }
 
 #[tokio::test]
@@ -231,10 +252,158 @@ async fn two_users_with_the_same_identifier_start_two_threads() {
     assert_eq!(started[0], started[2], "a repeated request");
     assert_ne!(started[0], started[1]);
     assert_ne!(started[0], started[3]);
-    let chosen = json!({ "id": "a", "input": { "text": "x" } });
-    start(&router, "ann", chosen.clone()).await;
-    let taken = as_user(&router, "ben", "POST", path, chosen).await;
-    assert_eq!(taken.status, StatusCode::CONFLICT);
+}
+
+/// The same id of two callers is that of two threads: nobody can take the id of another caller, or find out that it is taken.
+#[tokio::test]
+async fn f42_an_id_belongs_to_the_caller_who_chooses_it() {
+    let router = router();
+    let path = "/flows/Notes/threads";
+    let order = |text: &str| json!({ "id": "order-7", "input": { "text": text } });
+    let text = async |user: &str, thread: &str| {
+        let path = format!("/threads/{thread}");
+        let shown = as_user(&router, user, "GET", &path, json!(null)).await;
+        assert_eq!(shown.status, StatusCode::OK, "{user}: {shown:?}");
+        shown.json()["state"]["text"].clone()
+    };
+    let of_ben = start(&router, "ben", order("ben's")).await;
+    let of_ann = start(&router, "ann", order("ann's")).await;
+    let of_admin = start(&router, "admin", order("admin's")).await;
+    assert_eq!(of_admin, "Notes:order-7");
+    assert_eq!(text("ben", &of_ben).await, "ben's");
+    assert_eq!(text("ann", &of_ann).await, "ann's");
+    assert_eq!(text("admin", &of_admin).await, "admin's");
+    for (user, thread) in [("ben", &of_ann), ("ben", &of_admin), ("ann", &of_ben)] {
+        let path = format!("/threads/{thread}");
+        let other = as_user(&router, user, "GET", &path, json!(null)).await;
+        assert_eq!(other.status, StatusCode::NOT_FOUND, "{user} {thread}");
+    }
+    // An id that is taken, and an id that is free, look the same to another caller.
+    for (address, checkpoint) in [("copy", None), ("fork", Some(1))] {
+        let path = format!("/threads/{of_ben}/{address}");
+        for id in ["order-7", "order-8", "copied"] {
+            let mut body = json!({ "id": format!("{address}-{id}") });
+            if let Some(checkpoint) = checkpoint {
+                body["checkpoint"] = checkpoint.into();
+            }
+            start(
+                &router,
+                "ann",
+                json!({ "id": body["id"], "input": { "text": "x" } }),
+            )
+            .await;
+            let made = as_user(&router, "ben", "POST", &path, body).await;
+            assert_eq!(made.status, StatusCode::CREATED, "{address} {id}: {made:?}");
+        }
+    }
+    // Nor can a caller take the id of a delivery or of a schedule that is to come.
+    let delivery = format!("incoming:{:032x}", 7);
+    let id = json!({ "id": delivery, "input": { "text": "x" } });
+    let thread = start(&router, "ben", id).await;
+    assert_ne!(thread, format!("Notes:{delivery}"));
+    // The caller's own ids are taken once.
+    let again = as_user(&router, "ben", "POST", path, order("again")).await;
+    assert_eq!(again.status, StatusCode::CONFLICT, "{again:?}");
+    assert_eq!(text("ben", &of_ben).await, "ben's");
+}
+
+/// A thread that the program has begun for a caller keeps its id.
+#[tokio::test]
+async fn f42_a_thread_of_the_program_keeps_the_id_that_its_caller_chooses() {
+    let store = InMemoryStore::new();
+    let thread = Notes::new().store(&store).thread("Notes:order-7");
+    thread
+        .set_labels([("user".to_string(), "ann".to_string())])
+        .await
+        .expect("it is stored");
+    let input = NoteInput { text: "x".into() };
+    let _ = thread.run(input).await.expect("it runs");
+    let server = Server::builder(&store)
+        .flow(Notes::new())
+        .threads(TriggerAuth::None)
+        .access(user);
+    let router = server.build().expect("the settings are right").router();
+    let path = "/flows/Notes/threads";
+    let body = json!({ "id": "order-7", "input": { "text": "y" } });
+    let taken = as_user(&router, "ann", "POST", path, body.clone()).await;
+    assert_eq!(taken.status, StatusCode::CONFLICT, "{taken:?}");
+    let other = as_user(&router, "ben", "POST", path, body).await;
+    assert_eq!(other.status, StatusCode::ACCEPTED, "{other:?}");
+}
+
+/// Row by row: a mistake, and its status at each address where it can be made.
+#[tokio::test]
+async fn f42_the_same_mistake_has_one_status_everywhere() {
+    let router = router();
+    let body = json!({ "id": "a", "input": { "text": "x" } });
+    let thread = start(&router, "admin", body.clone()).await;
+    let copy = format!("/threads/{thread}/copy");
+    let fork = format!("/threads/{thread}/fork");
+    let turn = format!("/threads/{thread}/turns");
+    let long = "x".repeat(129);
+    for (row, path, body, status) in [
+        (1, "/flows/Notes/threads", body, StatusCode::CONFLICT),
+        (2, &copy, json!({ "id": "a" }), StatusCode::CONFLICT),
+        (
+            3,
+            &fork,
+            json!({ "id": "a", "checkpoint": 1 }),
+            StatusCode::CONFLICT,
+        ),
+        (
+            4,
+            "/flows/Notes/threads",
+            json!({ "id": long }),
+            StatusCode::UNPROCESSABLE_ENTITY,
+        ),
+        (
+            5,
+            &copy,
+            json!({ "id": "a/b" }),
+            StatusCode::UNPROCESSABLE_ENTITY,
+        ),
+        (
+            6,
+            &fork,
+            json!({ "id": "", "checkpoint": 1 }),
+            StatusCode::UNPROCESSABLE_ENTITY,
+        ),
+        (
+            7,
+            "/flows/Notes/threads",
+            json!({ "input": 1 }),
+            StatusCode::UNPROCESSABLE_ENTITY,
+        ),
+        (
+            8,
+            &turn,
+            json!({ "input": 1 }),
+            StatusCode::UNPROCESSABLE_ENTITY,
+        ),
+        (
+            9,
+            "/flows/Notes/threads",
+            json!({ "imput": 1 }),
+            StatusCode::BAD_REQUEST,
+        ),
+        (10, &turn, json!({ "imput": 1 }), StatusCode::BAD_REQUEST),
+        (11, &copy, json!({}), StatusCode::BAD_REQUEST),
+        (
+            12,
+            &fork,
+            json!({ "checkpoint": 99 }),
+            StatusCode::NOT_FOUND,
+        ),
+        (
+            13,
+            &fork,
+            json!({ "id": "b", "checkpoint": 99 }),
+            StatusCode::NOT_FOUND,
+        ),
+    ] {
+        let refused = as_user(&router, "admin", "POST", path, body).await;
+        assert_eq!(refused.status, status, "row {row}: {refused:?}");
+    }
 }
 
 #[tokio::test]

@@ -264,3 +264,49 @@ async fn other_hosts_and_origins_are_refused() {
         "the server does not answer to the `host` `evil.example`"
     );
 }
+
+/// A proxy may go by another one of two names than this server.
+#[tokio::test]
+async fn f42_every_name_of_a_request_must_be_known() {
+    let page = || Router::new().route("/page", axum::routing::get(async || "page"));
+    let server = builder(&InMemoryStore::new(), json!({}), &Work::new().counting());
+    let guarded = server.hosts(["localhost"]).routes(page());
+    let guarded = guarded.build().expect("right").router();
+    let server = builder(&InMemoryStore::new(), json!({}), &Work::new().counting());
+    let open = server.routes(page()).build().expect("right").router();
+    let two_hosts = [("host", "localhost"), ("host", "evil.example")];
+    let same_host = [("host", "localhost"), ("host", "localhost")];
+    let two_origins = [
+        ("host", "localhost"),
+        ("origin", "http://localhost"),
+        ("origin", "http://evil.example"),
+    ];
+    let one = [("host", "localhost")];
+    for (row, router, target, headers, status) in [
+        (1, &guarded, "", &two_hosts[..], 400),
+        (2, &guarded, "", &same_host, 400),
+        (3, &open, "", &two_hosts, 400),
+        (4, &guarded, "", &two_origins, 403),
+        (5, &open, "", &two_origins, 200),
+        (6, &guarded, "http://evil.example", &one, 403),
+        (7, &guarded, "http://localhost:3000", &one, 200),
+        (8, &open, "http://evil.example", &one, 200),
+    ] {
+        for path in ["/health", "/page"] {
+            let request = Request::get(format!("{target}{path}"));
+            let request = headers.iter().fold(request, |request, (name, value)| {
+                request.header(*name, *value)
+            });
+            let request = request.body(Body::empty()).expect("a request");
+            let response = send(router, request).await;
+            assert_eq!(response.status, status, "row {row} {path}: {response:?}");
+        }
+    }
+    let two_keys = [("idempotency-key", "a"), ("idempotency-key", "b")];
+    let response = send(&open, post(&two_keys, "{}")).await;
+    assert_eq!(response.status, 400, "{response:?}");
+    assert!(
+        response.error().contains("send one identifier"),
+        "{response:?}"
+    );
+}

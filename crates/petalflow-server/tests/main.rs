@@ -23,3 +23,4 @@ mod stored;
 #[cfg(feature = "studio")]
 mod studio;
 mod versions;
+mod waiting;

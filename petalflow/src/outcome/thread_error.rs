@@ -56,6 +56,12 @@ pub enum ThreadError {
         /// The thread.
         thread: String,
     },
+    /// There is a thread with the id that a copy or a fork was to have.
+    #[error("there is a thread `{thread}` already: delete it first, or use another id")]
+    Exists {
+        /// The thread.
+        thread: String,
+    },
     /// The thread has no checkpoint.
     #[error("there is no thread `{thread}` in the store: begin it with `.run(input)`")]
     Unknown {

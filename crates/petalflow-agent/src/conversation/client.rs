@@ -45,6 +45,9 @@ pub struct ClientSettings {
     pub tools: Vec<Arc<ToolSpec>>,
     /// Which tools the model calls, for the first model call of the turn. The others are up to the model.
     pub tool_choice: ToolChoice,
+    /// Whether the model may call several tools at once. `None`: as its provider decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel_calls: Option<bool>,
     /// Further instructions. They follow those of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,

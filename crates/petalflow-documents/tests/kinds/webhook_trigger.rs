@@ -187,13 +187,54 @@ fn a_server_can_check_before_it_reads_the_body() {
 }
 
 #[test]
-fn headers_with_credentials_are_not_stored() {
+fn f42_credentials_in_headers_and_in_the_query_are_not_stored() {
     let mut request = request();
-    for name in ["Authorization", "Proxy-Authorization", "COOKIE"] {
+    for name in [
+        "Authorization",
+        "Proxy-Authorization",
+        "COOKIE",
+        "X-Api-Key",
+        "X-Shop-Pin",
+    ] {
         request.headers.insert(name.into(), "s3cret".into());
     }
-    let envelope = trigger(json!({})).admit(&request).expect("it is allowed");
+    let referer = "https://shop.example/orders?page=2&access_token=s3cret";
+    request.headers.insert("Referer".into(), referer.into());
+    request
+        .headers
+        .insert("X-Forwarded-User".into(), "Bearer s3cret".into());
+    for name in ["token", "api_key", "clientSecret", "code"] {
+        request.query.insert(name.into(), "s3cret".into());
+    }
+    request.query.insert("visitor_token".into(), "v7".into());
+    let node = trigger(json!({
+        "credentials": ["x-shop-*", "code"],
+        "no_credentials": ["visitor_token"],
+    }));
+    let envelope = node.admit(&request).expect("it is allowed");
+    let stored = envelope.get_var_nested("__webhook_request").expect("it");
     assert!(!format!("{:?}", envelope.vars).contains("s3cret"));
+    assert_eq!(stored["query"], json!({ "q": "1", "visitor_token": "v7" }));
+    assert_eq!(
+        stored["headers"],
+        json!({
+            "content-type": "application/json; charset=utf-8",
+            "referer": "https://shop.example/orders?page=2",
+        })
+    );
+    let problem = |config: Value| {
+        WebhookTriggerNode::new(settings(config))
+            .expect_err("wrong")
+            .field
+    };
+    assert_eq!(
+        problem(json!({ "credentials": ["a", " "] })),
+        "credentials[1]"
+    );
+    assert_eq!(
+        problem(json!({ "no_credentials": [""] })),
+        "no_credentials[0]"
+    );
 }
 
 #[test]

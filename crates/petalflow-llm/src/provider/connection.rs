@@ -186,8 +186,11 @@ impl Connection {
             request.to_mut().messages = Arc::new(messages);
             not_sent.insert("messages".to_string(), UNPAIRED.into());
         }
+        let mut capabilities = target.capabilities;
+        capabilities.parallel_calls &= request.parallel_calls != Some(false);
         let target = Target {
             json_mode,
+            capabilities,
             ..*target
         };
         let schemas = Schemas::of(&target, &request);

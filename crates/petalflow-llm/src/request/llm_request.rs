@@ -47,6 +47,10 @@ pub struct LlmRequest {
     pub tools: Arc<[Arc<ToolSpec>]>,
     /// Whether the model may, must or must not call tools.
     pub tool_choice: ToolChoice,
+    /// Whether the model may call several tools at once. `None`: as the provider decides. `Some(false)` is sent to providers that
+    /// have such a setting.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel_calls: Option<bool>,
     /// The sampling temperature.
     pub temperature: Option<f32>,
     /// The probability mass of nucleus sampling.

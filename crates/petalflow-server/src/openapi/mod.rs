@@ -68,9 +68,18 @@ fn described(operation: &Operation) -> Value {
         response["content"] = content(schema);
     }
     responses.insert(status.to_string(), response);
+    let mut in_headers = Vec::new();
+    if operation.waits {
+        in_headers.push(parameter("Prefer", "header"));
+        let ended = "The run has ended while the client waited.";
+        let ended = json!({ "description": ended, "content": content("Begun") });
+        responses.insert("200".into(), ended);
+        let failed = "The run has failed while the client waited.";
+        responses.insert("500".into(), json!({ "description": failed }));
+    }
     let mut value = json!({
         "summary": operation.summary,
-        "parameters": in_path.chain(in_query).collect::<Value>(),
+        "parameters": in_path.chain(in_query).chain(in_headers).collect::<Value>(),
         "responses": responses,
     });
     if let Some(body) = operation.body {
@@ -108,6 +117,7 @@ fn parameter(name: &str, place: &str) -> Value {
         "label" => "Only threads with this label, as `name:value`.",
         "prefix" => "Only ids that begin with this text.",
         "after" => "Only ids after this one: for the next page.",
+        "Prefer" => "`wait=SECONDS`: how long the response may wait for the end of the run.",
         "before" => "Only checkpoints before this one: for the next page.",
         _ => "The largest number of items.",
     };

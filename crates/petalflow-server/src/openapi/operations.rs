@@ -10,6 +10,8 @@ pub(super) struct Operation {
     pub(super) body: Option<&'static str>,
     /// The status and the schema of the response.
     pub(super) response: (&'static str, &'static str),
+    /// Whether the client may wait for the end of the run that it begins.
+    pub(super) waits: bool,
     /// The statuses of refusals, besides those that any request can have.
     pub(super) refusals: &'static [&'static str],
 }
@@ -23,6 +25,7 @@ const fn get(path: &'static str, schema: &'static str, summary: &'static str) ->
         query: &[],
         body: None,
         response: ("200", schema),
+        waits: false,
         refusals: &["404"],
     }
 }
@@ -38,6 +41,14 @@ const fn post(
         response,
         refusals: &["404", "409"],
         ..get(path, "", summary)
+    }
+}
+
+/// An address that begins a run.
+const fn begin(path: &'static str, summary: &'static str) -> Operation {
+    Operation {
+        waits: true,
+        ..post(path, ("202", "Begun"), summary)
     }
 }
 
@@ -59,9 +70,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
     Operation {
         body: Some("Start"),
         refusals: OF_BODIES,
-        ..post(
+        ..begin(
             "/flows/{flow}/threads",
-            ("202", "Thread"),
             "Starts a thread. The response is sent when the input is stored.",
         )
     },
@@ -90,9 +100,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
     Operation {
         body: Some("Turn"),
         refusals: OF_BODIES,
-        ..post(
+        ..begin(
             "/threads/{thread}/turns",
-            ("202", "Thread"),
             "Begins another turn of a thread.",
         )
     },
@@ -124,15 +133,13 @@ pub(super) const OPERATIONS: &[Operation] = &[
     Operation {
         body: Some("Answer"),
         refusals: OF_BODIES,
-        ..post(
+        ..begin(
             "/threads/{thread}/answers/{question}",
-            ("202", "Thread"),
             "Answers a question, or decides about a node that waits for an approval.",
         )
     },
-    post(
+    begin(
         "/threads/{thread}/resume",
-        ("202", "Thread"),
         "Continues a thread that has failed, was stopped, or is held.",
     ),
     post(

@@ -83,6 +83,13 @@ pub(super) fn all() -> Map<String, Value> {
                 json!({ "checkpoint": number() }),
             ),
         ),
+        (
+            "Begun",
+            object(
+                &json!({ "thread": text() }),
+                json!({ "status": status(), "state": any() }),
+            ),
+        ),
         ("Listed", listed()),
         (
             "Threads",

@@ -31,7 +31,7 @@ pub(crate) struct Request {
     pub(crate) id: String,
     /// A checksum of what it says.
     pub(crate) checksum: String,
-    /// The id of the thread after the name of the flow.
+    /// The id of the thread after the name of the flow, as [`Inner::own_id`] makes it.
     pub(crate) own: String,
     /// The threads that its sender may see.
     pub(crate) access: Access,
@@ -146,7 +146,6 @@ impl Request {
         let Begins::Input(input) = begins else {
             return Err(no_thread());
         };
-        start::check_id(&self.own)?;
         let start = Start {
             own_labels: self.added_to(Labels::new(), 0),
             id: Some(self.own),

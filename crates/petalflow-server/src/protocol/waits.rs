@@ -215,6 +215,12 @@ pub(crate) fn unfit(text: impl Into<String>) -> Refusal {
     Refusal::new(axum::http::StatusCode::UNPROCESSABLE_ENTITY, text)
 }
 
+/// A request that does not fit what the thread does now: another caller may have been faster.
+#[cfg(feature = "ag-ui")]
+pub(crate) fn conflict(text: impl Into<String>) -> Refusal {
+    Refusal::new(axum::http::StatusCode::CONFLICT, text)
+}
+
 /// All answers of a request. A question of a flow is answered alone.
 pub(crate) fn together(answers: Vec<Answered>) -> Result<Answers, Refusal> {
     let count = answers.len();

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, Request, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::start::check_id;
+use crate::access;
 use crate::refusal::Refusal;
 use crate::request;
 use crate::server::{Inner, prefix};
+use crate::wait;
 
 /// A response of one of these addresses.
 type Response = Result<(StatusCode, Json<Value>), Refusal>;
@@ -20,11 +21,13 @@ type Response = Result<(StatusCode, Json<Value>), Refusal>;
 pub(crate) async fn resume(
     State(server): State<Arc<Inner>>,
     Path(thread): Path<String>,
-) -> Response {
+    headers: HeaderMap,
+) -> Result<axum::response::Response, Refusal> {
     let flow = server.owner(&thread).await?;
-    let id = thread.clone();
-    let resume = async move |token| flow.resume(&id, &token).await;
-    server.begin_detached(thread, resume).await
+    let (id, of_run) = (thread.clone(), Arc::clone(&flow));
+    let resume = async move |token| of_run.resume(&id, &token).await;
+    server.begin_detached(&thread, resume).await?;
+    wait::respond(&server, &*flow, &thread, &headers).await
 }
 
 /// Cancels the run of a thread, which is held then.
@@ -34,6 +37,7 @@ pub(crate) async fn cancel(
 ) -> Response {
     server.owner(&thread).await?;
     if !server.cancel_anywhere(&thread).await? {
+        server.must_exist(&thread).await?;
         let text = "no run of this server has the thread: it has ended, or another process runs it";
         return Err(Refusal::new(StatusCode::CONFLICT, text));
     }
@@ -78,14 +82,19 @@ pub(crate) async fn fork(
 ) -> Response {
     let flow = server.owner(&thread).await?;
     let limit = server.settings.limits.max_answer_bytes;
+    let access = access::of(&request);
     let Fork { checkpoint, id } = request::json(request, limit, &server).await?;
+    server.must_exist(&thread).await?;
+    let other = match id {
+        Some(id) => Some(server.own_id(&access, flow.facts(), &id).await?),
+        None => None,
+    };
     let forked = async move {
-        let Some(id) = id else {
+        let Some(other) = other else {
             let checkpoint = flow.fork(&thread, checkpoint).await?;
             return Ok(json!({ "thread": thread, "checkpoint": checkpoint }));
         };
-        check_id(&id)?;
-        let other = format!("{}{id}", prefix(flow.facts()));
+        let other = format!("{}{other}", prefix(flow.facts()));
         flow.fork_to(&thread, checkpoint, &other).await?;
         Ok(json!({ "thread": other }))
     };
@@ -109,9 +118,10 @@ pub(crate) async fn copy(
 ) -> Response {
     let flow = server.owner(&thread).await?;
     let limit = server.settings.limits.max_answer_bytes;
+    let access = access::of(&request);
     let CopyTo { id } = request::json(request, limit, &server).await?;
-    check_id(&id)?;
-    let other = format!("{}{id}", prefix(flow.facts()));
+    let other = server.own_id(&access, flow.facts(), &id).await?;
+    let other = format!("{}{other}", prefix(flow.facts()));
     let copied = async move {
         flow.copy(&thread, &other).await?;
         Ok(json!({ "thread": other }))
@@ -128,6 +138,7 @@ pub(crate) async fn delete(
     Path(thread): Path<String>,
 ) -> Result<StatusCode, Refusal> {
     let flow = server.owner(&thread).await?;
+    server.must_exist(&thread).await?;
     let deleted = async move { Ok(flow.delete(&thread).await?) };
     server.run_detached(deleted).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::labels;
 use crate::Notice;
@@ -16,9 +16,7 @@ use crate::request;
 use crate::served::{Input, InputValue, Labels, ServedThreads};
 use crate::server::{Inner, prefix};
 use crate::start_lock::{StartLock, digest};
-
-/// The largest number of bytes of the part of an id that a client chooses.
-const MAX_ID: usize = 128;
+use crate::wait;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,7 +30,7 @@ struct StartBody {
 
 /// What starts a thread.
 pub(crate) struct Start {
-    /// The id of the thread, after the name of the flow. `None`: the server chooses one.
+    /// The id of the thread, after the name of the flow, as [`Inner::own_id`] makes it. `None`: the server chooses one.
     pub(crate) id: Option<String>,
     pub(crate) input: InputValue,
     pub(crate) labels: Labels,
@@ -85,34 +83,35 @@ impl Starter {
     }
 }
 
-/// Starts a thread of a flow, and answers when its input is stored.
+/// Starts a thread of a flow, and answers when its input is stored, or when its run has ended if the client waits for it.
 pub(crate) async fn start(
     State(server): State<Arc<Inner>>,
     Path(flow): Path<String>,
     request: Request,
-) -> Result<(StatusCode, Json<Value>), Refusal> {
+) -> Result<Response, Refusal> {
     let flow = Arc::clone(server.flow(&flow)?);
     let (access, headers) = (access::of(&request), request.headers().clone());
     let body = request::whole(request, server.settings.limits.max_input_bytes, &server).await?;
     let starter = Starter::of(&server, access, &headers, &body)?;
     let start: StartBody = request::parse(&body)?;
-    if let Some(id) = &start.id {
-        check_id(id)?;
-        if starter.key.is_some() {
+    let id = match &start.id {
+        Some(_) if starter.key.is_some() => {
             let text =
                 "a request with an identifier has no `id`: the identifier chooses the thread";
             return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
         }
-    }
+        Some(id) => Some(server.own_id(&starter.access, flow.facts(), id).await?),
+        None => None,
+    };
     let start = Start {
-        id: start.id,
+        id,
         input: start.input.into(),
         labels: start.labels,
         own_labels: Labels::new(),
     };
-    let begun = begin(Arc::clone(&server), flow, start, starter);
+    let begun = begin(Arc::clone(&server), Arc::clone(&flow), start, starter);
     let thread = server.run_detached(begun).await?;
-    Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))))
+    wait::respond(&server, &*flow, &thread, &headers).await
 }
 
 /// Begins a thread, and returns its id. A repeated request with an identifier gets the thread of the first one.
@@ -194,31 +193,19 @@ pub(crate) async fn turn(
     State(server): State<Arc<Inner>>,
     Path(thread): Path<String>,
     request: Request,
-) -> Result<(StatusCode, Json<Value>), Refusal> {
+) -> Result<Response, Refusal> {
     let flow = server.owner(&thread).await?;
+    let headers = request.headers().clone();
     let limit = server.settings.limits.max_input_bytes;
     let turn: Turn = request::json(request, limit, &server).await?;
+    server.must_exist(&thread).await?;
     let input = Input {
         value: turn.input.into(),
         labels: Labels::new(),
         discards: turn.discard_pending,
     };
-    let id = thread.clone();
-    let begin = async move |token| flow.begin(&id, input, &token).await;
-    server.begin_detached(thread, begin).await
-}
-
-/// The part of an id that a client chooses.
-pub(crate) fn check_id(id: &str) -> Result<(), Refusal> {
-    let is_readable = |c: char| !c.is_control() && c != '/';
-    if id.is_empty() || id.len() > MAX_ID || !id.chars().all(is_readable) {
-        return Err(Refusal::new(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            format!(
-                "`{}` cannot be an id: use 1 to {MAX_ID} bytes, without `/` and control characters",
-                id.escape_debug()
-            ),
-        ));
-    }
-    Ok(())
+    let (id, of_turn) = (thread.clone(), Arc::clone(&flow));
+    let begin = async move |token| of_turn.begin(&id, input, &token).await;
+    server.begin_detached(&thread, begin).await?;
+    wait::respond(&server, &*flow, &thread, &headers).await
 }

@@ -64,6 +64,26 @@ async fn an_agent_answers_and_its_thread_is_named() {
 }
 
 #[tokio::test]
+async fn f42_a_client_may_ask_for_one_call_at_a_time() {
+    let (agent, model) = guide();
+    let router = open(&agent);
+    let body = json!({ "tools": [locate()], "parallel_tool_calls": false, "presence_penalty": 0 });
+    chat(&router, with(user("where"), body)).await;
+    let body = json!({ "parallel_tool_calls": true, "frequency_penalty": 0 });
+    chat(&router, with(user("hi"), body)).await;
+    chat(&router, user("hi")).await;
+    let asked: Vec<Option<bool>> = model
+        .requests()
+        .iter()
+        .map(|it| it.parallel_calls)
+        .collect();
+    assert_eq!(asked, [Some(false), Some(true), None]);
+    let body = json!({ "model": "guide", "input": "hi", "parallel_tool_calls": false });
+    let response = post(&router, "/v1/responses", body).await.json();
+    assert_eq!(response["parallel_tool_calls"], false, "{response}");
+}
+
+#[tokio::test]
 async fn an_answer_comes_in_chunks() {
     let router = open(&guide().0);
     let body = json!({ "stream": true, "stream_options": { "include_usage": true } });

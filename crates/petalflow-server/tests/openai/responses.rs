@@ -338,6 +338,31 @@ async fn what_cannot_be_honoured_is_refused() {
     );
 }
 
+/// The guide's example of `.access` decides the label `user`, which the parameter sets otherwise.
+#[tokio::test]
+async fn f42_the_parameter_user_has_no_effect_if_the_program_decides_the_user() {
+    let builder = builder(&guide().0).threads(TriggerAuth::None).openai();
+    let builder = builder.access(|request| match request.headers.get("x-user") {
+        Some(user) => Access::label("user", user.to_str().unwrap_or_default()),
+        None => Access::None,
+    });
+    let router = builder.build().unwrap().router();
+    let of_ann = [("x-user", "ann")];
+    let ask = json!({ "model": "guide", "input": "hi", "user": "customer-1" });
+    let answered = post_with(&router, RESPONSES, &of_ann, &ask).await;
+    assert_eq!(answered.status, StatusCode::OK, "{answered:?}");
+    assert_eq!(answered.json()["user"], "ann");
+    let chat = json!({
+        "model": "guide", "user": "customer-1", "messages": [{ "role": "user", "content": "hi" }]
+    });
+    let answered = post_with(&router, "/v1/chat/completions", &of_ann, &chat).await;
+    assert_eq!(answered.status, StatusCode::OK, "{answered:?}");
+    // A label that the client sets by its name is refused as at each other address.
+    let stolen = json!({ "model": "guide", "input": "hi", "metadata": { "user": "bob" } });
+    let refused = post_with(&router, RESPONSES, &of_ann, &stolen).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{refused:?}");
+}
+
 #[tokio::test]
 async fn a_caller_sees_its_own_responses() {
     let builder = builder(&guide().0).threads(TriggerAuth::None).openai();

@@ -390,13 +390,46 @@ async fn callers_see_their_own_tasks() {
         let other = call("bob", method, of_ann.clone()).await;
         assert_eq!(other["error"]["code"], -32001, "{other}");
     }
-    let mut into = says("m2", "hello");
-    into["contextId"] = ann["contextId"].clone();
-    let other = call("bob", "SendMessage", json!({ "message": into })).await;
+    let into = |task: Option<&Value>, context: &Value| {
+        let mut into = says("m2", "hello");
+        into["contextId"] = context.clone();
+        if let Some(task) = task {
+            into["taskId"] = task["id"].clone();
+        }
+        json!({ "message": into })
+    };
+    let other = call("bob", "SendMessage", into(Some(&ann), &ann["contextId"])).await;
     assert_eq!(other["error"]["code"], -32001, "{other}");
+    let mut unknown = ann.clone();
+    unknown["id"] = "nobody".into();
+    let nobody = call(
+        "bob",
+        "SendMessage",
+        into(Some(&unknown), &ann["contextId"]),
+    )
+    .await;
+    let said = |error: &Value, id: &Value| {
+        let id = id.as_str().expect("an id");
+        error["error"]["message"].to_string().replace(id, "ID")
+    };
+    assert_eq!(said(&other, &ann["id"]), said(&nobody, &unknown["id"]));
     let listed = call("bob", "ListTasks", json!({})).await;
     assert_eq!(listed["result"]["tasks"][0]["id"], bob["id"]);
     assert_eq!(listed["result"]["totalSize"], 1);
+    // The same context of two callers is that of two threads. Each sees the id that it has chosen.
+    let mut contexts = Vec::new();
+    for user in ["ann", "bob"] {
+        let sent = call(user, "SendMessage", into(None, &json!("order-7"))).await;
+        let task = &sent["result"]["task"];
+        assert_eq!(task["contextId"], "order-7", "{sent}");
+        let listed = call(user, "ListTasks", json!({ "contextId": "order-7" })).await;
+        assert_eq!(listed["result"]["totalSize"], 1, "{listed}");
+        assert_eq!(listed["result"]["tasks"][0]["id"], task["id"]);
+        let found = call(user, "GetTask", json!({ "id": task["id"] })).await;
+        assert_eq!(found["result"]["contextId"], "order-7", "{found}");
+        contexts.push(task["id"].clone());
+    }
+    assert_ne!(contexts[0], contexts[1]);
     assert_eq!(
         call("ann", "GetTask", of_ann).await["result"]["id"],
         ann["id"]

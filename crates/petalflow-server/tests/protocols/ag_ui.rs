@@ -226,14 +226,30 @@ async fn callers_run_only_on_their_own_threads() {
         send(&router, request.expect("a request")).await.status
     };
     assert_eq!(status("ann", says("r1", &[("m1", "hello")])).await, 200);
+    // Two callers may choose the same ids: each has a thread of its own.
     for input in [
         says("r1", &[("m1", "hello")]),
-        says("r2", &[("m2", "more")]),
+        says("r1", &[("m1", "hello")]),
+        says("r2", &[("m1", "hello"), ("m2", "more")]),
         says("r3", &[]),
     ] {
-        assert_eq!(status("bob", input).await, 404);
+        assert_eq!(status("bob", input).await, 200);
     }
-    assert_eq!(guide.model.requests().len(), 1);
+    let asked = guide.model.requests();
+    let lengths: Vec<usize> = asked.iter().map(|it| it.messages.len()).collect();
+    assert_eq!(lengths, [1, 1, 3], "bob's turns follow his own");
+}
+
+#[tokio::test]
+async fn f42_answers_that_nothing_waits_for_are_conflicts() {
+    let router = served(&guide().agent);
+    let unknown = resume("r0", &json!("q"), json!({ "approve": true }));
+    assert_eq!(post(&router, unknown).await.status, 404);
+    run(&router, says("r1", &[("m1", "wipe")])).await;
+    let past = post(&router, says("r2", &[("m1", "wipe"), ("m2", "hello")])).await;
+    assert_eq!(past.status, StatusCode::CONFLICT, "{past:?}");
+    let other = post(&router, resume("r3", &json!("q"), json!(true))).await;
+    assert_eq!(other.status, StatusCode::CONFLICT, "{other:?}");
 }
 
 #[tokio::test]

@@ -154,10 +154,9 @@ impl AnyThread {
     }
 
     fn exists(&self) -> ThreadError {
-        ThreadError::Request(format!(
-            "there is a thread `{}` already: delete it first, or use another id",
-            self.id
-        ))
+        ThreadError::Exists {
+            thread: self.id.to_string(),
+        }
     }
 
     /// Edits the state of the thread, superstep by superstep.

@@ -15,6 +15,7 @@ pub(in crate::turn) fn settings(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Resul
     request.temperature = client.temperature.or(request.temperature);
     request.top_p = client.top_p.or(request.top_p);
     request.seed = client.seed.or(request.seed);
+    request.parallel_calls = client.parallel_calls.or(request.parallel_calls);
     request.stop.extend(client.stop.iter().cloned());
     let limits = [request.max_tokens, client.max_tokens];
     request.max_tokens = limits.into_iter().flatten().min();

@@ -1,5 +1,6 @@
 //! Nodes that send and receive HTTP requests.
 
+mod credentials;
 mod header;
 mod refusal;
 mod signature;

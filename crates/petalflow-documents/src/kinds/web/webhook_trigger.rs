@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::credentials::Credentials;
 use super::header::{is_token, value};
 use super::{Refusal, TriggerAuth};
 use crate::clock::now_ms;
@@ -16,9 +17,6 @@ use petalflow::{BoxError, async_trait};
 
 /// The variable in which a server gives a request to the node.
 const REQUEST: &str = "__webhook_request";
-
-/// Headers that are never stored.
-const CREDENTIALS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
 
 /// The settings of a [`WebhookTriggerNode`].
 ///
@@ -53,6 +51,10 @@ pub struct WebhookTriggerConfig {
     pub timeout: Period,
     /// The largest body, in bytes. The default is 1 MiB.
     pub max_body_bytes: usize,
+    /// Further headers and query parameters that have credentials, which are not stored. `*` stands for any text.
+    pub credentials: Vec<String>,
+    /// Headers and query parameters that are stored although their names look like those of credentials.
+    pub no_credentials: Vec<String>,
 }
 
 impl Default for WebhookTriggerConfig {
@@ -67,6 +69,8 @@ impl Default for WebhookTriggerConfig {
             metadata_var: "webhook_meta".into(),
             timeout: Period::default(),
             max_body_bytes: 1 << 20,
+            credentials: Vec::new(),
+            no_credentials: Vec::new(),
         }
     }
 }
@@ -131,7 +135,8 @@ pub struct WebhookRequest {
 /// # }
 /// ```
 ///
-/// Headers with credentials are not in the variables.
+/// Credentials are not in the variables: headers and query parameters whose names say that they have one, such as `X-Api-Key` and
+/// `token`. [`credentials`](WebhookTriggerConfig::credentials) adds names.
 #[derive(Clone, Debug)]
 pub struct WebhookTriggerNode {
     config: WebhookTriggerConfig,
@@ -142,7 +147,8 @@ impl WebhookTriggerNode {
     ///
     /// # Errors
     ///
-    /// If there is no method, a method is not an HTTP token, the token or secret is empty, or a variable has no name.
+    /// If there is no method, a method is not an HTTP token, the token or secret is empty, or a variable or
+    /// a name of credentials is empty.
     pub fn new(mut config: WebhookTriggerConfig) -> Result<Self, ConfigError> {
         if config.methods.is_empty() {
             return Err(ConfigError::new("methods", "at least one is required"));
@@ -164,6 +170,14 @@ impl WebhookTriggerNode {
         ] {
             if name.is_empty() {
                 return Err(ConfigError::new(field, "it is empty"));
+            }
+        }
+        for (field, names) in [
+            ("credentials", &config.credentials),
+            ("no_credentials", &config.no_credentials),
+        ] {
+            if let Some(index) = names.iter().position(|name| name.trim().is_empty()) {
+                return Err(ConfigError::new(format!("{field}[{index}]"), "it is empty"));
             }
         }
         Ok(WebhookTriggerNode { config })
@@ -199,8 +213,8 @@ impl WebhookTriggerNode {
     }
 
     /// Checks a request, and returns the input of the run that it starts. The body is JSON if its content type is JSON,
-    /// otherwise a text. Headers with credentials are left out: that of the token or signature, `Authorization`, `Proxy-Authorization`
-    /// and `Cookie`.
+    /// otherwise a text. Credentials are left out: the token or signature of the trigger, headers and query parameters whose names
+    /// say that they have one, values such as `Bearer …`, and such parameters in the addresses of `Referer` and other headers.
     ///
     /// # Errors
     ///
@@ -213,18 +227,27 @@ impl WebhookTriggerNode {
         }
         let auth = &self.config.auth;
         auth.check_body(&request.headers, &request.body)?;
+        let credentials = Credentials {
+            added: &self.config.credentials,
+            removed: &self.config.no_credentials,
+        };
         let mut headers = Map::new();
         for (name, value) in &request.headers {
             let name = name.to_ascii_lowercase();
-            if !(auth.is_secret(&name) || CREDENTIALS.contains(&name.as_str())) {
-                headers.insert(name, value.as_str().into());
+            if !auth.is_secret(&name)
+                && let Some(value) = credentials.header(&name, value)
+            {
+                headers.insert(name, value.into());
             }
         }
+        let query = request.query.iter();
+        let query = query.filter(|(name, _)| !credentials.has(name));
+        let query: BTreeMap<&String, &String> = query.collect();
         let value = json!({
             "method": request.method.to_ascii_uppercase(),
             "path": request.path,
             "headers": headers,
-            "query": request.query,
+            "query": query,
             "body": body(request)?,
             "remote_addr": request.remote_addr,
             "received_at": rfc3339(now_ms()),

@@ -121,8 +121,8 @@ impl Agent {
         };
         let since = since(request.status_timestamp_after.as_deref())?;
         let mut tasks = Vec::new();
-        for context in self.contexts(&request.context_id).await? {
-            tasks.extend(self.of_context(&context).await?);
+        for own in self.contexts(&request.context_id).await? {
+            tasks.extend(self.of_context(&own).await?);
         }
         let is_wanted = |task: &Task| {
             let state = task.state.as_str();
@@ -147,10 +147,11 @@ impl Agent {
         }))
     }
 
-    /// The contexts of the agent, or the one with this id.
+    /// The contexts of the agent, or the one with this id, by the ids of their threads after the name of the flow.
     async fn contexts(&self, id: &str) -> Result<Vec<String>, A2aError> {
         if !id.is_empty() {
-            return Ok(vec![id.to_string()]);
+            let own = self.server.own_id(&self.access, self.flow.facts(), id);
+            return Ok(vec![own.await?]);
         }
         let prefix = prefix(self.flow.facts());
         let mut newest = Vec::new();
@@ -179,9 +180,9 @@ impl Agent {
         Ok(own.map(str::to_string).collect())
     }
 
-    /// The tasks of a context whose events are stored.
-    async fn of_context(&self, context: &str) -> Result<Vec<Task>, A2aError> {
-        let thread = format!("{}{context}", prefix(self.flow.facts()));
+    /// The tasks of a context, by the id of its thread after the name of the flow, whose events are stored.
+    async fn of_context(&self, own: &str) -> Result<Vec<Task>, A2aError> {
+        let thread = format!("{}{own}", prefix(self.flow.facts()));
         let mut tasks = Vec::new();
         let info = self.server.info(&thread).await.map_err(Refusal::from)?;
         if !info.is_some_and(|info| self.access.allows(&info.labels)) {
@@ -189,10 +190,7 @@ impl Agent {
         }
         let mut after = Some(0);
         while let Some(begin) = after {
-            let id = TaskId {
-                context: context.to_string(),
-                after: begin,
-            };
+            let id = TaskId::new(own, begin, &self.access);
             match self.read(id).await {
                 Ok(task) => {
                     let extent = task.turn.extent().await?;
@@ -206,7 +204,7 @@ impl Agent {
     }
 
     async fn find(&self, id: &str) -> Result<Task, A2aError> {
-        let parsed = TaskId::parse(id).ok_or_else(|| A2aError::task_not_found(id))?;
+        let parsed = TaskId::parse(id, &self.access).ok_or_else(|| A2aError::task_not_found(id))?;
         let thread = parsed.thread(&*self.flow);
         let visible = self.server.visible(&self.access, &thread).await;
         visible.map_err(|_| A2aError::task_not_found(id))?;

@@ -32,18 +32,19 @@ pub(super) async fn begin(
     let message = &sent.message;
     let task = match &*message.task_id {
         "" => None,
-        id => Some(TaskId::parse(id).ok_or_else(|| A2aError::task_not_found(id))?),
+        id => Some(TaskId::parse(id, access).ok_or_else(|| A2aError::task_not_found(id))?),
     };
+    if let Some(task) = &task {
+        let visible = server.visible(access, &task.thread(&**flow)).await;
+        visible.map_err(|_| A2aError::task_not_found(&message.task_id))?;
+    }
     let request = Request {
         id: format!("a2a {}", message.id),
         checksum: digest(checked_text(message)),
-        own: context(message, task.as_ref(), access)?,
+        own: own(server, &**flow, message, task.as_ref(), access).await?,
         access: access.clone(),
     };
-    let of_turn = |own: &str, turn: &Turn| TaskId {
-        context: own.to_string(),
-        after: turn.after,
-    };
+    let of_turn = |own: &str, turn: &Turn| TaskId::new(own, turn.after, access);
     let own = request.own.clone();
     if let Some(turn) = request.earlier(server, flow).await? {
         return Ok((task.unwrap_or_else(|| of_turn(&own, &turn)), turn));
@@ -85,24 +86,31 @@ fn check(message: &Message, configuration: &Configuration) -> Result<(), A2aErro
     Ok(())
 }
 
-/// The context: that of the task or of the message, or a new one. It depends on the id of the message, so that a repeated
-/// message finds it.
-fn context(message: &Message, task: Option<&TaskId>, access: &Access) -> Result<String, A2aError> {
+/// The id of the thread after the name of the flow: that of the task or of the message's context, or a new one. It depends on the
+/// id of the message, so that a repeated message finds it.
+async fn own(
+    server: &Inner,
+    flow: &dyn ServedThreads,
+    message: &Message,
+    task: Option<&TaskId>,
+    access: &Access,
+) -> Result<String, A2aError> {
     match (task, &*message.context_id) {
-        (Some(task), "") => Ok(task.context.clone()),
+        (Some(task), "") => Ok(task.own().to_string()),
         (Some(task), context) if context != task.context => {
             Err(ErrorKind::InvalidParams.with(format!(
                 "task `{}` does not belong to the context `{context}`",
                 task.text()
             )))
         }
+        (Some(task), _) => Ok(task.own().to_string()),
         // Two users may send messages with the same id.
-        (_, "") => Ok(digest(format!(
+        (None, "") => Ok(digest(format!(
             "a2a\n{:?}\n{}",
             access.required(),
             message.id
         ))),
-        (_, context) => Ok(context.to_string()),
+        (None, context) => Ok(server.own_id(access, flow.facts(), context).await?),
     }
 }
 

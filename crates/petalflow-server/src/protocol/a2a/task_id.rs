@@ -1,5 +1,6 @@
 //! The ids of tasks.
 
+use crate::access::Access;
 use crate::served::ServedThreads;
 use crate::server::prefix;
 use crate::start_lock::digest;
@@ -8,34 +9,46 @@ use crate::start_lock::digest;
 /// checksum, so that only ids that the server has given name tasks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TaskId {
-    /// The id of the thread after the name of the flow: the context.
+    /// The id of the thread after the name of the flow.
+    own: String,
+    /// The context as the caller has chosen it.
     pub(super) context: String,
     /// The number of the last event before the first turn.
     pub(super) after: u64,
 }
 
 impl TaskId {
+    /// The task of this caller that begins after this event.
+    pub(super) fn new(own: &str, after: u64, access: &Access) -> Self {
+        TaskId {
+            own: own.to_string(),
+            context: access.chosen(own).to_string(),
+            after,
+        }
+    }
+
+    /// The id of the thread after the name of the flow.
+    pub(super) fn own(&self) -> &str {
+        &self.own
+    }
+
     pub(super) fn thread(&self, flow: &dyn ServedThreads) -> String {
-        format!("{}{}", prefix(flow.facts()), self.context)
+        format!("{}{}", prefix(flow.facts()), self.own)
     }
 
     /// The id as clients see it.
     pub(super) fn text(&self) -> String {
-        let TaskId { context, after } = self;
-        format!("{context}.{after}.{}", self.checksum())
+        format!("{}.{}.{}", self.own, self.after, self.checksum())
     }
 
     fn checksum(&self) -> String {
-        digest(format!("task\n{}\n{}", self.context, self.after))[..8].to_string()
+        digest(format!("task\n{}\n{}", self.own, self.after))[..8].to_string()
     }
 
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str, access: &Access) -> Option<Self> {
         let (rest, checksum) = text.rsplit_once('.')?;
-        let (context, after) = rest.rsplit_once('.')?;
-        let id = TaskId {
-            context: context.to_string(),
-            after: after.parse().ok()?,
-        };
+        let (own, after) = rest.rsplit_once('.')?;
+        let id = TaskId::new(own, after.parse().ok()?, access);
         (id.checksum() == checksum).then_some(id)
     }
 }
@@ -46,12 +59,10 @@ mod tests {
 
     #[test]
     fn only_ids_of_the_server_are_read() {
-        let id = TaskId {
-            context: "a.b c:d".into(),
-            after: 12,
-        };
-        assert_eq!(TaskId::parse(&id.text()), Some(id.clone()));
-        assert_eq!(TaskId::parse(&id.text().replace(".12.", ".13.")), None);
-        assert_eq!(TaskId::parse("x"), None);
+        let id = TaskId::new("a.b c:d", 12, &Access::All);
+        let parse = |text: &str| TaskId::parse(text, &Access::All);
+        assert_eq!(parse(&id.text()), Some(id.clone()));
+        assert_eq!(parse(&id.text().replace(".12.", ".13.")), None);
+        assert_eq!(parse("x"), None);
     }
 }

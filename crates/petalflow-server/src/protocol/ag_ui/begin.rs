@@ -12,9 +12,9 @@ use super::thread::{IDS, Known, text};
 use crate::access::Access;
 use crate::protocol::requests::{Begins, Request};
 use crate::protocol::turn::{PersonAnswer, Turn, TurnInput};
-use crate::protocol::waits::{self, Answered, Answers, Wait, WaitKind, unfit};
+use crate::protocol::waits::{self, Answered, Answers, Wait, WaitKind, conflict, unfit};
 use crate::refusal::Refusal;
-use crate::served::{FlowKind, ServedThreads};
+use crate::served::{FlowKind, ServedThreads, no_thread};
 use crate::server::Inner;
 use crate::start_lock::digest;
 
@@ -42,7 +42,9 @@ pub(super) async fn begin(
     let request = Request {
         id: format!("ag-ui {}", input.run_id),
         checksum: digest(body),
-        own: input.thread_id.clone(),
+        own: server
+            .own_id(&access, flow.facts(), &input.thread_id)
+            .await?,
         access,
     };
     if let Some(turn) = request.earlier(server, flow).await? {
@@ -51,7 +53,7 @@ pub(super) async fn begin(
     let thread = request.thread(&**flow);
     let Some(known) = Known::read(&**flow, &thread).await? else {
         if input.resume.iter().flatten().next().is_some() {
-            return Err(unfit("`resume` answers nothing: there is no such thread"));
+            return Err(no_thread());
         }
         let messages = input.messages.iter().map(|message| {
             let chat = message.chat()?;
@@ -87,7 +89,7 @@ fn next(input: &RunInput, known: &Known, is_conversation: bool) -> Result<Option
         .filter(|wait| wait.kind != WaitKind::Result);
     if answers.is_empty() && open.count() > 0 && message.is_some() {
         let ids: Vec<&str> = known.waits.iter().map(|wait| &*wait.id).collect();
-        return Err(unfit(format!(
+        return Err(conflict(format!(
             "the thread waits for answers to `{}`: send them in `resume`",
             ids.join("`, `")
         )));
@@ -185,7 +187,7 @@ fn results(input: &RunInput, waits: &[Wait]) -> Vec<Answered> {
 fn resumed(entry: &ResumeEntry, waits: &[Wait]) -> Result<Answered, Refusal> {
     let id = &entry.interrupt_id;
     let wait = waits.iter().find(|wait| wait.id == *id).ok_or_else(|| {
-        unfit(format!(
+        conflict(format!(
             "the thread waits for nothing with the id `{id}`: it has an answer, or was never asked"
         ))
     })?;

@@ -23,7 +23,7 @@ use crate::protocol::turn::Turn;
 use crate::refusal::Refusal;
 use crate::request;
 use crate::served::{FlowKind, ServedThreads};
-use crate::server::{Inner, prefix};
+use crate::server::Inner;
 use begin::Run;
 use events::{Events, RunIds};
 use input::RunInput;
@@ -89,8 +89,7 @@ async fn run(
     };
     match begun {
         Run::Turn(turn) => {
-            let thread = format!("{}{}", prefix(flow.facts()), input.thread_id);
-            let known = Known::read(&*flow, &thread).await?.unwrap_or_default();
+            let known = Known::read(&*flow, &turn.thread).await?.unwrap_or_default();
             Ok(turn_events(&server, &turn, ids, known, permit))
         }
         Run::Shown(known) => Ok(thread_events(&ids, &known)),

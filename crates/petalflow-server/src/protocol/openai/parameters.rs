@@ -24,10 +24,11 @@ const WITHOUT_EFFECT: [&str; 11] = [
 /// Checks the parameters that no field of a request has.
 pub(super) fn check(rest: &Map<String, Value>) -> Result<(), ApiError> {
     for (name, value) in rest {
-        if value.is_null() || WITHOUT_EFFECT.contains(&&**name) || *value == default(name) {
+        let default = default(name);
+        if value.is_null() || WITHOUT_EFFECT.contains(&&**name) || is_same(value, &default) {
             continue;
         }
-        let text = match default(name) {
+        let text = match default {
             Value::Null => format!("the parameter `{name}` is not supported: leave it out"),
             only => format!(
                 "the parameter `{name}` is decided by the agent: leave it out, or send {only}"
@@ -44,17 +45,38 @@ fn default(name: &str) -> Value {
         "n" => json!(1),
         "logprobs" => json!(false),
         "top_logprobs" => json!(0),
-        "frequency_penalty" | "presence_penalty" => json!(0.0),
+        "frequency_penalty" | "presence_penalty" => json!(0),
         "logit_bias" => json!({}),
         "modalities" => json!(["text"]),
-        "parallel_tool_calls" => json!(true),
         _ => Value::Null,
+    }
+}
+
+/// Whether two values mean the same: `0` and `0.0` do, and JavaScript can write the first only.
+fn is_same(value: &Value, default: &Value) -> bool {
+    match (value.as_f64(), default.as_f64()) {
+        (Some(value), Some(default)) => (value - default).abs() == 0.0,
+        _ => value == default,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn f42_a_number_means_the_same_with_and_without_a_point() {
+        for same in [
+            json!({ "presence_penalty": 0, "frequency_penalty": -0.0, "n": 1.0, "top_logprobs": 0.0 }),
+            json!({ "presence_penalty": 0.0, "frequency_penalty": 0, "n": 1, "top_logprobs": 0 }),
+        ] {
+            assert_eq!(checked(same), Ok(()));
+        }
+        assert_eq!(
+            checked(json!({ "presence_penalty": 0.5 })).unwrap_err(),
+            "the parameter `presence_penalty` is decided by the agent: leave it out, or send 0"
+        );
+    }
 
     fn checked(rest: Value) -> Result<(), String> {
         let Value::Object(rest) = rest else { panic!() };
@@ -64,7 +86,7 @@ mod tests {
     #[test]
     fn what_changes_the_answer_is_refused() {
         let usual = json!({ "n": 1, "logprobs": false, "logit_bias": {}, "audio": null, "service_tier": "auto",
-            "presence_penalty": 0.0, "parallel_tool_calls": true });
+            "presence_penalty": 0.0, "modalities": ["text"] });
         assert_eq!(checked(usual), Ok(()));
         assert_eq!(
             checked(json!({ "n": 2 })).unwrap_err(),

@@ -9,10 +9,14 @@ use serde_json::{Map, Value};
 use super::answers::{self, Continues, SentResult};
 use super::calls::RESERVED;
 use super::error::ApiError;
+use crate::access::Access;
 use crate::protocol::turn::{NewThread, Turn, TurnInput};
 use crate::served::{Labels, ServedThreads};
 use crate::server::Inner;
 use crate::threads::start::Starter;
+
+/// The label with the user of a request.
+pub(super) const USER: &str = "user";
 
 /// A request of a client that has the conversation itself.
 pub(super) struct Start {
@@ -92,10 +96,12 @@ pub(super) async fn go_on(
     }
 }
 
-/// The labels of a thread: the user and the metadata of a request.
+/// The labels of a thread: the user and the metadata of a request. If the label `user` says whose thread it is, the program has
+/// decided it, and the parameter has no effect.
 pub(super) fn labels(
     user: Option<String>,
     metadata: Map<String, Value>,
+    access: &Access,
 ) -> Result<Labels, ApiError> {
     let mut labels = Labels::new();
     for (name, value) in metadata {
@@ -105,8 +111,9 @@ pub(super) fn labels(
         };
         labels.insert(name, text);
     }
-    if let Some(user) = user {
-        labels.insert("user".to_string(), user);
+    let is_decided = access.required().is_some_and(|(name, _)| name == USER);
+    if let Some(user) = user.filter(|_| !is_decided) {
+        labels.insert(USER.to_string(), user);
     }
     Ok(labels)
 }

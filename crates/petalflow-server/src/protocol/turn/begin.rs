@@ -72,7 +72,7 @@ impl Turn {
         };
         let (of_turn, id) = (Arc::clone(flow), thread.clone());
         let begin = async move |token| of_turn.begin(&id, input, &token).await;
-        let _stored = server.begin_detached(thread.clone(), begin).await?;
+        server.begin_detached(&thread, begin).await?;
         Ok(Self::attach(flow, thread, after))
     }
 
@@ -87,7 +87,7 @@ impl Turn {
         let after = flow.last_event(&thread).await?;
         let (of_turn, id) = (Arc::clone(flow), thread.clone());
         let begin = async move |token| of_turn.answer(&id, &question, answer, &token).await;
-        let _stored = server.begin_detached(thread.clone(), begin).await?;
+        server.begin_detached(&thread, begin).await?;
         Ok(Self::attach(flow, thread, after))
     }
 

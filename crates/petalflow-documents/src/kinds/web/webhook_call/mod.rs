@@ -7,13 +7,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, SET_COOKIE};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, Url};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::credentials::Credentials;
 use super::header::is_token;
 use crate::kinds::{Call, EnvelopeNode};
 use crate::template::{MissingVariable, Template, Variables};
@@ -71,7 +72,8 @@ pub struct WebhookCallConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
     /// The variable for `{ "ok": .., "status_code": .., "headers": .., "body": .., "url": .., "method": .. }`. The address is
-    /// there without credentials, and the headers without `Set-Cookie`, because variables are stored and sent as events.
+    /// there without credentials, and the headers without `Set-Cookie` and other credentials, because variables are stored and sent as
+    /// events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_var: Option<String>,
     /// Whether addresses in private networks may be called, such as `localhost`. The default is false.
@@ -239,13 +241,14 @@ impl WebhookCallNode {
             return Err(format!("the server answered with status {}", status.as_u16()).into());
         }
         let mut headers = Map::new();
-        let names = response.headers().keys();
-        for name in names.filter(|name| **name != SET_COOKIE) {
+        for name in response.headers().keys() {
             let values = response.headers().get_all(name).iter();
             let values: Vec<_> = values
                 .map(|it| String::from_utf8_lossy(it.as_bytes()))
                 .collect();
-            headers.insert(name.to_string(), values.join(", ").into());
+            if let Some(value) = Credentials::USUAL.header(name.as_str(), &values.join(", ")) {
+                headers.insert(name.to_string(), value.into());
+            }
         }
         Ok(json!({
             "ok": true,

@@ -26,6 +26,8 @@ pub(super) struct ChatRequest {
     #[serde(default)]
     tool_choice: Value,
     #[serde(default)]
+    parallel_tool_calls: Option<bool>,
+    #[serde(default)]
     response_format: Value,
     #[serde(default)]
     temperature: Option<f32>,
@@ -88,6 +90,7 @@ impl ChatRequest {
         let mut settings = ClientSettings::default();
         settings.temperature = self.temperature;
         settings.top_p = self.top_p;
+        settings.parallel_calls = self.parallel_tool_calls;
         settings.max_tokens = self.max_completion_tokens.or(self.max_tokens);
         settings.seed = self.seed;
         settings.stop = match self.stop {
@@ -101,7 +104,11 @@ impl ChatRequest {
         Ok(Start {
             messages,
             settings: function::add(settings, &tools, &self.tool_choice)?,
-            labels: start::labels(self.user, self.metadata.unwrap_or_default())?,
+            labels: start::labels(
+                self.user,
+                self.metadata.unwrap_or_default(),
+                &starter.access,
+            )?,
             results,
             starter,
         })

@@ -46,8 +46,10 @@ pub(crate) async fn create(
     } else {
         None
     };
-    let read = request.read()?;
-    let (settings, labels) = (read.settings.clone(), read.labels.clone());
+    let read = request.read(&starter.access)?;
+    let settings = read.settings.clone();
+    // As they are stored: the response is the same when it is retrieved.
+    let labels = starter.access.with_required(read.labels.clone())?;
     let turn = begin::begin(&server, &flow, previous.as_deref(), read, starter).await?;
     let head = Head {
         id: ResponseId::of(&turn).to_string(),

@@ -6,6 +6,7 @@ use petalflow_llm::response::FinishReason;
 use serde_json::{Value, json};
 
 use super::output::Output;
+use crate::protocol::openai::start::USER;
 use crate::protocol::openai::usage;
 use crate::protocol::turn::{TurnEnd, TurnOutcome};
 use crate::served::Labels;
@@ -56,7 +57,7 @@ impl Head {
         let settings = &self.settings;
         let mut metadata = self.labels.clone();
         metadata.retain(|name, _| !name.starts_with("petalflow."));
-        let user = metadata.remove("user");
+        let user = metadata.remove(USER);
         json!({
             "id": self.id,
             "object": "response",
@@ -69,7 +70,7 @@ impl Head {
             "max_output_tokens": settings.max_tokens,
             "model": self.model,
             "output": output,
-            "parallel_tool_calls": true,
+            "parallel_tool_calls": settings.parallel_calls.unwrap_or(true),
             "previous_response_id": self.previous,
             "reasoning": { "effort": null, "summary": null },
             "store": self.stores,

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::input::{self, Input, ReadInput};
+use crate::access::Access;
 use crate::protocol::openai::error::ApiError;
 use crate::protocol::openai::{function, parameters, start};
 use crate::served::Labels;
@@ -34,6 +35,8 @@ pub(super) struct ResponseRequest {
     tools: Option<Vec<Value>>,
     #[serde(default)]
     tool_choice: Value,
+    #[serde(default)]
+    parallel_tool_calls: Option<bool>,
     #[serde(default)]
     text: Value,
     #[serde(default)]
@@ -72,7 +75,7 @@ impl ResponseRequest {
     }
 
     /// Checks the request, and reads it.
-    pub(super) fn read(self) -> Result<ReadRequest, ApiError> {
+    pub(super) fn read(self, access: &Access) -> Result<ReadRequest, ApiError> {
         if self.is_background() && !self.stores() {
             let text = "a response in the `background` is stored: leave out `store`";
             return Err(ApiError::param("background", text));
@@ -82,13 +85,14 @@ impl ResponseRequest {
         settings.instructions = self.instructions;
         settings.temperature = self.temperature;
         settings.top_p = self.top_p;
+        settings.parallel_calls = self.parallel_tool_calls;
         settings.max_tokens = self.max_output_tokens;
         settings.json_schema = json_schema(&self.text)?;
         let tools = self.tools.unwrap_or_default();
         Ok(ReadRequest {
             input: input::read(self.input, self.previous_response_id.is_some())?,
             settings: function::add(settings, &tools, &self.tool_choice)?,
-            labels: start::labels(self.user, self.metadata.unwrap_or_default())?,
+            labels: start::labels(self.user, self.metadata.unwrap_or_default(), access)?,
         })
     }
 }
