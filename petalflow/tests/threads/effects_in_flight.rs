@@ -134,7 +134,7 @@ fn thread<F: Flow<State = Orders> + Clone>(
     durability: Durability,
 ) -> Thread<F> {
     launch
-        .manage_shared(Arc::clone(bank))
+        .manage_with(Arc::clone(bank))
         .manage(AtomicU32::new(0))
         .store(&InMemoryStore::new())
         .durability(durability)
@@ -301,7 +301,7 @@ async fn f42_a_context_that_outlives_its_node_fails_with_words() {
         number: u32,
     ) -> Vec<String> {
         let (heard, bank) = (Arc::new(Heard::default()), Bank::taking(1));
-        let launch = launch.manage_shared(Arc::clone(&heard));
+        let launch = launch.manage_with(Arc::clone(&heard));
         let thread = thread(launch, &bank, Durability::Async);
         thread.run(()).await.unwrap().into_finished().unwrap();
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -330,12 +330,8 @@ async fn f42_a_context_that_outlives_its_node_fails_with_words() {
 #[tokio::test(start_paused = true)]
 async fn f42_a_context_that_outlives_its_node_fails_in_a_run_without_a_store() {
     let (heard, bank) = (Arc::new(Heard::default()), Bank::taking(1));
-    let launch = LeaveAlone::new().manage_shared(Arc::clone(&heard));
-    launch
-        .manage_shared(Arc::clone(&bank))
-        .run(())
-        .await
-        .unwrap();
+    let launch = LeaveAlone::new().manage_with(Arc::clone(&heard));
+    launch.manage_with(Arc::clone(&bank)).run(()).await.unwrap();
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(bank.paid(), 0);
     let heard = heard.0.lock().unwrap();
@@ -348,7 +344,7 @@ async fn f42_a_context_that_outlives_its_node_fails_in_a_run_without_a_store() {
 #[tokio::test(start_paused = true)]
 async fn f42_a_question_that_nothing_awaits_ends_with_its_node() {
     let (heard, bank) = (Arc::new(Heard::default()), Bank::taking(1));
-    let launch = LeaveQuestion::new().manage_shared(Arc::clone(&heard));
+    let launch = LeaveQuestion::new().manage_with(Arc::clone(&heard));
     let thread = thread(launch, &bank, Durability::Sync);
     thread.run(()).await.unwrap().into_finished().unwrap();
     tokio::time::sleep(Duration::from_secs(1)).await;

@@ -150,7 +150,7 @@ async fn answered_in_between<F: Flow<State = Log> + Clone>(
     for durability in DURABILITIES {
         let case = format!("case {case}, {durability:?}");
         let times = std::sync::Arc::new(Times::new());
-        let threads = launch.clone().manage_shared(std::sync::Arc::clone(&times));
+        let threads = launch.clone().manage_with(std::sync::Arc::clone(&times));
         let threads = threads.store(&InMemoryStore::new()).durability(durability);
         let thread = threads.thread("t");
         let answer = async {

@@ -82,7 +82,7 @@ async fn f42_a_retry_of_a_sub_flow_begins_anew() {
     let launch = || {
         let new = Arc::new(Calls::default());
         calls.lock().unwrap().push(Arc::clone(&new));
-        Load::new().manage_shared(new)
+        Load::new().manage_with(new)
     };
     for (case, end) in ends(launch, || ().into()).await.into_iter().enumerate() {
         assert_eq!(end.unwrap().page, "page", "case {case}");
@@ -115,7 +115,7 @@ flow! {
 #[tokio::test]
 async fn f42_a_pause_continues_the_attempt_of_a_sub_flow() {
     let calls = Arc::new(Calls::default());
-    let launch = LoadAsked::new().manage_shared(Arc::clone(&calls));
+    let launch = LoadAsked::new().manage_with(Arc::clone(&calls));
     let thread = launch.store(&InMemoryStore::new()).thread("t");
     assert_eq!(thread.run(()).await.unwrap().interrupts().len(), 1);
     let doc = thread.answer::<Which>("page".into()).await.unwrap();
