@@ -119,7 +119,7 @@ async fn f42_the_use_of_a_tool_whose_result_never_came_does_not_end_a_thread() {
     let (server, model) = provider("claude-sonnet-4-6", answers).await;
     let store = InMemoryStore::new();
     let agent = Agent::new(model).store(&store);
-    agent.thread("t").run("fetch it").await.unwrap();
+    let _ = agent.thread("t").run("fetch it").await.unwrap();
     let talk = agent.thread("t").run("and now?").await.unwrap();
     assert_eq!(talk.into_finished().unwrap().answer(), "done");
     let sent = server.requests().remove(1).text;
