@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tokio::sync::mpsc;
 
 use super::batch::TaskRequest;
+use super::law::Law;
 use super::pass::{Pass, settle};
 use super::pass_store::PassStore;
 use super::placement::{LeaveAll, LeavePlaced, RunOnly};
@@ -14,8 +15,8 @@ use super::record_changes::RecordChanges;
 use super::records::ThreadRecords;
 use super::records_error::RecordsError;
 use super::stream::{Publisher, Role};
-use crate::checkpoint::{StoredCheckpoint, ThreadStatus, ThreadStorage};
-use crate::durable::{Fingerprint, has_result, slice};
+use crate::checkpoint::{StoredCheckpoint, StoredWrite, ThreadStatus, ThreadStorage};
+use crate::durable::{Fingerprint, has_result, reads_result, slice};
 use crate::erased::StateType;
 use crate::flow::Flow;
 use crate::ids::TaskId;
@@ -33,6 +34,7 @@ use crate::thread::{Retention, Thread, Threads};
 ///
 /// * The checkpoints are those of the same flow on a thread in a store, byte for byte.
 /// * A pass makes at most one checkpoint of the thread's own flow.
+/// * A pass commits, requests, waits or fails. One that would do none of these fails, and says why.
 /// * Of a pass that is dropped or lost, what was recorded of its batches counts. The same pass over these records goes on from
 ///   there: tasks that have a result do not run again, and effects of `once` that have a record do not run again.
 /// * The result of a task does not depend on the process that runs it.
@@ -158,6 +160,11 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     /// The name of the flow.
     pub fn name(&self) -> &str {
         self.launch.flow().name()
+    }
+
+    /// The name of the flow in storage: that of `#[flow(id = "..")]`, or its name.
+    pub fn stored_name(&self) -> &str {
+        self.launch.flow().stored_name()
     }
 
     /// Begins a thread with an input, or another turn of a thread that has ended. No node runs.
@@ -302,7 +309,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     /// they are left out and not requested again.
     ///
     /// If a task was requested or left out, the superstep is not committed: the caller adds the [results](Self::run_task) to the
-    /// records, and advances again.
+    /// records, and [commits](Self::commit) it.
     ///
     /// # Panics
     ///
@@ -314,9 +321,30 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         used: u64,
         requested: impl IntoIterator<Item = TaskId>,
     ) -> Pass {
-        let placed = Arc::clone(&self.placed);
         let requested: HashSet<TaskId> = requested.into_iter().collect();
-        self.pass(thread, records, used, None, move |store| {
+        let waits = !requested.is_empty();
+        let law = Law::Tasks { waits };
+        self.superstep((thread, records, used), law, Some(requested))
+    }
+
+    /// Commits a superstep whose requested tasks have all ended, and plans the one after it. It fails if the result of one of them cannot
+    /// be used, because another version of the program has made it: requesting it again would not end.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a runtime of tokio.
+    pub fn commit(&self, thread: &str, records: ThreadRecords, used: u64) -> Pass {
+        self.superstep((thread, records, used), Law::Commit, None)
+    }
+
+    fn superstep(
+        &self,
+        of: (&str, ThreadRecords, u64),
+        law: Law,
+        requested: Option<HashSet<TaskId>>,
+    ) -> Pass {
+        let placed = Arc::clone(&self.placed);
+        self.pass(of, law, move |store| {
             (!placed.is_empty()).then(|| {
                 Arc::new(LeavePlaced {
                     placed,
@@ -364,7 +392,8 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
 
     /// What a requested task needs to run: [`ThreadRecords::for_task`], with the keys of the state that its node reads and those that
     /// have no default. With all keys if the node may read the whole state, if [middleware](Launch::middleware) or an interrupt of the
-    /// flow may, or if another program wrote the checkpoint.
+    /// flow may, or if another program wrote the checkpoint. Without a result of the task that this program cannot use, so that the task
+    /// runs again.
     ///
     /// ```
     /// use petalflow::engine::{ThreadEngine, ThreadRecords};
@@ -389,11 +418,27 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     /// ```
     #[must_use]
     pub fn records_for(&self, records: &ThreadRecords, request: &TaskRequest) -> ThreadRecords {
-        let needed = records.for_task(request.task);
+        let mut needed = records.for_task(request.task);
+        if let Some((key, result)) = needed.result_of(request.task)
+            && !self.reads_result(&needed, request, &result)
+        {
+            needed.set(key, None);
+        }
         match self.slice(&needed, &request.node) {
             Some(checkpoint) => needed.with_checkpoint(&checkpoint),
             None => needed,
         }
+    }
+
+    /// Whether this program can use the result of a task.
+    fn reads_result(
+        &self,
+        records: &ThreadRecords,
+        request: &TaskRequest,
+        result: &StoredWrite,
+    ) -> bool {
+        let chain = records.chain();
+        chain.is_ok_and(|chain| reads_result(self.launch.flow(), &chain, &request.node, result))
     }
 
     /// The newest checkpoint with the keys that the node needs.
@@ -448,25 +493,30 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     ///
     /// Outside of a runtime of tokio.
     pub fn run_task(&self, thread: &str, records: ThreadRecords, used: u64, task: TaskId) -> Pass {
-        self.pass(thread, records, used, Some(task), move |_| {
-            Some(Arc::new(RunOnly(task)) as _)
+        self.pass((thread, records, used), Law::Task(task), move |store| {
+            let store = store.clone();
+            Some(Arc::new(RunOnly { task, store }) as _)
         })
     }
 
     fn pass(
         &self,
-        thread: &str,
-        records: ThreadRecords,
-        used: u64,
-        task: Option<TaskId>,
+        (thread, records, used): (&str, ThreadRecords, u64),
+        law: Law,
         outermost: impl FnOnce(&PassStore) -> Option<Arc<dyn AnyMiddleware>> + Send + 'static,
     ) -> Pass {
         let (sender, batches) = mpsc::unbounded_channel();
         let (engine, thread, to) = (self.clone(), thread.to_string(), sender.clone());
+        let task = match law {
+            Law::Task(task) => Some(task),
+            Law::Tasks { .. } | Law::Commit => None,
+        };
+        let heartbeats = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&heartbeats);
         let events = self.pass_events(&thread, &records, used, task, &self.placed);
         let role = Role::of(task, &self.placed);
         let prepared = async move {
-            let store = PassStore::new(&thread, records, Some(to))?;
+            let store = PassStore::counting(&thread, records, Some(to), counted)?;
             if let Some(task) = task
                 && engine.has_result(&thread, &store, task).await
             {
@@ -484,6 +534,8 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         };
         Pass::start(
             self.launch.flow().stored_name().into(),
+            law,
+            heartbeats,
             prepared,
             self.publisher.clone(),
             sender,
