@@ -300,6 +300,14 @@ impl Store for ProtectedStore {
         self.store.claim_lasts()
     }
 
+    async fn now_ms(&self) -> Result<u64, StoreError> {
+        self.store.now_ms().await
+    }
+
+    fn heard(&self) {
+        self.store.heard();
+    }
+
     /// A seal detects what a checksum does.
     fn needs_checksums(&self) -> bool {
         false

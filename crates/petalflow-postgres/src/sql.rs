@@ -248,6 +248,9 @@ pub(crate) const DELETE: &str = "
     )
     SELECT thread FROM given WHERE NOT may_delete";
 
+/// The time of the server, in milliseconds since 1970.
+pub(crate) const NOW: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
 /// How many threads were deleted.
 pub(crate) const DELETIONS: &str = "SELECT due_ms FROM threads WHERE thread = ''";
 

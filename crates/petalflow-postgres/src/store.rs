@@ -488,6 +488,16 @@ impl Store for PostgresStore {
         Ok(deleted.unsigned_abs())
     }
 
+    async fn now_ms(&self) -> Result<u64, StoreError> {
+        let pool = &self.0.pool;
+        let rows = pool.query("", Rerun::Harmless, sql::NOW, &[]).await?;
+        let none = || StoreError::other("the server has no clock", "it has returned no time");
+        let row = rows.first().ok_or_else(none)?;
+        let (thread, table) = ("", "the clock");
+        let now: i64 = Reader { thread, table }.get(row, 0)?;
+        Ok(now.unsigned_abs())
+    }
+
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
         self.0.session.claim(thread, owner).await
     }

@@ -512,6 +512,11 @@ impl Store for RedisStore {
     fn claim_lasts(&self) -> Option<Duration> {
         Some(self.0.options.claim_lasts)
     }
+
+    async fn now_ms(&self) -> Result<u64, StoreError> {
+        let connection = &self.0.connection;
+        connection.invoke("", &scripts::NOW.prepare_invoke()).await
+    }
 }
 
 /// The ids between which the threads of a query are, as bounds of a range of a sorted set.

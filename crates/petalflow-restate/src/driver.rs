@@ -4,27 +4,34 @@ use std::time::Duration;
 
 use petalflow::Flow;
 use petalflow::checkpoint::ThreadStatus;
-use petalflow::engine::{Batch, PassEnd, RecordChanges, TaskRequest, ThreadRecords};
+use petalflow::engine::{PassEnd, RecordChanges};
 use petalflow::event::TaskId;
 use petalflow::state::Storable;
 use restate_sdk::context::{
-    ContextAwakeables, ContextClient, ContextReadState, ContextSideEffects as _, ContextWriteState,
-    ObjectContext, RequestTarget, RunFuture as _, SharedObjectContext,
+    ContextAwakeables as _, ContextClient as _, ContextReadState as _, ContextSideEffects as _,
+    ContextTimers as _, ContextWriteState as _, ObjectContext, RequestTarget, RunFuture as _,
+    SharedObjectContext, macro_support::SealedDurableFuture as _,
 };
 use restate_sdk::errors::{HandlerError, TerminalError};
 use restate_sdk::serde::Json;
 
 use crate::bodies::ThreadBodies;
 use crate::flow::RestateFlow;
-use crate::pass::{JournaledPass, Recorded, batch_of, now_ms, step_retries};
-use crate::size_limit::{failed, size};
-use crate::thread_state::{CallMeta, ChangeMeta, Listed, Message, Meta, ThreadState};
+use crate::pass::{
+    JournaledPass, PassSettings, Recorded, Silences, now_ms, recorded_of, step_retries,
+};
+use crate::placed::{Called, call, tasks};
+use crate::size_limit::{failure, size};
+use crate::thread_state::{ChangeMeta, Listed, Message, Meta, ThreadState};
 
 /// The key of the object's state.
 const STATE: &str = "thread";
 
 /// The key of what is listed of the thread.
 pub(crate) const LISTED: &str = "listed";
+
+/// The key of the id of the invocation that executes a superstep, or has executed the last one.
+const ADVANCING: &str = "advancing";
 
 /// The end of a pass that has only requested tasks.
 const REQUESTED: PassEnd = PassEnd {
@@ -38,7 +45,7 @@ const REQUESTED: PassEnd = PassEnd {
 pub(crate) const CONFLICT: u16 = 409;
 
 /// The answer of a handler that refuses a change because the thread would be too large.
-const TOO_LARGE: u16 = 413;
+pub(crate) const TOO_LARGE: u16 = 413;
 
 /// The state, and the bodies of its next version. Deletes the objects of the versions before it.
 async fn load<F: Flow<State: Storable>>(
@@ -75,7 +82,11 @@ pub(crate) async fn change<F: Flow<State: Storable>>(
     let ChangeMeta {
         version,
         incarnation,
+        key,
     } = change.head;
+    if key.as_ref().is_some_and(|key| state.meta.has_begun(key)) {
+        return Ok(());
+    }
     if state.meta.version != version {
         let problem = format!("the thread has version {}", state.meta.version);
         return Err(TerminalError::new_with_code(CONFLICT, problem).into());
@@ -91,6 +102,7 @@ pub(crate) async fn change<F: Flow<State: Storable>>(
     }
     state.meta.used = 0;
     state.meta.failure = None;
+    state.meta.begun_with(key);
     rest(flow, &ctx, state, &bodies, None).await
 }
 
@@ -104,45 +116,21 @@ pub(crate) async fn advance<F: Flow<State: Storable>>(
     if state.meta.version != version || state.records.is_empty() {
         return Ok(());
     }
-    let used = state.meta.used;
-    let known = flow.engine.requests(ctx.key(), &state.records, used).await;
-    let (called, mut end, mut at_ms) = match known {
-        // Not a step of the journal: it follows from the state.
-        Some(requests) => {
-            let mut called = Vec::with_capacity(requests.len());
-            for request in requests {
-                called.push(call(flow, &ctx, &state, &bodies, request).await?);
-            }
-            (called, REQUESTED, None)
-        }
-        None => pass(flow, &ctx, &mut state, &bodies, true).await?,
-    };
-    if !called.is_empty() {
-        let (status, due_ms, failure) = tasks(&mut state, &bodies, called, &end).await?;
-        if status == ThreadStatus::Running {
-            (_, end, at_ms) = pass(flow, &ctx, &mut state, &bodies, false).await?;
-        } else {
-            if at_ms.is_none() && due_ms.is_some() {
-                at_ms = Some(time(&ctx).await?);
-            }
-            let changes = state.records.with_status(status, due_ms)?;
-            state.records.apply(&changes);
-            end = PassEnd {
-                status,
-                due_ms,
-                committed: false,
-                failure,
-            };
-        }
-    }
+    // What stops the thread cancels this invocation.
+    ctx.set(ADVANCING, ctx.invocation_id().to_string());
+    let (mut end, mut at_ms) = superstep(flow, &ctx, &mut state, &bodies).await?;
     if let Some(problem) = bodies.too_large("the thread", size(&state.records)) {
         // It stays as it was before the superstep.
         state.records = load(flow, &ctx).await?.0.records;
-        end = failed(problem).end.unwrap_or(end);
+        end = failure(problem);
     }
-    if end.status == ThreadStatus::Failed && state.records.status()?.0 == ThreadStatus::Running {
-        let failed = state.records.with_status(ThreadStatus::Failed, None)?;
-        state.records.apply(&failed);
+    let is_running = state.records.status()?.0 == ThreadStatus::Running;
+    if end.status != ThreadStatus::Running && (is_running || !end.committed) {
+        if at_ms.is_none() && end.due_ms.is_some() {
+            at_ms = Some(time(&ctx).await?);
+        }
+        let changes = state.records.with_status(end.status, end.due_ms)?;
+        state.records.apply(&changes);
     }
     state.meta.used += u64::from(end.committed);
     state.meta.failure = end.failure;
@@ -150,11 +138,53 @@ pub(crate) async fn advance<F: Flow<State: Storable>>(
     rest(flow, &ctx, state, &bodies, at_ms).await
 }
 
-/// A task that another process runs.
-struct Called<'ctx> {
-    task: TaskId,
-    answer: futures_util::future::BoxFuture<'ctx, Result<Vec<u8>, TerminalError>>,
+/// Runs the tasks of the next superstep, and commits it if all of them have a result. Returns how it ended, and the time if it is known.
+async fn superstep<F: Flow<State: Storable>>(
+    flow: &RestateFlow<F>,
+    ctx: &ObjectContext<'_>,
+    state: &mut ThreadState,
+    bodies: &ThreadBodies,
+) -> Result<(PassEnd, Option<u64>), HandlerError> {
+    let used = state.meta.used;
+    let known = flow.engine.requests(ctx.key(), &state.records, used).await;
+    let (called, mut end, at_ms) = match known {
+        // Not a step of the journal: it follows from the state.
+        Some(requests) => {
+            let mut called = Vec::with_capacity(requests.len());
+            for request in requests {
+                called.push(call(flow, ctx, state, bodies, request).await?);
+            }
+            (called, REQUESTED, None)
+        }
+        None => pass(flow, ctx, state, bodies, Aim::Tasks).await?,
+    };
+    if called.is_empty() {
+        return Ok((end, at_ms));
+    }
+    end = tasks(flow, ctx, state, bodies, called, end).await?;
+    if end.status != ThreadStatus::Running {
+        return Ok((end, at_ms));
+    }
+    let (_, end, at_ms) = pass(flow, ctx, state, bodies, Aim::Commit).await?;
+    Ok((end, at_ms))
 }
+
+/// What a pass is for.
+#[derive(Clone, Copy)]
+enum Aim {
+    /// To run the tasks of the superstep, or to request them.
+    Tasks,
+    /// To commit the superstep, whose tasks have ended.
+    Commit,
+}
+
+/// How a superstep ends that was cancelled: a person holds the thread, and what was recorded remains.
+const STOPPED: PassEnd = PassEnd {
+    status: ThreadStatus::Held,
+    due_ms: None,
+    committed: false,
+    failure: None,
+};
 
 /// Makes a pass. Calls the tasks that it requests, which begin at once.
 async fn pass<'ctx, F: Flow<State: Storable>>(
@@ -162,89 +192,43 @@ async fn pass<'ctx, F: Flow<State: Storable>>(
     ctx: &ObjectContext<'ctx>,
     state: &mut ThreadState,
     bodies: &ThreadBodies,
-    places: bool,
+    aim: Aim,
 ) -> Result<(Vec<Called<'ctx>>, PassEnd, Option<u64>), HandlerError> {
-    let journaled = JournaledPass::default();
+    let timeouts = flow.timeouts;
+    let journaled = JournaledPass::new(PassSettings {
+        limit: None,
+        timeouts,
+        bodies: bodies.clone(),
+    });
+    let mut silences = Silences::default();
     let mut called: Vec<Called<'ctx>> = Vec::new();
     loop {
         let (engine, thread) = (flow.engine.clone(), ctx.key().to_string());
         let (records, used) = (state.records.clone(), state.meta.used);
-        let requested: Vec<TaskId> = called.iter().map(|called| called.task).collect();
-        let begin = Box::new(move || engine.advance(&thread, records, used, requested));
-        let (step, last) = journaled.step(None, bodies.clone(), begin);
+        let requested: Vec<TaskId> = called.iter().map(Called::task).collect();
+        let begin = Box::new(move || match aim {
+            Aim::Tasks => engine.advance(&thread, records, used, requested),
+            Aim::Commit => engine.commit(&thread, records, used),
+        });
+        let (step, last) = journaled.step(begin);
         let step = ctx.run(step).retry_policy(step_retries()).name("pass");
-        let Recorded { batch, at_ms } = batch_of(step, last, bodies).await?;
+        let Some(recorded) = recorded_of(step, last, bodies).await? else {
+            return Ok((called, STOPPED, None));
+        };
+        if let Some(end) = silences.count(&recorded, timeouts) {
+            return Ok((called, end, None));
+        }
+        let Recorded::Batch { batch, at_ms } = recorded else {
+            continue;
+        };
         state.records.apply(&batch.changes);
-        if places {
-            for request in batch.requests {
-                called.push(call(flow, ctx, state, bodies, request).await?);
-            }
+        for request in batch.requests {
+            called.push(call(flow, ctx, state, bodies, request).await?);
         }
         if let Some(end) = batch.end {
             return Ok((called, end, Some(at_ms)));
         }
     }
-}
-
-/// Calls a node host.
-async fn call<'ctx, F: Flow<State: Storable>>(
-    flow: &RestateFlow<F>,
-    ctx: &ObjectContext<'ctx>,
-    state: &ThreadState,
-    bodies: &ThreadBodies,
-    request: TaskRequest,
-) -> Result<Called<'ctx>, HandlerError> {
-    let records = flow.engine.records_for(&state.records, &request);
-    let TaskRequest { task, pool, .. } = request;
-    let target = RequestTarget::service(flow.nodes_service(&pool), "run");
-    let head = CallMeta {
-        thread: ctx.key().to_string(),
-        incarnation: state.meta.incarnation.clone(),
-        version: state.meta.version + 1,
-        used: state.meta.used,
-        task: task.to_bytes(),
-    };
-    let body = bodies.put(records.to_bytes()).await?;
-    let answer = ctx.request::<_, Vec<u8>>(target, Message { head, body });
-    Ok(Called {
-        task,
-        answer: Box::pin(answer.call()),
-    })
-}
-
-/// Awaits the tasks, in their order. Returns what the superstep comes to if it cannot be committed, and otherwise `Running`.
-async fn tasks(
-    state: &mut ThreadState,
-    bodies: &ThreadBodies,
-    called: Vec<Called<'_>>,
-    end: &PassEnd,
-) -> Result<(ThreadStatus, Option<u64>, Option<String>), HandlerError> {
-    let mut whole = (end.status, end.due_ms);
-    let mut failure = end
-        .failure
-        .clone()
-        .filter(|_| end.status != ThreadStatus::Waiting);
-    for Called { answer, .. } in called {
-        let ended = match answer.await {
-            Ok(bytes) => {
-                let Batch { changes, end, .. } = Batch::from_bytes(&bodies.get(&bytes).await?)?;
-                state.records.apply_task(&changes)?;
-                end
-            }
-            // The invocation was cancelled or killed.
-            Err(error) => Some(PassEnd {
-                status: ThreadStatus::Failed,
-                due_ms: None,
-                committed: false,
-                failure: Some(error.message().into()),
-            }),
-        };
-        let ended = ended.ok_or("a node host has returned a task without its end")?;
-        whole = ThreadRecords::worse(whole, (ended.status, ended.due_ms));
-        let is_failure = ended.status != ThreadStatus::Waiting;
-        failure = failure.or(ended.failure.filter(|_| is_failure));
-    }
-    Ok((whole.0, whole.1, failure))
 }
 
 /// The time, as a step of the journal, in milliseconds since 1970 (UTC).
@@ -340,7 +324,8 @@ pub(crate) async fn hold<F: Flow<State: Storable>>(
     ctx: ObjectContext<'_>,
 ) -> Result<(), HandlerError> {
     let (mut state, bodies) = load(flow, &ctx).await?;
-    if state.records.is_empty() || state.records.status()?.0 == ThreadStatus::Finished {
+    let is_over = [ThreadStatus::Finished, ThreadStatus::Held];
+    if state.records.is_empty() || is_over.contains(&state.records.status()?.0) {
         return Ok(());
     }
     let has_run = !state.rests()?;
@@ -351,6 +336,36 @@ pub(crate) async fn hold<F: Flow<State: Storable>>(
         at_ms = say_end(flow, &ctx, &mut state, None).await?;
     }
     rest(flow, &ctx, state, &bodies, at_ms).await
+}
+
+/// Cancels the superstep that is executed at the moment. It ends then, and the thread is held.
+pub(crate) async fn stop(ctx: SharedObjectContext<'_>) -> Result<(), HandlerError> {
+    if let Some(advancing) = ctx.get::<String>(ADVANCING).await? {
+        // Nothing happens to an invocation that has ended.
+        ctx.invocation_handle(advancing).cancel();
+    }
+    Ok(())
+}
+
+/// Executes the next superstep if no invocation does: one that was killed has left no other behind. An invocation that comes twice for
+/// a version does nothing.
+pub(crate) async fn nudge<F: Flow<State: Storable>>(
+    flow: &RestateFlow<F>,
+    ctx: ObjectContext<'_>,
+) -> Result<(), HandlerError> {
+    let stored = ctx.get::<Message<Meta>>(STATE).await?.unwrap_or_default();
+    let Meta {
+        version,
+        incarnation,
+        ..
+    } = &stored.head;
+    let version = *version;
+    let bodies = flow.thread_bodies(ctx.key(), incarnation, version);
+    if !ThreadState::open(stored, &bodies).await?.rests()? {
+        let target = RequestTarget::object(flow.threads_service(), ctx.key(), "advance");
+        ctx.request::<_, ()>(target, version).send();
+    }
+    Ok(())
 }
 
 /// Deletes the thread if it has this version; 0 for any.
@@ -398,16 +413,31 @@ fn wake(ctx: &ObjectContext<'_>, waiting: Vec<String>) {
     }
 }
 
+/// How long a listener waits before it asks whether a superstep is executed.
+const FIRST_LOOK: Duration = Duration::from_secs(10);
+
+/// The longest time between two such looks.
+const LAST_LOOK: Duration = Duration::from_mins(10);
+
 /// Waits until the thread rests.
 pub(crate) async fn wait<F: Flow<State: Storable>>(
     flow: &RestateFlow<F>,
     ctx: SharedObjectContext<'_>,
 ) -> Result<(), HandlerError> {
     let (id, rests) = ctx.awakeable::<()>();
-    let target = RequestTarget::object(flow.threads_service(), ctx.key(), "subscribe");
-    ctx.request::<_, ()>(target, id).send();
-    rests.await?;
-    Ok(())
+    let object = |handler: &str| RequestTarget::object(flow.threads_service(), ctx.key(), handler);
+    ctx.request::<_, ()>(object("subscribe"), id).send();
+    let mut look = FIRST_LOOK;
+    loop {
+        let sleeps = ctx.sleep(look);
+        let inner = rests.inner_context();
+        let first = inner.select(vec![rests.handle(), sleeps.handle()]);
+        if first.await? == 0 {
+            return Ok(rests.await?);
+        }
+        ctx.request::<_, ()>(object("nudge"), ()).send();
+        look = (look * 2).min(LAST_LOOK);
+    }
 }
 
 /// Resolves the awakeable when the thread rests.

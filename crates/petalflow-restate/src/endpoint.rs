@@ -1,21 +1,23 @@
 //! Serves threads and nodes to the Restate server.
 
-use std::future::Future;
+use std::convert::Infallible;
+use std::future::{Future, ready};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::server::conn::http2;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::graceful::GracefulShutdown;
 use petalflow::Flow;
 use petalflow::state::Storable;
 use restate_sdk::endpoint::Builder;
-use restate_sdk::hyper::HyperEndpoint;
 use restate_sdk::service::ServiceDefinition;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
+use crate::cancellation;
 use crate::error::RestateError;
 use crate::flow::RestateFlow;
 use crate::service;
@@ -145,7 +147,7 @@ impl Endpoint {
         Ok(Bound {
             address: listener.local_addr().map_err(refused)?,
             listener,
-            endpoint: HyperEndpoint::new(builder.build()),
+            endpoint: builder.build(),
         })
     }
 }
@@ -154,7 +156,7 @@ impl Endpoint {
 pub struct Bound {
     listener: TcpListener,
     address: SocketAddr,
-    endpoint: HyperEndpoint,
+    endpoint: restate_sdk::endpoint::Endpoint,
 }
 
 impl std::fmt::Debug for Bound {
@@ -199,8 +201,14 @@ impl Bound {
         // Without it, each small message of the protocol waits up to 40 ms for the acknowledgement of the one before. A socket that
         // refuses it still works.
         let _ = stream.set_nodelay(true);
+        let endpoint = self.endpoint.clone();
+        let answer = service_fn(move |request| {
+            ready(Ok::<_, Infallible>(cancellation::handle(
+                &endpoint, request,
+            )))
+        });
         let connection = http2::Builder::new(TokioExecutor::default())
-            .serve_connection(TokioIo::new(stream), self.endpoint.clone());
+            .serve_connection(TokioIo::new(stream), answer);
         let connection = graceful.watch(connection);
         // The server opens another connection after an error.
         tokio::spawn(async move { drop(connection.await) });

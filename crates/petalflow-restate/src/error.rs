@@ -30,6 +30,39 @@ pub enum RestateError {
         /// The message of the server.
         message: String,
     },
+    /// No driver of the flow answers.
+    #[error(
+        "no driver of the service `{service}` answers within {timeout:?}: check that a process with `Endpoint::threads` runs, and that \
+         its address is the one that was registered last"
+    )]
+    NoDriver {
+        /// The service of the threads.
+        service: String,
+        /// How long was waited for an answer.
+        timeout: std::time::Duration,
+    },
+    /// No driver of the flow was ever registered.
+    #[error(
+        "the Restate server has no service `{0}`: register a driver of the flow with `Admin::register`; the name has the prefix of \
+         `RestateFlow::prefix` and the name of the flow in storage"
+    )]
+    NotServed(String),
+    /// A request is larger than a message of Restate. Nothing was sent, or nothing has changed.
+    #[error("{0}")]
+    TooLarge(String),
+    /// A header cannot be sent.
+    #[error("the header `{name}` cannot be sent: {problem}")]
+    Header {
+        /// Its name.
+        name: String,
+        /// The problem.
+        problem: String,
+    },
+    /// An address was never registered.
+    #[error(
+        "the address {0} was never registered, so nothing can be rolled back to it: use `Admin::register`"
+    )]
+    NotRegistered(String),
     /// There is no such thread.
     #[error("there is no thread `{0}`: begin it first")]
     Unknown(String),

@@ -11,6 +11,10 @@ use petalflow::{Flow, Launch};
 use restate_sdk::endpoint::ServiceOptions;
 
 use crate::bodies::{Bodies, ThreadBodies};
+use crate::timeouts::Timeouts;
+
+/// So many attempts that there is no last one. Without a number the server has one of its own, which is 70.
+const WITHOUT_END: u64 = u32::MAX as u64;
 
 /// A flow on Restate: what its drivers, node hosts and clients have in common. Clones are equal.
 ///
@@ -40,8 +44,8 @@ pub struct RestateFlow<F: Flow> {
     pub(crate) delete_after: Option<Duration>,
     bodies: Option<Bodies>,
     pub(crate) retry: RetryPolicy,
-    inactivity: Duration,
-    abort: Duration,
+    pub(crate) timeouts: Timeouts,
+    prefix: String,
 }
 
 /// How Restate repeats an invocation whose process has failed: the driver or the node host was lost, and not a node. What a failed
@@ -51,8 +55,8 @@ pub struct RestateFlow<F: Flow> {
 /// use std::time::Duration;
 /// use petalflow_restate::RetryPolicy;
 ///
-/// let patient = RetryPolicy { attempts: None, ..RetryPolicy::default() };
-/// assert_eq!(patient.first, Duration::from_millis(50));
+/// let paused = RetryPolicy { attempts: Some(20), ..RetryPolicy::default() };
+/// assert_eq!(paused.first, Duration::from_millis(50));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct RetryPolicy {
@@ -62,7 +66,8 @@ pub struct RetryPolicy {
     pub longest: Duration,
     /// How much longer each wait is than the one before.
     pub factor: f64,
-    /// After how many attempts Restate pauses the invocation, until an operator resumes it. `None`: as the server says.
+    /// After how many attempts Restate pauses the invocation, until [`resume`](crate::RestateThread::resume) or an operator continues
+    /// it. `None`, the default: it is repeated without end, so a thread goes on by itself when the process is back.
     pub attempts: Option<u64>,
 }
 
@@ -85,8 +90,8 @@ impl<F: Flow> fmt::Debug for RestateFlow<F> {
             .field("delete_after", &self.delete_after)
             .field("bodies", &self.bodies)
             .field("retry", &self.retry)
-            .field("inactivity", &self.inactivity)
-            .field("abort", &self.abort)
+            .field("timeouts", &self.timeouts)
+            .field("prefix", &self.prefix)
             .finish()
     }
 }
@@ -99,8 +104,8 @@ impl<F: Flow> Clone for RestateFlow<F> {
             delete_after: self.delete_after,
             bodies: self.bodies.clone(),
             retry: self.retry.clone(),
-            inactivity: self.inactivity,
-            abort: self.abort,
+            timeouts: self.timeouts,
+            prefix: self.prefix.clone(),
         }
     }
 }
@@ -114,9 +119,32 @@ impl<F: Flow<State: Storable>> RestateFlow<F> {
             delete_after: None,
             bodies: None,
             retry: RetryPolicy::default(),
-            inactivity: Duration::from_mins(15),
-            abort: Duration::from_mins(1),
+            timeouts: Timeouts::default(),
+            prefix: "petalflow_".into(),
         }
+    }
+
+    /// Sets what the names of the services of this flow begin with; `petalflow_` by default. Two programs on one server whose flows have
+    /// the same name need different prefixes, and so do two agents of one program, because every agent is the same flow. Drivers, node
+    /// hosts, clients and servers get the same prefix. Threads of a flow are found under its prefix only: choose it before there are
+    /// any.
+    ///
+    /// ```
+    /// use petalflow_restate::RestateFlow;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write() -> EssayDraft { EssayDraft("petals".into()) }
+    /// # flow!(Write(Essay) { write });
+    ///
+    /// let flow = RestateFlow::new(Write::new()).prefix("press_");
+    /// assert_eq!(flow.threads_service(), "press_Threads_Write");
+    /// ```
+    #[must_use]
+    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefix = prefix.into();
+        self
     }
 
     /// Places a node on a pool: its tasks run in the processes that serve the pool. This replaces a `remote` in the flow.
@@ -220,21 +248,26 @@ impl<F: Flow<State: Storable>> RestateFlow<F> {
     }
 
     /// Sets how long a superstep or a placed node may run without news before Restate asks it to stop, and how long after that it
-    /// aborts it and begins it again. By default 15 minutes and 1 minute. The first is longer than the longest call of a model.
+    /// aborts it. By default 15 minutes and 1 minute. The first is longer than the longest call of a model.
+    ///
+    /// A node that is silent for longer is dropped and begun again. After the third time the thread fails, and the failure names this
+    /// setting. [`Context::heartbeat`](petalflow::Context::heartbeat) and each emitted value are news. So is the wait for
+    /// [`Endpoint::concurrency`](crate::Endpoint::concurrency).
     #[must_use]
     pub fn timeouts(mut self, inactivity: Duration, abort: Duration) -> Self {
-        (self.inactivity, self.abort) = (inactivity, abort);
+        self.timeouts = Timeouts { inactivity, abort };
         self
     }
 
-    /// The name of the service that has the threads.
+    /// The name of the service that has the threads. It contains the name of the flow in storage, so a flow that is renamed with
+    /// `#[flow(id = "..")]` keeps its threads.
     pub fn threads_service(&self) -> String {
-        format!("petalflow_Threads_{}", self.engine.name())
+        format!("{}Threads_{}", self.prefix, self.engine.stored_name())
     }
 
     /// The name of the service of a pool.
     pub fn nodes_service(&self, pool: &str) -> String {
-        format!("petalflow_Nodes_{}_{pool}", self.engine.name())
+        format!("{}Nodes_{}_{pool}", self.prefix, self.engine.stored_name())
     }
 
     /// The bodies of an incarnation of a thread. New ones are for this version.
@@ -255,18 +288,14 @@ impl<F: Flow<State: Storable>> RestateFlow<F> {
             factor,
             attempts,
         } = self.retry;
-        let options = ServiceOptions::new()
-            .inactivity_timeout(self.inactivity)
-            .abort_timeout(self.abort)
+        ServiceOptions::new()
+            .inactivity_timeout(self.timeouts.inactivity)
+            .abort_timeout(self.timeouts.abort)
             .journal_retention(Duration::ZERO)
             .retry_policy_initial_interval(first)
             .retry_policy_max_interval(longest)
-            .retry_policy_exponentiation_factor(factor);
-        match attempts {
-            Some(attempts) => options
-                .retry_policy_max_attempts(attempts)
-                .retry_policy_pause_on_max_attempts(),
-            None => options,
-        }
+            .retry_policy_exponentiation_factor(factor)
+            .retry_policy_max_attempts(attempts.unwrap_or(WITHOUT_END))
+            .retry_policy_pause_on_max_attempts()
     }
 }

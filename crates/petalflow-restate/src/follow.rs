@@ -10,8 +10,8 @@ use petalflow::engine::{FollowedEvent, StoredEvents, StreamReader};
 use petalflow::state::Storable;
 use tokio::time::timeout;
 
-use crate::client::RestateThread;
 use crate::error::RestateError;
+use crate::thread::RestateThread;
 
 /// How long no event comes before the server is asked whether the thread runs. Its end may have been dropped.
 const IDLE: Duration = Duration::from_secs(1);

@@ -6,7 +6,7 @@
 //!
 //! * [`RestateFlow`]: a flow with its placements and settings
 //! * [`Endpoint`]: serves threads and nodes to the Restate server
-//! * [`Client`] and [`RestateThread`]: begin threads, answer, wait, read
+//! * [`Client`] and [`RestateThread`]: begin threads, answer, wait, read; with [`Trouble`] if a process is away
 //! * [`Admin`]: registers endpoints
 //! * [`Bodies`]: an object store for what is too large for a message of Restate
 //! * [`RestateFlow::events`] and [`RestateThread::follow`]: listeners in other processes receive the events of a thread
@@ -66,6 +66,7 @@
 
 mod admin;
 mod bodies;
+mod cancellation;
 mod client;
 mod driver;
 mod endpoint;
@@ -73,20 +74,27 @@ mod error;
 mod flow;
 mod follow;
 mod http;
+mod ingress;
 mod node_host;
 mod pass;
+mod placed;
 #[cfg(feature = "server")]
 mod served;
 mod service;
 mod size_limit;
+mod thread;
 mod thread_state;
+mod timeouts;
+mod trouble;
 
-pub use admin::Admin;
+pub use admin::{Admin, Invocation};
 pub use bodies::Bodies;
-pub use client::{Client, Rest, RestateThread};
+pub use client::Client;
 pub use endpoint::{Bound, Endpoint};
 pub use error::RestateError;
 pub use flow::{RestateFlow, RetryPolicy};
 pub use follow::FollowedThread;
 #[cfg(feature = "server")]
 pub use served::RestateThreads;
+pub use thread::{Rest, RestateThread};
+pub use trouble::Trouble;

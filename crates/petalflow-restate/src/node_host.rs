@@ -11,8 +11,8 @@ use restate_sdk::errors::HandlerError;
 use tokio::sync::Semaphore;
 
 use crate::flow::RestateFlow;
-use crate::pass::{JournaledPass, Recorded, batch_of, step_retries};
-use crate::size_limit::failed;
+use crate::pass::{JournaledPass, PassSettings, Recorded, Silences, recorded_of, step_retries};
+use crate::size_limit::{failed, failure};
 use crate::thread_state::{CallMeta, Message};
 
 /// Runs the task, and returns all that it has recorded, with its end. Each effect of `once` is a step of the journal.
@@ -26,18 +26,30 @@ pub(crate) async fn run<F: Flow<State: Storable>>(
     let bodies = flow.thread_bodies(&meta.thread, &meta.incarnation, meta.version);
     let mut records = ThreadRecords::from_bytes(&bodies.get(&body).await?)?;
     let task = TaskId::from_bytes(meta.task);
-    let pass = JournaledPass::default();
-    let mut whole = Batch::default();
+    let timeouts = flow.timeouts;
+    let pass = JournaledPass::new(PassSettings {
+        limit,
+        timeouts,
+        bodies: bodies.clone(),
+    });
+    let (mut whole, mut silences) = (Batch::default(), Silences::default());
     while whole.end.is_none() {
         let (engine, thread, known) = (flow.engine.clone(), meta.thread.clone(), records.clone());
         let begin = Box::new(move || engine.run_task(&thread, known, meta.used, task));
-        let (step, last) = pass.step(limit.clone(), bodies.clone(), begin);
+        let (step, last) = pass.step(begin);
         let step = ctx.run(step).retry_policy(step_retries()).name("pass");
-        let Recorded { batch, .. } = batch_of(step, last, &bodies).await?;
-        let batch = batch.of_task();
-        records.apply(&batch.changes);
-        whole.changes.0.extend(batch.changes.0);
-        whole.end = batch.end;
+        let Some(recorded) = recorded_of(step, last, &bodies).await? else {
+            // What it has recorded is not lost: its driver waits for it.
+            whole.end = Some(failure("the placed task was cancelled".into()));
+            break;
+        };
+        whole.end = silences.count(&recorded, timeouts);
+        if let Recorded::Batch { batch, .. } = recorded {
+            let batch = batch.of_task();
+            records.apply(&batch.changes);
+            whole.changes.0.extend(batch.changes.0);
+            whole.end = batch.end;
+        }
     }
     let mut body = whole.to_bytes();
     if let Some(problem) = bodies.too_large("what the node has recorded", body.len()) {

@@ -33,6 +33,9 @@ pub(crate) fn threads<F: Flow<State: Storable>>(
         exclusive("hold"),
         exclusive("delete"),
         exclusive("subscribe"),
+        exclusive("nudge"),
+        shared("ping"),
+        shared("stop"),
         shared("read"),
         shared("wait"),
         shared("forget"),
@@ -95,6 +98,20 @@ impl<F: Flow<State: Storable>> Service for Threads<F> {
                     let (id, meta) = ctx.input::<String>().await;
                     let subscribed = driver::subscribe(&flow, (&ctx, meta).into(), id).await;
                     answer(&ctx, subscribed);
+                }
+                "nudge" => {
+                    let ((), meta) = ctx.input().await;
+                    let nudged = driver::nudge(&flow, (&ctx, meta).into()).await;
+                    answer(&ctx, nudged);
+                }
+                "ping" => {
+                    let ((), _) = ctx.input().await;
+                    answer(&ctx, Ok(()));
+                }
+                "stop" => {
+                    let ((), meta) = ctx.input().await;
+                    let stopped = driver::stop((&ctx, meta).into()).await;
+                    answer(&ctx, stopped);
                 }
                 "read" => {
                     let ((), meta) = ctx.input().await;

@@ -24,16 +24,51 @@ pub(crate) fn size(records: &ThreadRecords) -> usize {
     sizes.sum()
 }
 
-/// The batch of a pass that fails with this text.
-pub(crate) fn failed(failure: String) -> Batch {
-    let end = PassEnd {
+/// The text of an error is longer in no message and no list.
+const MAX_TEXT: usize = 16 << 10;
+
+/// The text of an error, which is in every message about its thread, without its end if it is long.
+pub(crate) fn cut(mut text: String) -> String {
+    let bytes = text.len();
+    if bytes > MAX_TEXT {
+        text.truncate(text.floor_char_boundary(MAX_TEXT));
+        text.push_str(&format!("… ({bytes} bytes, of which these are the first)"));
+    }
+    text
+}
+
+/// The end of a pass that fails with this text.
+pub(crate) fn failure(text: String) -> PassEnd {
+    PassEnd {
         status: ThreadStatus::Failed,
         due_ms: None,
         committed: false,
-        failure: Some(failure),
-    };
+        failure: Some(cut(text)),
+    }
+}
+
+/// The batch of a pass that fails with this text.
+pub(crate) fn failed(text: String) -> Batch {
     Batch {
-        end: Some(end),
+        end: Some(failure(text)),
         ..Batch::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f42_a_long_text_is_cut_between_two_characters() {
+        assert_eq!(cut("short".into()), "short");
+        let text = cut("ä".repeat(20_000_000) + "x");
+        assert_eq!(
+            text,
+            format!(
+                "{}… (40000001 bytes, of which these are the first)",
+                "ä".repeat(8_192)
+            )
+        );
     }
 }

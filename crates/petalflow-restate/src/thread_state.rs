@@ -35,6 +35,26 @@ pub(crate) struct Meta {
     /// The newest version that has objects, or 0.
     #[serde(default)]
     pub(crate) objects: u64,
+    /// The keys of the last inputs, the newest last.
+    #[serde(default)]
+    pub(crate) begun: Vec<String>,
+}
+
+/// So many keys of inputs are remembered.
+const MAX_BEGUN: usize = 100;
+
+impl Meta {
+    /// Whether an input with this key has begun a turn.
+    pub(crate) fn has_begun(&self, key: &str) -> bool {
+        self.begun.iter().any(|begun| begun == key)
+    }
+
+    /// Remembers the key of an input.
+    pub(crate) fn begun_with(&mut self, key: Option<String>) {
+        self.begun.extend(key);
+        let old = self.begun.len().saturating_sub(MAX_BEGUN);
+        self.begun.drain(..old);
+    }
 }
 
 /// What is listed of a thread. It is beside the thread, so that a list does not read the threads.
@@ -93,6 +113,9 @@ pub(crate) struct ChangeMeta {
     pub(crate) version: u64,
     /// The incarnation of the thread, which the client has made if the thread is new.
     pub(crate) incarnation: String,
+    /// The key of the input, if the change begins a turn with one.
+    #[serde(default)]
+    pub(crate) key: Option<String>,
 }
 
 /// What is with the records of a task that a node host runs.

@@ -2,12 +2,16 @@
 
 #[cfg(feature = "server")]
 mod agents;
+mod away;
 mod bodies;
 mod cluster;
 mod conformance;
 mod kills;
 #[cfg(feature = "server")]
 mod served;
+mod services;
+mod stopped;
 mod streaming;
 mod support;
 mod threads;
+mod upgrades;

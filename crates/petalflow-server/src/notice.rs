@@ -50,6 +50,16 @@ pub enum Notice<'a> {
         /// The problem.
         problem: &'a str,
     },
+    /// The record of a schedule had a time that has not come yet: a process with a wrong clock has stored it. The schedule goes on with
+    /// the next planned time. Planned times of the last minute may be missed, and threads that were begun too early remain.
+    ClockAhead {
+        /// The name of the schedule.
+        schedule: &'a str,
+        /// The time that was stored.
+        stored: &'a str,
+        /// The time of the store.
+        now: &'a str,
+    },
 }
 
 impl fmt::Display for Notice<'_> {
@@ -69,6 +79,14 @@ impl fmt::Display for Notice<'_> {
                     "schedule {schedule}: no thread could be begun: {problem}"
                 )
             }
+            Notice::ClockAhead {
+                schedule,
+                stored,
+                now,
+            } => write!(
+                f,
+                "schedule {schedule}: a process with a wrong clock has stored {stored}, and it is {now}: it goes on now; check the clocks"
+            ),
             Notice::NotRecovered { thread, problem } => {
                 write!(f, "{thread}: cannot be continued: {problem}")
             }

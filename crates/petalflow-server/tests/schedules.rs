@@ -1,5 +1,6 @@
 //! Schedules: threads that begin at planned times.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
@@ -222,4 +223,60 @@ fn mistakes_in_schedules_are_found_when_the_server_is_built() {
             "  there are two schedules `f`: rename one",
         ]
     );
+}
+
+/// What the store has of a schedule, as the server writes it.
+mod stored {
+    use petalflow::prelude::*;
+
+    #[state]
+    pub(super) struct Record {
+        #[key(input)]
+        pub(super) paused: bool,
+        #[key(input)]
+        pub(super) handled_ms: i64,
+    }
+
+    #[node(Record)]
+    async fn keep() {}
+
+    flow!(pub(super) ScheduleRecord(Record) { keep });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f42_a_time_that_a_wrong_clock_has_stored_stops_no_schedule_and_is_told() {
+    let store = InMemoryStore::new();
+    let ahead = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(24 * 400);
+    let wrong = stored::RecordInput {
+        paused: false,
+        handled_ms: ahead.as_millisecond(),
+    };
+    let record = stored::ScheduleRecord::new().store(&store);
+    let record = record.thread("petalflow.schedule:tick");
+    record.run(wrong).await.expect("it is stored");
+
+    let notices = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&notices);
+    let server = builder(&store, [secondly()]).on_notice(move |notice| {
+        told.lock().unwrap().push(notice.to_string());
+    });
+    let server = server.build().expect("it is right");
+    let router = server.router();
+    let shown = get(&router, "/schedules/tick").await.json();
+    let stored: jiff::Timestamp = shown["clock_ahead"].as_str().unwrap().parse().unwrap();
+    assert_eq!(stored.as_millisecond(), ahead.as_millisecond());
+
+    run(&[server], Duration::from_millis(2_600)).await;
+    let times = begun(&built(&store, yearly()).router()).await;
+    assert!((2..=3).contains(&times.len()), "{times:?}");
+    let notices = notices.lock().unwrap();
+    let wrong: Vec<&String> = notices
+        .iter()
+        .filter(|notice| notice.contains("wrong clock"))
+        .collect();
+    assert_eq!(wrong.len(), 1, "{notices:?}");
+    assert!(wrong[0].contains(&stored.to_string()), "{wrong:?}");
+    let router = built(&store, secondly()).router();
+    let shown = get(&router, "/schedules/tick").await.json();
+    assert_eq!(shown["clock_ahead"], Value::Null);
 }

@@ -33,6 +33,10 @@ macro_rules! forward {
             fn needs_checksums(&self) -> bool {
                 (**self).needs_checksums()
             }
+
+            fn heard(&self) {
+                (**self).heard();
+            }
         }
     };
 }
@@ -52,6 +56,7 @@ forward! {
     delete_many(threads: &[&str], owner: Option<&str>) -> ();
     incarnation(thread: &str) -> u64;
     reclaim() -> ();
+    now_ms() -> u64;
     claim(thread: &str, owner: &str) -> Claim;
     confirm(thread: &str, owner: &str) -> bool;
 }

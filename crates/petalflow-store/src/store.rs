@@ -395,6 +395,17 @@ pub trait Store: Send + Sync + 'static {
     fn needs_checksums(&self) -> bool {
         true
     }
+
+    /// The time of the store's clock, in milliseconds since 1970 (UTC): that of its server, or of this machine if it has none.
+    /// Times that several machines compare, such as those of schedules, come from it, so that the clock of one machine cannot mislead
+    /// the others. A store that wraps another returns the answer of that store.
+    async fn now_ms(&self) -> Result<u64, StoreError> {
+        Ok(crate::clock::now_ms())
+    }
+
+    /// Called when a node of a run over this store says that it goes on, as `Context::heartbeat` and each emitted value do. A store
+    /// needs to do nothing.
+    fn heard(&self) {}
 }
 
 /// Why a call of a store failed.

@@ -29,9 +29,9 @@ pub(crate) use load::slice::slice;
 pub(crate) use ops::history::history;
 pub(crate) use ops::stored_snapshot::stored_snapshot;
 pub(crate) use ops::subflow_history::{copy, copy_labels};
-#[cfg(feature = "engine")]
-pub(crate) use ops::thread_ops::has_result;
 pub(crate) use ops::thread_ops::{edit, fork, snapshot};
+#[cfg(feature = "engine")]
+pub(crate) use ops::thread_ops::{has_result, reads_result};
 pub(crate) use record::fingerprint::Fingerprint;
 pub(crate) use results::cached::find_cached;
 pub(crate) use resume::thread_start::{Command, Nested, ThreadStart};

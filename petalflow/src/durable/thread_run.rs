@@ -12,7 +12,7 @@ use super::resume::thread_start::{Command, ThreadStart};
 use super::write::event_log::EventLog;
 use super::write::persistence::ThreadPersistence;
 use super::write::prune::{NewBase, prune};
-use crate::checkpoint::{DecisionRecord, ThreadStatus, ThreadStorage};
+use crate::checkpoint::{DecisionRecord, Durability, ThreadStatus, ThreadStorage};
 use crate::erased::{InputBox, StateBox};
 use crate::event::LogSink;
 use crate::exec::{BeginBarrier, Committed, Restored, Settings, StoredRun, run_restored};
@@ -48,6 +48,14 @@ impl StoredRun for ThreadStart {
 
     fn stop_when_stored(&mut self) -> Arc<BeginBarrier> {
         Arc::clone(self.begin_barrier.get_or_insert_default())
+    }
+
+    fn needs_tokio(&self) -> Option<&'static str> {
+        if self.durability == Durability::Async {
+            return Some("the thread is stored with `Durability::Async`");
+        }
+        let claims = self.storage.store.claim_lasts();
+        claims.map(|_| "the claim of the thread is renewed while it runs")
     }
 
     fn run(

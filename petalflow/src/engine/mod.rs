@@ -5,6 +5,8 @@
 //! what has changed in the map. All rules of supersteps are those of a run with a store, because a pass is such a run: questions,
 //! approvals, `once`, sub-flows and history are the same.
 //!
+//! A pass commits, requests, waits or fails. A pass that would do none of these is an error, because it would be made again without end.
+//!
 //! Tasks of [placed](ThreadEngine::place) nodes run in other processes: a pass requests them, and their results are changes of the
 //! map. What a request and a result contain is bytes, so any message bus can carry them.
 //!
@@ -15,6 +17,7 @@
 
 mod batch;
 mod erased;
+mod law;
 mod logging;
 mod pass;
 mod pass_store;

@@ -3,12 +3,14 @@
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use super::batch::{Batch, PassEnd};
+use super::law::Law;
 use super::pass_store::{PassStore, Sent};
 use super::records_error::RecordsError;
 use super::stream::Publisher;
@@ -26,6 +28,7 @@ pub struct Pass {
     batches: mpsc::UnboundedReceiver<Sent>,
     /// Tells the task that its last batch was recorded.
     recorded: Option<oneshot::Sender<()>>,
+    heartbeats: Arc<AtomicU64>,
     task: JoinHandle<()>,
 }
 
@@ -39,6 +42,8 @@ impl Pass {
     /// Runs the future as the run of a pass. `None`: there is nothing to do.
     pub(super) fn start(
         flow: String,
+        law: Law,
+        heartbeats: Arc<AtomicU64>,
         prepared: impl Future<Output = Result<Option<(PassStore, AnyRun)>, RecordsError>>
         + Send
         + 'static,
@@ -47,7 +52,7 @@ impl Pass {
         batches: mpsc::UnboundedReceiver<Sent>,
     ) -> Self {
         let task = tokio::spawn(async move {
-            let batch = match drive(flow, prepared).await {
+            let batch = match drive(flow, law, prepared).await {
                 Ok(batch) => batch,
                 Err(error) => Batch {
                     end: Some(PassEnd {
@@ -69,8 +74,15 @@ impl Pass {
         Pass {
             batches,
             recorded: None,
+            heartbeats,
             task,
         }
+    }
+
+    /// How often nodes of the pass have said that they go on, with [`Context::heartbeat`](crate::Context::heartbeat) or an emitted
+    /// value. A caller that stops passes without news compares it.
+    pub fn heartbeats(&self) -> u64 {
+        self.heartbeats.load(Ordering::Relaxed)
     }
 
     /// The next batch. The one before it counts as recorded. `None` after the last one.
@@ -92,6 +104,7 @@ impl Pass {
 /// Runs to the end, if there is something to do, and returns the last batch.
 async fn drive(
     flow: String,
+    law: Law,
     prepared: impl Future<Output = Result<Option<(PassStore, AnyRun)>, RecordsError>>,
 ) -> Result<Batch, RecordsError> {
     let Some((store, run)) = prepared.await? else {
@@ -122,12 +135,18 @@ async fn drive(
     let failure = settle(&store, &flow, failure_of(outcome)).await?;
     let records = store.records();
     let (status, due_ms) = records.status()?;
-    Ok(store.batch(Some(PassEnd {
+    let mut end = PassEnd {
         status,
         due_ms,
         committed: records.newest("") != before,
         failure,
-    })))
+    };
+    if let Some(problem) = law.broken(&store, &end) {
+        store.set_status(&flow, ThreadStatus::Failed).await?;
+        end.status = ThreadStatus::Failed;
+        end.failure = Some(problem);
+    }
+    Ok(store.batch(Some(end)))
 }
 
 /// Sets the status of a thread whose run ended with this error, where the run has not. Returns the message if it failed.

@@ -1,6 +1,7 @@
 //! The store of a pass: the records of one thread in memory. What a task waits for leaves the pass before the task goes on.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -28,6 +29,11 @@ struct Shared {
     store: RecordStore,
     thread: String,
     requests: Mutex<Vec<TaskRequest>>,
+    /// Whether a task was requested.
+    has_requested: AtomicBool,
+    /// The nodes whose results cannot be used, and the node that has run, of a pass that is for one task.
+    nodes: Mutex<Nodes>,
+    heartbeats: Arc<AtomicU64>,
     /// Notified when there is something that the caller should get before the end of the pass.
     news: Notify,
     /// `None` if nobody takes batches before the end.
@@ -36,17 +42,36 @@ struct Shared {
     token: CancelToken,
 }
 
+#[derive(Default)]
+struct Nodes {
+    unusable: Vec<String>,
+    ran: Option<String>,
+}
+
 impl PassStore {
     pub(super) fn new(
         thread: &str,
         records: ThreadRecords,
         batches: Option<mpsc::UnboundedSender<Sent>>,
     ) -> Result<Self, RecordsError> {
+        Self::counting(thread, records, batches, Arc::default())
+    }
+
+    /// Counts too how often nodes say that they go on.
+    pub(super) fn counting(
+        thread: &str,
+        records: ThreadRecords,
+        batches: Option<mpsc::UnboundedSender<Sent>>,
+        heartbeats: Arc<AtomicU64>,
+    ) -> Result<Self, RecordsError> {
         records.check_kinds()?;
         Ok(PassStore(Arc::new(Shared {
             store: RecordStore::new(thread, records),
             thread: thread.into(),
             requests: Mutex::default(),
+            has_requested: AtomicBool::new(false),
+            nodes: Mutex::default(),
+            heartbeats,
             news: Notify::new(),
             batches,
             token: CancelToken::new(),
@@ -59,8 +84,37 @@ impl PassStore {
     }
 
     pub(super) fn request(&self, request: TaskRequest) {
+        self.0.has_requested.store(true, Ordering::Relaxed);
         self.requests().push(request);
         self.0.news.notify_one();
+    }
+
+    /// Whether a task was requested.
+    pub(super) fn has_requested(&self) -> bool {
+        self.0.has_requested.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the result of a task of this node, which has ended, cannot be used.
+    pub(super) fn cannot_use(&self, node: &str) {
+        self.nodes().unusable.push(node.into());
+    }
+
+    pub(super) fn unusable(&self) -> Vec<String> {
+        self.nodes().unusable.clone()
+    }
+
+    /// Notes that the task runs that the pass is for.
+    pub(super) fn runs(&self, node: &str) {
+        self.nodes().ran = Some(node.into());
+    }
+
+    pub(super) fn ran(&self) -> Option<String> {
+        self.nodes().ran.clone()
+    }
+
+    fn nodes(&self) -> MutexGuard<'_, Nodes> {
+        // Nothing under this lock can panic.
+        self.0.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until there is something that the caller should get before the end of the pass.
@@ -276,5 +330,9 @@ impl Store for PassStore {
 
     fn needs_checksums(&self) -> bool {
         self.0.store.needs_checksums()
+    }
+
+    fn heard(&self) {
+        self.0.heartbeats.fetch_add(1, Ordering::Relaxed);
     }
 }

@@ -17,8 +17,8 @@ use crate::node::Scope;
 pub(super) struct LeavePlaced {
     /// The pools, by node.
     pub(super) placed: Arc<BTreeMap<String, String>>,
-    /// Tasks that were requested before.
-    pub(super) requested: HashSet<TaskId>,
+    /// Tasks that were requested before. `None`: all have ended, and one that has no result that can be used is not requested again.
+    pub(super) requested: Option<HashSet<TaskId>>,
     pub(super) store: PassStore,
 }
 
@@ -32,7 +32,10 @@ pub(super) struct LeaveAll {
 }
 
 /// Runs one task, and leaves all others to other processes.
-pub(super) struct RunOnly(pub(super) TaskId);
+pub(super) struct RunOnly {
+    pub(super) task: TaskId,
+    pub(super) store: PassStore,
+}
 
 impl AnyMiddleware for LeavePlaced {
     fn around<'a>(
@@ -44,12 +47,14 @@ impl AnyMiddleware for LeavePlaced {
             return next.run(call);
         };
         let task = call.scope.task_id();
-        if !self.requested.contains(&task) {
-            self.store.request(TaskRequest {
+        match &self.requested {
+            None => self.store.cannot_use(call.scope.node()),
+            Some(requested) if requested.contains(&task) => {}
+            Some(_) => self.store.request(TaskRequest {
                 task,
                 node: call.scope.node().into(),
                 pool: pool.clone(),
-            });
+            }),
         }
         Box::pin(leave(call.scope))
     }
@@ -79,9 +84,10 @@ impl AnyMiddleware for RunOnly {
         call: AnyCall<'a>,
         next: AnyNext<'a>,
     ) -> BoxFuture<'a, Result<(), BoxError>> {
-        if call.scope.task_id() != self.0 {
+        if call.scope.task_id() != self.task {
             return Box::pin(leave(call.scope));
         }
+        self.store.runs(call.scope.node());
         if let Some(services) = &call.scope.shared.services {
             // Its result is recorded, and another process commits the superstep.
             services.hold();

@@ -14,7 +14,7 @@ use super::record_form::{
 use super::records_error::RecordsError;
 use crate::checkpoint::{
     CodecError, EVENT_LOG, Store, StoreChange, StoreError, StoredCheckpoint, StoredWrite,
-    ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus, ThreadStorage,
+    ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus, ThreadStorage, WriteName,
 };
 use crate::durable::moved_after;
 use crate::ids::TaskId;
@@ -323,6 +323,21 @@ impl ThreadRecords {
             }
         }
         Ok(())
+    }
+
+    /// The record of the result of a task, with its key.
+    pub(super) fn result_of(&self, task: TaskId) -> Option<(String, StoredWrite)> {
+        let key = self.result_key(task)?;
+        let bytes = self.get(&key)?.to_vec();
+        Some((key, StoredWrite::new(task, WriteName::Done, bytes)))
+    }
+
+    /// The key of the record of the result of a task.
+    pub(super) fn result_key(&self, task: TaskId) -> Option<String> {
+        let end = key(&["", &task.to_string(), &WriteName::Done.to_string()]);
+        let mut writes = self.range(key(&["w", "", ""]), after_parts(&["w", ""]));
+        let found = writes.find(|(key, _)| key.ends_with(&end));
+        found.map(|(key, _)| key.to_string())
     }
 
     /// The number of the last event in the log; 0 if there is none.

@@ -24,6 +24,7 @@ use crate::thread::{Retention, Thread};
 ///
 /// * The checkpoints are those of the same flow on a thread in a store, byte for byte.
 /// * A pass makes at most one checkpoint of the thread's own flow.
+/// * A pass commits, requests, waits or fails. One that would do none of these fails, and says why.
 /// * Of a pass that is dropped or lost, what was recorded of its batches counts. The same pass over these records goes on from
 ///   there: tasks that have a result do not run again, and effects of `once` that have a record do not run again.
 /// * The result of a task does not depend on the process that runs it.
@@ -126,6 +127,11 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     /// The name of the flow.
     pub fn name(&self) -> &str {
         self.any.flow.name()
+    }
+
+    /// The name of the flow in storage: that of `#[flow(id = "..")]`, or its name.
+    pub fn stored_name(&self) -> &str {
+        self.any.flow.stored_name()
     }
 
     /// Begins a thread with an input, or another turn of a thread that has ended. No node runs.
@@ -235,7 +241,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     /// they are left out and not requested again.
     ///
     /// If a task was requested or left out, the superstep is not committed: the caller adds the [results](Self::run_task) to the
-    /// records, and advances again.
+    /// records, and [commits](Self::commit) it.
     ///
     /// # Panics
     ///
@@ -249,6 +255,16 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     ) -> Pass {
         let requested = requested.into_iter().collect();
         self.any.advance(thread, records, used, requested)
+    }
+
+    /// Commits a superstep whose requested tasks have all ended, and plans the one after it. It fails if the result of one of them cannot
+    /// be used, because another version of the program has made it: requesting it again would not end.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a runtime of tokio.
+    pub fn commit(&self, thread: &str, records: ThreadRecords, used: u64) -> Pass {
+        self.any.commit(thread, records, used)
     }
 
     /// What [`advance`](Self::advance) would request, if that is all that it would do: every task of the next superstep that has no
@@ -269,7 +285,8 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
 
     /// What a requested task needs to run: [`ThreadRecords::for_task`], with the keys of the state that its node reads and those that
     /// have no default. With all keys if the node may read the whole state, if [middleware](Launch::middleware) or an interrupt of the
-    /// flow may, or if another program wrote the checkpoint.
+    /// flow may, or if another program wrote the checkpoint. Without a result of the task that this program cannot use, so that the task
+    /// runs again.
     ///
     /// ```
     /// use petalflow::engine::{ThreadEngine, ThreadRecords};

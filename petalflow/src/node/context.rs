@@ -563,5 +563,8 @@ impl Context {
         if let Some(activity) = details.and_then(|details| details.activity.as_ref()) {
             activity.touch();
         }
+        if let Some(services) = &self.0.shared.services {
+            services.storage.store.heard();
+        }
     }
 }

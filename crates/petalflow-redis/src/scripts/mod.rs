@@ -37,6 +37,7 @@ scripts! {
     RELEASE = ("damage.lua") "release.lua";
     COUNT = ("damage.lua") "count.lua";
     LAYOUT = ("damage.lua") "layout.lua";
+    NOW = () "now.lua";
 }
 
 #[cfg(feature = "events")]

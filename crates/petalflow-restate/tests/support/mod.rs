@@ -84,7 +84,12 @@ impl Server {
     }
 
     pub(crate) fn admin(&self) -> Admin {
-        Admin::new(format!("http://127.0.0.1:{}", self.ports[1]))
+        Admin::new(self.admin_url())
+    }
+
+    #[allow(dead_code, reason = "a benchmark does not use it")]
+    pub(crate) fn admin_url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.ports[1])
     }
 
     /// Registers the processes at these ports, once they listen.

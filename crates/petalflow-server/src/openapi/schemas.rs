@@ -212,7 +212,11 @@ fn schedule() -> Value {
         "paused": { "type": "boolean" },
         "next": times,
     });
-    object(&required, json!({ "input": any() }))
+    let clock_ahead = json!({ "type": "string", "format": "date-time" });
+    object(
+        &required,
+        json!({ "input": any(), "clock_ahead": clock_ahead }),
+    )
 }
 
 /// An answer to a question, a decision about an approval, or an answer to the question of a human node.

@@ -8,6 +8,7 @@ mod schedule;
 mod schedules;
 
 pub use missed::Missed;
+pub(crate) use record::Handled;
 pub(crate) use schedule::ReadSchedule;
 pub use schedule::Schedule;
 pub(crate) use schedules::Schedules;

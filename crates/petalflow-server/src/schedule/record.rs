@@ -14,6 +14,8 @@ use crate::refusal::Refusal;
 /// How often a thread is tried that another process writes at the same moment.
 const ATTEMPTS: u32 = 50;
 const ATTEMPT_INTERVAL: Duration = Duration::from_millis(20);
+/// A stored time that is later than this after the time of the store is not believed.
+const MAX_AHEAD: Duration = Duration::from_mins(1);
 
 #[state]
 pub(crate) struct Record {
@@ -31,12 +33,48 @@ async fn keep() {}
 flow!(ScheduleRecord(Record) { keep });
 
 /// The records of all schedules of a store.
-pub(crate) struct Records(Threads<ScheduleRecord>);
+pub(crate) struct Records {
+    threads: Threads<ScheduleRecord>,
+    store: Arc<dyn Store>,
+}
+
+impl Record {
+    /// The time up to which all planned times are handled. One that is more than a minute after the time of the store was stored by a
+    /// process with a wrong clock.
+    pub(crate) fn handled(&self, now: Timestamp) -> Handled {
+        let handled = Timestamp::from_millisecond(self.handled_ms).unwrap_or(Timestamp::MAX);
+        let latest = now.checked_add(MAX_AHEAD).unwrap_or(now);
+        if handled > latest {
+            Handled::Ahead(handled)
+        } else {
+            Handled::Until(handled)
+        }
+    }
+}
+
+/// Up to when the planned times of a schedule are handled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Handled {
+    Until(Timestamp),
+    /// A time that cannot be: it has not come yet.
+    Ahead(Timestamp),
+}
 
 impl Records {
     pub(crate) fn new(store: &Arc<dyn Store>) -> Self {
         let threads = ScheduleRecord::new().store(store);
-        Records(threads.retention(Retention::max_checkpoints(1)))
+        Records {
+            threads: threads.retention(Retention::max_checkpoints(1)),
+            store: Arc::clone(store),
+        }
+    }
+
+    /// The time of the store, by which all processes plan.
+    pub(crate) async fn now(&self) -> Result<Timestamp, Refusal> {
+        let now_ms = self.store.now_ms().await.map_err(ThreadError::from)?;
+        let now = i64::try_from(now_ms).ok();
+        let now = now.and_then(|now| Timestamp::from_millisecond(now).ok());
+        Ok(now.unwrap_or(Timestamp::MAX))
     }
 
     /// The record of a schedule. A new one has handled all times up to now.
@@ -102,7 +140,8 @@ impl Records {
     }
 
     fn thread(&self, schedule: &str) -> Thread<ScheduleRecord> {
-        self.0.thread(format!("petalflow.schedule:{schedule}"))
+        self.threads
+            .thread(format!("petalflow.schedule:{schedule}"))
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::Missed;
 use super::plan::Plan;
+use super::record::{Handled, Record};
 use crate::error::SetupError;
 use crate::name::check_name;
 use crate::served::ServedThreads;
@@ -170,13 +171,16 @@ struct View<'a> {
     input: &'a Value,
     paused: bool,
     next: Vec<String>,
+    /// A time that a process with a wrong clock has stored. The scheduler corrects it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock_ahead: Option<String>,
 }
 
 /// How many of the next planned times clients see.
 const NEXT: usize = 5;
 
 impl ReadSchedule {
-    pub(crate) fn view(&self, now: jiff::Timestamp, paused: bool) -> Value {
+    pub(crate) fn view(&self, now: jiff::Timestamp, record: &Record) -> Value {
         let Schedule {
             name,
             flow,
@@ -194,8 +198,12 @@ impl ReadSchedule {
             zone,
             missed: missed.as_str(),
             input,
-            paused,
+            paused: record.paused,
             next: next.map(|time| time.to_string()).collect(),
+            clock_ahead: match record.handled(now) {
+                Handled::Ahead(stored) => Some(stored.to_string()),
+                Handled::Until(_) => None,
+            },
         })
     }
 }

@@ -6,7 +6,6 @@ use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::access::{self, Access};
@@ -52,7 +51,8 @@ async fn pause(
     sees_all(&request)?;
     let schedules = &server.settings.schedules;
     let schedule = schedules.find(&name)?;
-    schedules.records.load(&name, Timestamp::now()).await?;
+    let now = schedules.records.now().await?;
+    schedules.records.load(&name, now).await?;
     schedules.records.pause(&name).await?;
     Ok(Json(view(&server, schedule).await?))
 }
@@ -66,7 +66,7 @@ async fn unpause(
     sees_all(&request)?;
     let schedules = &server.settings.schedules;
     let schedule = schedules.find(&name)?;
-    let now = Timestamp::now();
+    let now = schedules.records.now().await?;
     let record = schedules.records.load(&name, now).await?;
     if record.paused {
         schedules.records.unpause(&name, now).await?;
@@ -81,18 +81,18 @@ async fn run(
     request: Request,
 ) -> Result<(StatusCode, Json<Value>), Refusal> {
     sees_all(&request)?;
-    let schedule = server.settings.schedules.find(&name)?;
-    let thread = server
-        .begin_planned(&schedule.schedule, Timestamp::now())
-        .await?;
+    let schedules = &server.settings.schedules;
+    let schedule = schedules.find(&name)?;
+    let now = schedules.records.now().await?;
+    let thread = server.begin_planned(&schedule.schedule, now).await?;
     Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))))
 }
 
 async fn view(server: &Inner, schedule: &ReadSchedule) -> Result<Value, Refusal> {
-    let now = Timestamp::now();
     let records = &server.settings.schedules.records;
+    let now = records.now().await?;
     let record = records.load(schedule.schedule.name(), now).await?;
-    Ok(schedule.view(now, record.paused))
+    Ok(schedule.view(now, &record))
 }
 
 /// The threads of schedules belong to no user.

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::Notice;
 use crate::refusal::Refusal;
-use crate::schedule::{ReadSchedule, Schedule};
+use crate::schedule::{Handled, ReadSchedule, Schedule};
 use crate::served::{Input, Labels};
 use crate::server::{Inner, Server};
 use crate::start_lock::StartLock;
@@ -77,20 +77,32 @@ impl Inner {
         wait
     }
 
-    /// Begins the threads of a schedule whose times have come, and returns how long it is until the next one.
+    /// Begins the threads of a schedule whose times have come, and returns how long it is until the next one. All times are those of the
+    /// store, so that a process whose clock is wrong begins nothing too early.
     async fn begin_due(self: &Arc<Self>, read: &ReadSchedule) -> Result<Duration, Refusal> {
         let records = &self.settings.schedules.records;
         let schedule = &read.schedule;
-        let now = Timestamp::now();
+        let now = records.now().await?;
         let record = records.load(schedule.name(), now).await?;
         if !record.paused {
-            let handled = Timestamp::from_millisecond(record.handled_ms).unwrap_or(now);
+            let handled = match record.handled(now) {
+                Handled::Until(handled) => handled,
+                Handled::Ahead(stored) => {
+                    self.notify(Notice::ClockAhead {
+                        schedule: schedule.name(),
+                        stored: &stored.to_string(),
+                        now: &now.to_string(),
+                    });
+                    records.set_handled(schedule.name(), now).await?;
+                    now
+                }
+            };
             for time in read.plan.due(handled, now, schedule.missed_times()) {
                 self.begin_planned(schedule, time).await?;
                 records.set_handled(schedule.name(), time).await?;
             }
         }
-        let now = Timestamp::now();
+        let now = records.now().await?;
         let next = read.plan.after(now).next();
         let wait = next.and_then(|next| Duration::try_from(next.duration_since(now)).ok());
         Ok(wait.unwrap_or(MAX_WAIT))

@@ -117,6 +117,10 @@ impl SteppedDriver {
     ) -> Result<(), BoxError> {
         let thread = DriverCase::<F>::THREAD;
         let mut used = 0;
+        let record = |records: &mut ThreadRecords, batch: &Batch| {
+            records.apply(&batch.changes);
+            Ok(())
+        };
         loop {
             let begin = |records, requests: &[TaskRequest]| {
                 let requested = requests.iter().map(|request| request.task);
@@ -128,22 +132,19 @@ impl SteppedDriver {
                 )
             };
             let before = records.clone();
-            let record = |records: &mut ThreadRecords, batch: &Batch| {
-                records.apply(&batch.changes);
-                Ok(())
-            };
-            let (requests, end) = self.take(records, begin, record).await?;
+            let (requests, mut end) = self.take(records, begin, record).await?;
             check_requests(engine, &before, used, &requests, &end).await?;
-            if requests.is_empty() {
-                if !end.continues() {
+            if !requests.is_empty() {
+                if !self.run_tasks(engine, records, used, requests, end).await? {
                     return Ok(());
                 }
-                used += 1;
-                continue;
+                let commit = |records, _: &[TaskRequest]| engine.commit(thread, records, used);
+                (_, end) = self.take(records, commit, record).await?;
             }
-            if !self.run_tasks(engine, records, used, requests, end).await? {
+            if !end.continues() {
                 return Ok(());
             }
+            used += 1;
         }
     }
 

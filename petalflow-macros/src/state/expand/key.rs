@@ -14,7 +14,7 @@ pub(super) fn impls(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let check = type_check(cx, key);
     let key_impl = key_impl(cx, index, key);
     let output = output_impl(cx, index, key);
-    let newtype = newtype::impls(cx, key);
+    let newtype = newtype::impls(key);
     quote!(#check #newtype #key_impl #output)
 }
 

@@ -1,7 +1,8 @@
 //! `EssayDraft`: the type of a key.
 
-use proc_macro2::TokenStream;
-use quote::{ToTokens as _, quote};
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned as _;
 
 use super::cx::{Cx, at};
 use crate::paths::{keyword, local, no_generics};
@@ -40,15 +41,12 @@ pub(super) fn item(cx: &Cx, key: &Key) -> TokenStream {
 ///
 /// A type that is not one of std may lack `Debug` and `PartialEq`. A bound on a reference with any lifetime may be false, while
 /// rustc reports `where Grade: Debug` at a type without `Debug`.
-pub(super) fn impls(cx: &Cx, key: &Key) -> TokenStream {
+pub(super) fn impls(key: &Key) -> TokenStream {
     let newtype = &key.newtype;
     let text = newtype.to_string();
     let other = local("other");
     let f = local("f");
-    // A type without `Clone` is reported at the type.
-    let clone = cx
-        .runtime
-        .respan(&key.ty, quote!(__pf::Clone::clone(&self.0)));
+    let clone = cloned(key, &quote!(0));
     let bound = |path: TokenStream| {
         (!key.is_std).then(|| quote!(where for<'__a> &'__a __pf::Value<#newtype>: #path))
     };
@@ -71,4 +69,11 @@ pub(super) fn impls(cx: &Cx, key: &Key) -> TokenStream {
             }
         }
     }
+}
+
+/// A clone of the value in this field. A type without `Clone` is reported at the type.
+pub(super) fn cloned(key: &Key, field: &dyn ToTokens) -> TokenStream {
+    // `self` is not found with the span of a type that a `macro_rules!` takes.
+    let at_type = Span::call_site().located_at(key.ty.span());
+    quote_spanned!(at_type=> __pf::Clone::clone(&self.#field))
 }

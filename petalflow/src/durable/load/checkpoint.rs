@@ -111,7 +111,9 @@ pub(in crate::durable) fn records(
 }
 
 /// Decodes the checkpoints of a chain. An error has the number of its checkpoint.
-pub(super) fn decode(chain: &[StoredCheckpoint]) -> Result<Vec<Record>, (u64, CodecError)> {
+pub(in crate::durable) fn decode(
+    chain: &[StoredCheckpoint],
+) -> Result<Vec<Record>, (u64, CodecError)> {
     let mut records: Vec<Record> = Vec::with_capacity(chain.len());
     for StoredCheckpoint { seq, bytes, .. } in chain {
         let base = records.first().map(|first| &first.header);

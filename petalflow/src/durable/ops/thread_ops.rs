@@ -8,6 +8,8 @@ use crate::checkpoint::{
     Cause, Durability, Header, StoreChange, StoredCheckpoint, StoredWrite, TaskEntry,
     ThreadStorage, WriteName,
 };
+#[cfg(feature = "engine")]
+use crate::durable::load::checkpoint::decode;
 use crate::durable::load::checkpoint::{LoadedCheckpoint, load_checkpoint, waiting};
 use crate::durable::record::fingerprint::{Fingerprint, codec_of};
 use crate::durable::record::seq::CheckpointSeq;
@@ -113,6 +115,30 @@ pub(crate) async fn has_result(
     };
     let program = (&fingerprint, &head.outline);
     Ok(load_result(codec, program, &plan, (task, node), &head.writes)?.is_some())
+}
+
+/// Whether this program can use the record of the result of a task of a node, beside the last checkpoint of this chain.
+#[cfg(feature = "engine")]
+pub(crate) fn reads_result(
+    flow: &dyn AnyFlow,
+    chain: &[StoredCheckpoint],
+    node: &str,
+    result: &StoredWrite,
+) -> bool {
+    let plan = flow.plan();
+    let Some(node) = plan.index_of(node) else {
+        return false;
+    };
+    let (Ok((fingerprint, codec)), Ok(records)) = (program(flow, &plan), decode(chain)) else {
+        return false;
+    };
+    let outline = records
+        .first()
+        .and_then(|first| first.header.outline.clone());
+    let known = (&fingerprint, &outline.unwrap_or_default());
+    let writes = std::slice::from_ref(result);
+    let read = load_result(codec, known, &plan, (result.task, node), writes);
+    matches!(read, Ok(Some(_)))
 }
 
 /// Which tasks of the frontier of a checkpoint have finished.

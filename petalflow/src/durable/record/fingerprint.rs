@@ -55,24 +55,56 @@ impl Fingerprint {
         (self.version, self.graph, self.schema) == (header.version, header.graph, header.schema)
     }
 
-    /// Whether writes to these keys mean the same as in the program that wrote them, which had this version, schema and outline.
+    /// Whether writes to these keys mean the same as in the program that wrote them, beside a checkpoint with this outline.
     pub(crate) fn reads_writes<'a>(
         &self,
-        (version, schema): (u32, u64),
+        by: &WrittenBy,
         was: &Outline,
         mut keys: impl Iterator<Item = &'a str>,
     ) -> bool {
-        if (version, schema) == (self.version, self.schema) {
+        if by.version != self.version {
+            return false;
+        }
+        if by.schema == self.schema {
             return true;
         }
-        // Nothing is known of the keys of any other program.
-        let known = version == self.version && schema == hash(|out| encode_keys(&was.keys, out));
+        if !by.keys.is_empty() {
+            return keys
+                .map(|id| self.key_hash(id))
+                .eq(by.keys.iter().copied().map(Some));
+        }
+        // A record from before the hashes of keys: nothing is known of the keys of any other program.
+        let known = by.schema == hash(|out| encode_keys(&was.keys, out));
         known
             && keys.all(|id| {
                 let key = KeyOutline::find(&was.keys, id);
                 key.is_some() && key == KeyOutline::find(&self.outline.keys, id)
             })
     }
+
+    /// What says of writes to these keys that this program made them.
+    pub(crate) fn written_by<'a>(&self, keys: impl Iterator<Item = &'a str>) -> WrittenBy {
+        WrittenBy {
+            version: self.version,
+            schema: self.schema,
+            keys: keys.filter_map(|id| self.key_hash(id)).collect(),
+        }
+    }
+
+    /// The hash of the type and the properties of a stored key.
+    fn key_hash(&self, id: &str) -> Option<u64> {
+        let key = KeyOutline::find(&self.outline.keys, id)?;
+        Some(hash(|out| encode_keys(std::slice::from_ref(key), out)))
+    }
+}
+
+/// The program that wrote the result of a task. Beside one checkpoint there may be results of several programs.
+pub(crate) struct WrittenBy {
+    /// The version of the state.
+    pub(crate) version: u32,
+    pub(crate) schema: u64,
+    /// The hash of each key that was written, in their order, so that another program can tell whether it means the same by them.
+    pub(crate) keys: Vec<u64>,
 }
 
 /// The hash of a part of an outline, over its bytes in a checkpoint.

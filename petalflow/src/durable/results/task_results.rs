@@ -7,7 +7,7 @@ use petalflow_graph::{NodeIdx, RouteIdx};
 use crate::checkpoint::{Outline, StoredWrite};
 use crate::delivery::Delivery;
 use crate::durable::record::dirty_keys::of_key;
-use crate::durable::record::fingerprint::Fingerprint;
+use crate::durable::record::fingerprint::{Fingerprint, WrittenBy};
 use crate::durable::record::task_entries::item_codec;
 use crate::effects::{Choice, RouteChoice};
 use crate::erased::{AnyCodec, AnyEffects, EffectsBox};
@@ -19,13 +19,9 @@ use crate::plan::{EdgeTarget, ExecutionPlan, RouteNames};
 use crate::state::KeySet;
 use petalflow_store::codec::{CodecError, Unpack, pack, unpack};
 
-/// The version and the schema of the program that wrote a result: beside one checkpoint there may be results of several
-/// programs.
-type ProgramVersion = (u32, u64);
-
 /// The stored form of a result. It contains names and no indices, so that it survives changes of the program.
 struct TaskRecord<'a> {
-    by: ProgramVersion,
+    by: WrittenBy,
     /// 0 if the task ran, 1 if its failure was caught, 2 if its failure was ignored.
     kind: u8,
     keys: Vec<(&'a str, Cow<'a, [u8]>)>,
@@ -45,9 +41,9 @@ struct StoredSend<'a> {
 impl<'a> TaskRecord<'a> {
     fn encode(&self, out: &mut Vec<u8>) {
         pack::array(7, out);
-        pack::array(2, out);
-        pack::number(self.by.0.into(), out);
-        pack::number(self.by.1, out);
+        let by = [self.by.version.into(), self.by.schema];
+        let by: Vec<u64> = by.into_iter().chain(self.by.keys.iter().copied()).collect();
+        pack::list(by.iter(), out, |number, out| pack::number(*number, out));
         pack::number(self.kind.into(), out);
         pack::list(self.keys.iter(), out, |(id, bytes), out| {
             pack::array(2, out);
@@ -68,9 +64,8 @@ impl<'a> TaskRecord<'a> {
     fn decode(bytes: &'a [u8]) -> Result<Self, CodecError> {
         unpack(bytes, |from| {
             from.tuple(7)?;
-            from.tuple(2)?;
             Ok(TaskRecord {
-                by: (from.number()?, from.number()?),
+                by: decode_by(&from.list(Unpack::number)?)?,
                 kind: from.number()?,
                 keys: from.list(|from| {
                     from.tuple(2)?;
@@ -90,6 +85,18 @@ impl<'a> TaskRecord<'a> {
             })
         })
     }
+}
+
+fn decode_by(by: &[u64]) -> Result<WrittenBy, CodecError> {
+    let unknown = || CodecError::Unknown("a result of an unknown program".into());
+    let [version, schema, keys @ ..] = by else {
+        return Err(unknown());
+    };
+    Ok(WrittenBy {
+        version: u32::try_from(*version).map_err(|_| unknown())?,
+        schema: *schema,
+        keys: keys.into(),
+    })
 }
 
 /// Encodes the result of a task, which has written no key that is not stored.
@@ -125,7 +132,7 @@ pub(crate) fn save_finished(
         TaskEnd::Done | TaskEnd::Unfinished => (0, None),
     };
     let record = TaskRecord {
-        by: (program.version, program.schema),
+        by: program.written_by(keys.iter().map(|(key, _)| *key)),
         kind,
         keys,
         chosen,
@@ -219,7 +226,7 @@ pub(super) fn load_into(
         sends,
         failure,
     } = TaskRecord::decode(bytes)?;
-    if !program.reads_writes(by, was, keys.iter().map(|(key, _)| *key)) {
+    if !program.reads_writes(&by, was, keys.iter().map(|(key, _)| *key)) {
         return Ok(None);
     }
     if !load_update(codec, KeySet::ALL, &keys, effects) {
@@ -303,7 +310,7 @@ pub(in crate::durable) fn load_writes_of(
 ) -> Result<Option<EffectsBox>, CodecError> {
     let record = TaskRecord::decode(bytes)?;
     let written = record.keys.iter().map(|(key, _)| *key);
-    let fits = record.kind == 0 && program.reads_writes(record.by, was, written);
+    let fits = record.kind == 0 && program.reads_writes(&record.by, was, written);
     let mut effects = (codec.ty.no_effects)();
     let fits = fits && load_update(codec, keys, &record.keys, &mut *effects);
     Ok(fits.then_some(effects))

@@ -2,14 +2,15 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use tokio::sync::mpsc;
 
 use super::AnyEngine;
-use crate::checkpoint::{StoredCheckpoint, ThreadStorage};
-use crate::durable::{Fingerprint, has_result, slice};
+use crate::checkpoint::{StoredCheckpoint, StoredWrite, ThreadStorage};
+use crate::durable::{Fingerprint, has_result, reads_result, slice};
 use crate::engine::batch::TaskRequest;
+use crate::engine::law::Law;
 use crate::engine::pass::{Pass, failure_of, settle};
 use crate::engine::pass_store::PassStore;
 use crate::engine::placement::{LeaveAll, LeavePlaced, RunOnly};
@@ -31,8 +32,28 @@ impl AnyEngine {
         used: u64,
         requested: HashSet<TaskId>,
     ) -> Pass {
+        let waits = !requested.is_empty();
+        let law = Law::Tasks { waits };
+        self.superstep((thread, records, used), law, Some(requested))
+    }
+
+    pub(in crate::engine) fn commit(
+        &self,
+        thread: &str,
+        records: ThreadRecords,
+        used: u64,
+    ) -> Pass {
+        self.superstep((thread, records, used), Law::Commit, None)
+    }
+
+    fn superstep(
+        &self,
+        of: (&str, ThreadRecords, u64),
+        law: Law,
+        requested: Option<HashSet<TaskId>>,
+    ) -> Pass {
         let placed = Arc::clone(&self.placed);
-        self.pass(thread, records, used, None, move |store| {
+        self.pass(of, law, move |store| {
             (!placed.is_empty()).then(|| {
                 Arc::new(LeavePlaced {
                     placed,
@@ -50,25 +71,30 @@ impl AnyEngine {
         used: u64,
         task: TaskId,
     ) -> Pass {
-        self.pass(thread, records, used, Some(task), move |_| {
-            Some(Arc::new(RunOnly(task)) as _)
+        self.pass((thread, records, used), Law::Task(task), move |store| {
+            let store = store.clone();
+            Some(Arc::new(RunOnly { task, store }) as _)
         })
     }
 
     fn pass(
         &self,
-        thread: &str,
-        records: ThreadRecords,
-        used: u64,
-        task: Option<TaskId>,
+        (thread, records, used): (&str, ThreadRecords, u64),
+        law: Law,
         outermost: impl FnOnce(&PassStore) -> Option<Arc<dyn AnyMiddleware>> + Send + 'static,
     ) -> Pass {
         let (sender, batches) = mpsc::unbounded_channel();
         let (engine, thread, to) = (self.clone(), thread.to_string(), sender.clone());
+        let task = match law {
+            Law::Task(task) => Some(task),
+            Law::Tasks { .. } | Law::Commit => None,
+        };
+        let heartbeats = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&heartbeats);
         let events = self.pass_events(&thread, &records, used, task);
         let role = Role::of(task, &self.placed);
         let prepared = async move {
-            let store = PassStore::new(&thread, records, Some(to))?;
+            let store = PassStore::counting(&thread, records, Some(to), counted)?;
             if let Some(task) = task
                 && engine.has_result(&thread, &store, task).await
             {
@@ -85,6 +111,8 @@ impl AnyEngine {
         };
         Pass::start(
             self.flow.stored_name().into(),
+            law,
+            heartbeats,
             prepared,
             self.publisher.clone(),
             sender,
@@ -136,11 +164,27 @@ impl AnyEngine {
         records: &ThreadRecords,
         request: &TaskRequest,
     ) -> ThreadRecords {
-        let needed = records.for_task(request.task);
+        let mut needed = records.for_task(request.task);
+        if let Some((key, result)) = needed.result_of(request.task)
+            && !self.reads_result(&needed, request, &result)
+        {
+            needed.set(key, None);
+        }
         match self.slice(&needed, &request.node) {
             Some(checkpoint) => needed.with_checkpoint(&checkpoint),
             None => needed,
         }
+    }
+
+    /// Whether this program can use the result of a task.
+    fn reads_result(
+        &self,
+        records: &ThreadRecords,
+        request: &TaskRequest,
+        result: &StoredWrite,
+    ) -> bool {
+        let chain = records.chain();
+        chain.is_ok_and(|chain| reads_result(&*self.flow, &chain, &request.node, result))
     }
 
     /// The newest checkpoint with the keys that the node needs.

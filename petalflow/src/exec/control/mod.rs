@@ -2,5 +2,6 @@
 
 pub(super) mod abort;
 pub(super) mod cached;
+pub(super) mod runtime;
 pub(super) mod settings;
 pub(super) mod watch;

@@ -10,6 +10,7 @@ use crate::erased::{InputBox, StateBox, apply_input, begin_turn};
 use crate::event::AnyEventKind;
 use crate::exec::Settings;
 use crate::exec::control::abort::catch_abort;
+use crate::exec::control::runtime::check_runtime;
 use crate::exec::supersteps::driver::Driver;
 use crate::flow::AnyFlow;
 use crate::future::BoxFuture;
@@ -103,6 +104,14 @@ fn run(start: Start) -> BoxFuture<'static, Result<StateBox, RunError>> {
     }
     if !missing.is_empty() {
         let error = RunError::bare(RunErrorKind::MissingManaged(missing), flow.name(), 0);
+        return Box::pin(std::future::ready(Err(error)));
+    }
+    let stored = match &begin {
+        Begin::Input(_) => None,
+        Begin::Stored(stored) => stored.needs_tokio(),
+    };
+    if let Err(error) = check_runtime(&plan, &settings, stored) {
+        let error = RunError::of_thread(error, flow.name());
         return Box::pin(std::future::ready(Err(error)));
     }
     let input = match begin {

@@ -36,6 +36,9 @@ pub(crate) trait StoredRun: Send {
     /// Makes the run stop once, when it has stored what it begins with.
     fn stop_when_stored(&mut self) -> Arc<BeginBarrier>;
 
+    /// What of the storage of the run needs a runtime of tokio.
+    fn needs_tokio(&self) -> Option<&'static str>;
+
     /// Loads the thread and runs it.
     fn run(
         self: Box<Self>,

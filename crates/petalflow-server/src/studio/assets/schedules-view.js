@@ -139,9 +139,15 @@ function row(schedule, act) {
       h("p", { class: "muted small-text" }, h("code", null, schedule.cron), ` · ${schedule.zone}`),
       h("p", { class: "muted small-text" }, MISSED[schedule.missed] ?? schedule.missed),
     ),
-    h("td", { "data-column": "Next threads" }, nextTimes(schedule)),
+    h("td", { "data-column": "Next threads" }, nextTimes(schedule), clockAhead(schedule)),
     h("td", { "data-column": "Actions" }, buttons(schedule, act)),
   );
+}
+
+/** @param {Schedule} schedule */
+function clockAhead({ clock_ahead: ahead }) {
+  if (!ahead) return null;
+  return h("p", { class: "muted small-text" }, `A process with a wrong clock has stored ${date(Date.parse(ahead))}.`);
 }
 
 /** @param {Schedule} schedule */

@@ -90,6 +90,7 @@
  * @property {unknown} input
  * @property {boolean} paused
  * @property {string[]} next
+ * @property {string} [clock_ahead] What a process with a wrong clock has stored.
  *
  * @typedef {object} RunEvent
  * @property {string} kind
