@@ -61,13 +61,7 @@ impl Driver<'_> {
     ) -> Result<End> {
         let mut events = run.events();
         while let Some(event) = events.next().await {
-            // A closed stdout ends the program quietly, but the run has not finished.
-            self.view
-                .event(&event)
-                .map_err(|failure| match failure.exit {
-                    Exit::Done => Failure::silent(Exit::Stopped),
-                    _ => failure,
-                })?;
+            self.view.event(&event)?;
             match event.kind {
                 EventKind::Finished { state } => {
                     self.view.clear();

@@ -344,6 +344,49 @@ fn p209_a_closed_pipe_is_not_an_error() {
 }
 
 #[test]
+fn f42_a_run_goes_on_when_nobody_reads_its_events() {
+    use std::io::{BufRead as _, BufReader};
+    let folder = folder();
+    let graph = file(
+        &folder,
+        "letter.graph.yaml",
+        "id: letter\nversion: '1.0'\nkind: graph\nnodes:\n  \
+         - { id: a, type: transform, config: { transform: template, template: 'x', output_var: a } }\n  \
+         - { id: b, type: transform, config: { transform: template, template: 'y', output_var: output } }\n\
+         edges: [{ source: a, target: b }]\n",
+    );
+    let store = path(&folder, "runs.db");
+    for thread in ["p1", "p2", "p3"] {
+        let mut child = program()
+            .args([
+                "run", &graph, "--store", &store, "--thread", thread, "--json",
+            ])
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        // The reader ends after the first line, before the second is written or after it.
+        let mut line = String::new();
+        let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+        if thread != "p3" {
+            out.read_line(&mut line).expect("a line");
+            assert!(line.contains("run.started"), "{line}");
+        }
+        drop(out);
+        let output = child.wait_with_output().expect("the program ends");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{thread}");
+        assert_eq!(output.status.code(), Some(0), "{thread}");
+    }
+    let listed = petalflow!("threads list --store {store} --json").code(0);
+    let threads = listed.lines();
+    assert_eq!(threads.len(), 3, "{}", listed.out);
+    for thread in threads {
+        assert_eq!(thread["status"], "finished", "{thread}");
+        assert_eq!(thread["graph"], "letter", "{thread}");
+    }
+}
+
+#[test]
 fn p209_workflows_compile_to_graphs() {
     let folder = folder();
     let graph = path(&folder, "research.graph.json");

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::{env, io};
 
 use rmcp::ServiceExt as _;
+use rmcp::model::ProtocolVersion;
 use rmcp::service::{
     ClientInitializeError, RoleClient, RunningService, RxJsonRpcMessage, TxJsonRpcMessage,
 };
@@ -104,11 +105,31 @@ pub(super) async fn connect(
         }
         problem::of_initialize(&error).into()
     })?;
+    check_version(&service)?;
     Ok(Connected {
         service,
         child,
         exceeded,
     })
+}
+
+/// Refuses a server with a version of the protocol that the library does not know: it may mean other things by the same
+/// messages.
+fn check_version(service: &RunningService<RoleClient, MessageHandler>) -> Result<(), BoxError> {
+    let Some(info) = service.peer_info() else {
+        return Ok(());
+    };
+    let known = ProtocolVersion::KNOWN_VERSIONS;
+    if known.contains(&info.protocol_version) {
+        return Ok(());
+    }
+    let names: Vec<_> = known.iter().map(ProtocolVersion::as_str).collect();
+    Err(format!(
+        "the server answered with the MCP version `{}`, which this client does not know; it knows {}",
+        info.protocol_version.as_str().escape_debug(),
+        names.join(", ")
+    )
+    .into())
 }
 
 /// The variables that every child process inherits: those of the official SDKs.
@@ -179,7 +200,7 @@ fn initialize<T: Transport<RoleClient> + 'static>(
     handler: MessageHandler,
     transport: T,
 ) -> BoxFuture<'static, Result<RunningService<RoleClient, MessageHandler>, ClientInitializeError>> {
-    let transport = ProgressTap {
+    let transport = MessageTap {
         transport,
         handler: handler.clone(),
     };
@@ -187,13 +208,13 @@ fn initialize<T: Transport<RoleClient> + 'static>(
     Box::pin(handler.serve(transport))
 }
 
-/// A transport that passes each message to an [`MessageHandler`] before the library reads it.
-struct ProgressTap<T> {
+/// A transport that passes each message to a [`MessageHandler`] before the library reads it.
+struct MessageTap<T> {
     transport: T,
     handler: MessageHandler,
 }
 
-impl<T: Transport<RoleClient>> Transport<RoleClient> for ProgressTap<T> {
+impl<T: Transport<RoleClient>> Transport<RoleClient> for MessageTap<T> {
     type Error = T::Error;
 
     fn send(
@@ -204,9 +225,14 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for ProgressTap<T> {
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        let message = self.transport.receive().await?;
-        self.handler.dispatch_progress(&message);
-        Some(message)
+        loop {
+            let message = self.transport.receive().await?;
+            match self.handler.first(message) {
+                Some(message) => return Some(message),
+                // Other tasks run too while a server sends one message after the other.
+                None => tokio::task::yield_now().await,
+            }
+        }
     }
 
     fn close(&mut self) -> impl Future<Output = Result<(), T::Error>> + Send {

@@ -88,6 +88,18 @@ pub enum McpError {
         /// The name of the server.
         server: String,
     },
+    /// The arguments of a tool of the server are no object, so no model can call it.
+    #[error(
+        "the arguments of tool `{name}` of MCP server `{server}` have the type {ty}, and only an object can be arguments; correct `inputSchema` in the server, or exclude the tool with `.filter(|tool| tool != \"{name}\")`"
+    )]
+    ArgumentsType {
+        /// The name of the server.
+        server: String,
+        /// The server's name of the tool.
+        name: String,
+        /// The type in its schema, as JSON.
+        ty: String,
+    },
     /// A person must sign in to the server with [`McpClient::sign_in`](crate::McpClient::sign_in).
     #[cfg(feature = "oauth")]
     #[cfg_attr(docsrs, doc(cfg(feature = "oauth")))]

@@ -9,8 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::{
     ClientConfig, ElicitRequestParams, ElicitResult, Implementation, JsonRpcMessage,
-    ListRootsResult, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken,
-    ServerNotification,
+    ListRootsResult, ProgressNotificationParam, ProgressToken, ServerNotification,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient, RxJsonRpcMessage};
 use rmcp::{ClientHandler, ErrorData};
@@ -67,17 +66,30 @@ impl MessageHandler {
         self.0.list_changed.swap(false, Ordering::Relaxed)
     }
 
-    /// Reads a message before the library, which handles notifications in separate tasks, possibly after the result.
-    pub(super) fn dispatch_progress(&self, message: &RxJsonRpcMessage<RoleClient>) {
-        let JsonRpcMessage::Notification(message) = message else {
-            return;
+    /// Reads a message before the library, which handles each notification in a task of its own, possibly after the result.
+    /// Returns it if the library needs it: log messages are taken here, in their order, however many there are.
+    pub(super) fn first(
+        &self,
+        message: RxJsonRpcMessage<RoleClient>,
+    ) -> Option<RxJsonRpcMessage<RoleClient>> {
+        let JsonRpcMessage::Notification(notification) = message else {
+            return Some(message);
         };
-        let ServerNotification::ProgressNotification(progress) = &message.notification else {
-            return;
-        };
-        if let Some(call) = self.calls().get(&progress.params.progress_token) {
-            // If the queue of a call is full, the notification is lost. The result is not affected.
-            let _ = call.try_send(progress.params.clone());
+        match notification.notification {
+            ServerNotification::LoggingMessageNotification(log) => {
+                if let Some(logs) = &self.0.request_handlers.logs {
+                    logs.take(&self.0.server, log.params);
+                }
+                None
+            }
+            ServerNotification::ProgressNotification(ref progress) => {
+                if let Some(call) = self.calls().get(&progress.params.progress_token) {
+                    // If the queue of a call is full, the notification is lost. The result is not affected.
+                    let _ = call.try_send(progress.params.clone());
+                }
+                Some(JsonRpcMessage::Notification(notification))
+            }
+            _ => Some(JsonRpcMessage::Notification(notification)),
         }
     }
 }
@@ -111,16 +123,6 @@ impl ClientHandler for MessageHandler {
         _: RequestContext<RoleClient>,
     ) -> Result<ListRootsResult, ErrorData> {
         self.0.request_handlers.list_roots()
-    }
-
-    async fn on_logging_message(
-        &self,
-        message: LoggingMessageNotificationParam,
-        _: NotificationContext<RoleClient>,
-    ) {
-        if let Some(logs) = &self.0.request_handlers.logs {
-            logs.take(&self.0.server, message);
-        }
     }
 
     fn get_info(&self) -> ClientConfig {

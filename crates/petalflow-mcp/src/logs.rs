@@ -4,6 +4,7 @@
 #![allow(deprecated)]
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use rmcp::model::{LoggingLevel, LoggingMessageNotificationParam, SetLevelRequestParams};
@@ -96,14 +97,17 @@ impl Logs {
             LoggingLevel::Emergency => LogLevel::Emergency,
         };
         // A server may also send messages below the level that it was told.
-        if level >= self.level {
-            (self.take)(LogMessage {
-                server: server.into(),
-                level,
-                logger: message.logger,
-                data: message.data,
-            });
+        if level < self.level {
+            return;
         }
+        let message = LogMessage {
+            server: server.into(),
+            level,
+            logger: message.logger,
+            data: message.data,
+        };
+        // It runs where messages are read: a panic must not end the connection.
+        let _ = catch_unwind(AssertUnwindSafe(|| (self.take)(message)));
     }
 }
 

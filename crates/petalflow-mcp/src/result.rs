@@ -8,7 +8,7 @@ use petalflow_llm::Part;
 use petalflow_llm::message::{Media, MediaSource};
 
 /// Converts a server's result to `{"output": ..}`: the structured content if there is any, else the text, or a list
-/// of parts if there is more than text. A result with `isError` becomes an error with its text.
+/// of parts if there is more than text. A result with `isError` becomes an error with its text and its structured content.
 pub(super) fn from_mcp(result: CallToolResult) -> Result<Value, String> {
     let CallToolResult {
         content,
@@ -90,13 +90,16 @@ pub(super) fn failed(message: impl Into<String>) -> CallToolResult {
 
 fn error_text(content: &[ContentBlock], structured: Option<&Value>) -> String {
     let text = text(content);
-    if !text.is_empty() {
-        return text;
+    let fields = structured.filter(|fields| !fields.is_null());
+    // Servers repeat the fields as text.
+    let repeats =
+        |fields: &Value| serde_json::from_str::<Value>(&text).is_ok_and(|text| text == *fields);
+    match fields {
+        None if text.is_empty() => "the tool failed without a message".into(),
+        None => text,
+        Some(fields) if text.is_empty() || repeats(fields) => fields.to_string(),
+        Some(fields) => format!("{text}\n{fields}"),
     }
-    structured.map_or_else(
-        || "the tool failed without a message".into(),
-        Value::to_string,
-    )
 }
 
 fn text(content: &[ContentBlock]) -> String {
@@ -184,15 +187,18 @@ fn resource(contents: &ResourceContents) -> Value {
     }
 }
 
-/// Makes a schema an object schema, which providers require.
-pub(super) fn object_schema(mut schema: Map<String, Value>) -> Value {
-    schema
-        .entry("type")
-        .or_insert_with(|| Value::from("object"));
+/// Makes a schema an object schema, which providers require. `None` if it is that of something else.
+pub(super) fn object_schema(mut schema: Map<String, Value>) -> Option<Value> {
+    let is_object = match schema.get("type") {
+        None | Some(Value::Null) => true,
+        Some(Value::Array(types)) => types.iter().any(|one| one == "object"),
+        Some(one) => one == "object",
+    };
+    schema.insert("type".to_string(), "object".into());
     schema
         .entry("properties")
         .or_insert_with(|| Map::new().into());
-    schema.into()
+    is_object.then(|| schema.into())
 }
 
 #[cfg(test)]
@@ -286,6 +292,47 @@ mod tests {
             from_mcp(result(json!([]), None, true)),
             Err("the tool failed without a message".into())
         );
+    }
+
+    #[test]
+    fn f42_errors_keep_their_fields_beside_their_words() {
+        let text = |text: &str| json!([{ "type": "text", "text": text }]);
+        let fields = Some(json!({ "code": 7, "retry": false }));
+        assert_eq!(
+            from_mcp(result(text("no such file"), fields.clone(), true)),
+            Err("no such file\n{\"code\":7,\"retry\":false}".into())
+        );
+        // Fields that the text repeats are shown once.
+        assert_eq!(
+            from_mcp(result(
+                text("{\"retry\": false, \"code\": 7}"),
+                fields,
+                true
+            )),
+            Err("{\"code\":7,\"retry\":false}".into())
+        );
+        assert_eq!(
+            from_mcp(result(text("no"), Some(Value::Null), true)),
+            Err("no".into())
+        );
+    }
+
+    #[test]
+    fn f42_schemas_are_those_of_objects() {
+        let schema = |schema: Value| object_schema(schema.as_object().unwrap().clone());
+        let object = json!({ "type": "object", "properties": {} });
+        for allowed in [
+            json!({}),
+            json!({ "type": null }),
+            json!({ "type": "object" }),
+            json!({ "type": ["object", "null"] }),
+        ] {
+            assert_eq!(schema(allowed.clone()), Some(object.clone()), "{allowed}");
+        }
+        for refused in ["string", "array", "null"] {
+            assert_eq!(schema(json!({ "type": refused })), None, "{refused}");
+        }
+        assert_eq!(schema(json!({ "type": ["string", "null"] })), None);
     }
 
     #[test]

@@ -105,7 +105,7 @@ impl Session {
                     server: self.name.clone(),
                 });
             }
-            let tool = listed_tool(tool, &self.options);
+            let tool = self.listed_tool(tool)?;
             if !names.insert(tool.spec.name.clone()) {
                 return Err(McpError::DuplicateTool {
                     server: self.name.clone(),
@@ -263,14 +263,21 @@ impl Session {
             after,
         }
     }
-}
 
-fn listed_tool(tool: rmcp::model::Tool, options: &Options) -> ListedTool {
-    let title = tool.title.unwrap_or_default();
-    let description = tool.description.map_or(title, Into::into);
-    let schema = object_schema(Arc::unwrap_or_clone(tool.input_schema));
-    ListedTool {
-        spec: ToolSpec::new(options.name_of(&tool.name), description, schema).into(),
-        name: tool.name.into(),
+    fn listed_tool(&self, tool: rmcp::model::Tool) -> Result<ListedTool, McpError> {
+        let title = tool.title.unwrap_or_default();
+        let description = tool.description.map_or(title, Into::into);
+        let schema = Arc::unwrap_or_clone(tool.input_schema);
+        let ty = schema.get("type").map(ToString::to_string);
+        let schema = object_schema(schema).ok_or_else(|| McpError::ArgumentsType {
+            server: self.name.clone(),
+            name: tool.name.to_string(),
+            ty: ty.unwrap_or_default(),
+        })?;
+        let name = self.options.name_of(&tool.name);
+        Ok(ListedTool {
+            spec: ToolSpec::new(name, description, schema).into(),
+            name: tool.name.into(),
+        })
     }
 }

@@ -271,3 +271,107 @@ async fn a_client_with_a_wrong_handshake_is_an_error() {
         );
     }
 }
+
+/// A server with this version of the protocol and this schema of its tool. A call of it sends this number of log messages
+/// before its result.
+async fn say(wire: DuplexStream, version: Option<&'static str>, schema: Value, logs: usize) {
+    let (read, mut write) = tokio::io::split(wire);
+    let mut lines = BufReader::new(read).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        let message: Value = serde_json::from_str(&line).expect("our client writes JSON");
+        let asked = message["params"]["protocolVersion"].as_str();
+        let reply = match message["method"].as_str() {
+            Some("initialize") => json!({
+                "protocolVersion": version.or(asked),
+                "capabilities": { "tools": {}, "logging": {} },
+                "serverInfo": { "name": "by hand", "version": "0" },
+            }),
+            Some("tools/list") => json!({ "tools": [{ "name": "act", "inputSchema": schema }] }),
+            Some("tools/call") => {
+                for number in 0..logs {
+                    let params = json!({ "level": "info", "data": number });
+                    let log = json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": params });
+                    if write
+                        .write_all(format!("{log}\n").as_bytes())
+                        .await
+                        .is_err()
+                    {
+                        return;
+                    }
+                }
+                json!({ "content": [{ "type": "text", "text": "done" }] })
+            }
+            Some("logging/setLevel") => json!({}),
+            _ => continue,
+        };
+        let reply = json!({ "jsonrpc": "2.0", "id": message["id"], "result": reply });
+        let _ = write.write_all(format!("{reply}\n").as_bytes()).await;
+    }
+}
+
+fn saying(version: Option<&'static str>, schema: Value, logs: usize) -> McpClient {
+    McpClient::over("by hand", move || {
+        let schema = schema.clone();
+        async move {
+            let (ours, theirs) = tokio::io::duplex(1 << 16);
+            tokio::spawn(say(theirs, version, schema, logs));
+            Ok(ours)
+        }
+    })
+}
+
+#[tokio::test]
+async fn f42_a_version_of_the_protocol_that_does_not_exist_is_refused() {
+    for version in ["2099-01-01", "1.0", "2025-06-17", ""] {
+        let server = saying(Some(version), json!({ "type": "object" }), 0).attempts(1);
+        let error = server.tools().await.unwrap_err();
+        assert!(
+            matches!(error, McpError::Connect { .. }),
+            "{version}: {error}"
+        );
+        let words = format!(
+            "the MCP version `{version}`, which this client does not know; it knows 2024-11-05, "
+        );
+        assert_contains(&error, &words);
+    }
+    for version in ["2024-11-05", "2025-06-18"] {
+        let server = saying(Some(version), json!({ "type": "object" }), 0).attempts(1);
+        let result = call(&server, "act", json!({})).await.unwrap();
+        assert_eq!(result, output("done"), "{version}");
+    }
+}
+
+#[tokio::test]
+async fn f42_a_tool_whose_arguments_are_no_object_is_refused_by_its_name() {
+    let server = saying(None, json!({ "type": "string" }), 0);
+    let error = server.tools().await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the arguments of tool `act` of MCP server `by hand` have the type \"string\", and only an object can be arguments; \
+         correct `inputSchema` in the server, or exclude the tool with `.filter(|tool| tool != \"act\")`"
+    );
+    let server = server.filter(|tool| tool != "act");
+    assert!(server.tools().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn f42_thousands_of_log_messages_are_read_in_order_before_the_result() {
+    // A build without optimization reads some hundred in a second on a busy machine.
+    const LOGS: usize = 2_000;
+    let read = Arc::new(AtomicUsize::new(0));
+    let in_order = Arc::new(AtomicUsize::new(0));
+    let (count, right) = (Arc::clone(&read), Arc::clone(&in_order));
+    let server = saying(None, json!({ "type": "object" }), LOGS).timeout(Duration::from_secs(120));
+    let server = server.logs(mcp::LogLevel::Debug, move |message| {
+        let number = count.fetch_add(1, Ordering::SeqCst);
+        right.fetch_add(usize::from(message.data == number), Ordering::SeqCst);
+        assert!(
+            number != 7,
+            "a panic of the function does not end the connection"
+        );
+    });
+    let result = call(&server, "act", json!({})).await.unwrap();
+    assert_eq!(result, output("done"));
+    let read = [read, in_order].map(|count| count.load(Ordering::SeqCst));
+    assert_eq!(read, [LOGS, LOGS]);
+}

@@ -1,5 +1,7 @@
 //! The input with which a thread is resumed, without the type of its state.
 
+use std::collections::HashSet;
+
 use super::{Answer, AnswerError, AnyDecision, Ask, Interrupt, InterruptId};
 use crate::erased::EffectsBox;
 use crate::error::BoxError;
@@ -104,6 +106,22 @@ impl AnyResume {
             self.updates.extend(made.updates);
             self.goto.extend(made.goto);
         }
+        self.check_answers_once()?;
         Ok(self)
+    }
+
+    /// Refuses two answers to the same question, and two decisions about the same approval: nothing says which counts.
+    fn check_answers_once(&self) -> Result<(), AnswerError> {
+        let answers = self.answers.iter().map(|answer| answer.id);
+        let decisions = self.decisions.iter().filter_map(|(id, _)| *id);
+        let mut answered = HashSet::new();
+        for id in answers.chain(decisions) {
+            if !answered.insert(id.to_bytes()) {
+                return Err(AnswerError::Value(format!(
+                    "there are two answers to {id} in this `Resume`; give one"
+                )));
+            }
+        }
+        Ok(())
     }
 }

@@ -492,3 +492,33 @@ async fn a_decision_and_an_answer_that_nobody_waits_for_say_what_the_thread_wait
         assert_eq!(answered.to_string(), expected);
     });
 }
+
+#[tokio::test]
+async fn f42_words_about_answers_do_not_contradict_themselves() {
+    run_both!(Asks, |launch| {
+        let thread = launch.store(&InMemoryStore::new()).thread("t");
+        let waits = thread.run(list(["in"])).await.unwrap();
+        let interrupt = &waits.interrupts()[0];
+        let id = interrupt.id;
+        let decided = thread.resume(Resume::new().decide(id, Decision::approve()));
+        assert_eq!(
+            decided.await.unwrap_err().to_string(),
+            format!(
+                "{id} is the question `which` of node `ask`, and a decision is for an approval; answer the question"
+            )
+        );
+        let answer = |text: &str| interrupt.answer::<Which>(text.to_string()).unwrap();
+        let twice = Resume::new().answer(answer("a")).answer(answer("b"));
+        let expected = format!("there are two answers to {id} in this `Resume`; give one");
+        let refused = thread.resume(twice).await.unwrap_err();
+        assert_eq!(refused.to_string(), expected);
+        let both = Resume::new()
+            .answer(answer("a"))
+            .decide(id, Decision::approve());
+        let refused = thread.resume(both).await.unwrap_err();
+        assert_eq!(refused.to_string(), expected);
+        // Nothing has changed.
+        let done = thread.resume(Resume::new().answer(answer("a"))).await;
+        assert_eq!(done.unwrap().into_finished().unwrap().xs, ["in", "a"]);
+    });
+}

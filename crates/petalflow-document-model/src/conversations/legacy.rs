@@ -1,7 +1,8 @@
 //! The static documents: nodes by name, and functions with their parameters.
 //!
 //! In the oldest form a node has `messages`, and a function with the name of a node leads there. Later a function names the
-//! node that follows. Its parameters are in the form of OpenAI's tools, or, in the newest of these forms, beside its name:
+//! node that follows. Its parameters are in the form of OpenAI's tools; in that of Anthropic's tools, in `input_schema`; or, in
+//! the newest of these forms, beside its name:
 //! `{ "name": .., "description": .., "properties": .., "required": .., "handler": .. }`.
 
 use std::borrow::Cow;
@@ -72,7 +73,7 @@ pub struct Node {
     pub extra: Map<String, Value>,
 }
 
-/// A function that a node offers, in one of two forms.
+/// A function that a node offers, in one of three forms.
 ///
 /// ```
 /// use petalflow_document_model::conversations::legacy::Offered;
@@ -92,6 +93,8 @@ pub struct Node {
 pub enum Offered {
     /// In the form of OpenAI's tools.
     Tool(Tool),
+    /// In the form of Anthropic's tools.
+    Anthropic(AnthropicFunction),
     /// With its parameters beside its name.
     Plain(PlainFunction),
 }
@@ -101,6 +104,14 @@ impl Offered {
     pub fn function(&self) -> Cow<'_, Function> {
         match self {
             Offered::Tool(tool) => Cow::Borrowed(&tool.function),
+            Offered::Anthropic(function) => Cow::Owned(Function {
+                name: function.name.clone(),
+                description: function.description.clone(),
+                parameters: Some(function.input_schema.clone()),
+                handler: function.handler.clone(),
+                transition_to: function.transition_to.clone(),
+                extra: function.extra.clone(),
+            }),
             Offered::Plain(plain) => Cow::Owned(Function {
                 name: plain.name.clone(),
                 description: plain.description.clone(),
@@ -115,6 +126,38 @@ impl Offered {
             }),
         }
     }
+}
+
+/// A function in the form of Anthropic's tools.
+///
+/// ```
+/// use petalflow_document_model::conversations::legacy::AnthropicFunction;
+/// use serde_json::json;
+///
+/// let function: AnthropicFunction = serde_json::from_value(json!({
+///     "name": "find", "input_schema": { "type": "object", "properties": { "title": { "type": "string" } } },
+/// }))?;
+/// assert_eq!(function.input_schema.properties["title"]["type"], "string");
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AnthropicFunction {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The schema of its arguments.
+    pub input_schema: Parameters,
+    /// The name of its code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handler: Option<String>,
+    /// The node that follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transition_to: Option<String>,
+    /// All other fields.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
 }
 
 /// A function with its parameters beside its name.

@@ -117,6 +117,75 @@ fn f098_all_mistakes_in_a_static_document_are_reported_at_once() {
 }
 
 #[test]
+fn f42_functions_in_the_form_of_anthropics_tools_are_read() {
+    let schema = json!({ "type": "object", "properties": { "option": { "type": "string", "enum": ["book", "contact"] } }, "required": ["option"] });
+    let document = |function: Value| {
+        json!({
+            "initial_node": "start",
+            "nodes": {
+                "start": { "task_messages": [{ "role": "system", "content": "Ask." }], "functions": [function] },
+                "end": { "task_messages": [{ "role": "system", "content": "Bye." }], "post_actions": [{ "type": "end_conversation" }] },
+            },
+        })
+    };
+    let function = json!({ "name": "pick", "handler": "pick", "description": "Pick", "transition_to": "end", "input_schema": schema });
+    let value = document(function.clone());
+    let flow: StaticFlow = serde_json::from_value(value.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&flow).unwrap(), value);
+    assert!(flow.findings().is_empty());
+    let conversation = Conversation::from_static(&flow).unwrap();
+    let read = &conversation.nodes["start"].functions[0];
+    let parameters = read.parameters.as_ref().unwrap();
+    assert_eq!(
+        parameters.properties["option"]["enum"],
+        json!(["book", "contact"])
+    );
+    assert_eq!(parameters.required, ["option"]);
+    assert_eq!(read.handler, Handler::Named("pick".into()));
+    assert_eq!(read.next, Next::Node("end".into()));
+
+    // The places of mistakes are those of this form.
+    for (change, at, words) in [
+        (
+            json!({ "required": ["option"] }),
+            "/nodes/start/functions/0/required",
+            "has `required` beside `input_schema`",
+        ),
+        (
+            json!({ "transition_to": "ende" }),
+            "/nodes/start/functions/0/transition_to",
+            "unknown node 'ende'",
+        ),
+        (
+            json!({ "input_schema": { "required": ["size"] } }),
+            "/nodes/start/functions/0/input_schema/required/0",
+            "size",
+        ),
+    ] {
+        let mut function = function.clone();
+        function
+            .as_object_mut()
+            .unwrap()
+            .extend(change.as_object().unwrap().clone());
+        let flow: StaticFlow = serde_json::from_value(document(function)).unwrap();
+        let findings = flow.findings();
+        let found = findings
+            .iter()
+            .find(|finding| finding.message.contains(words));
+        let found = found.unwrap_or_else(|| panic!("{words}: {findings:?}"));
+        assert_eq!(found.pointer.to_string(), at, "{words}");
+    }
+    let mistaken = json!({ "name": "pick", "handler": "pick", "input_shema": schema });
+    let flow: StaticFlow = serde_json::from_value(document(mistaken)).unwrap();
+    let findings = flow.findings();
+    let mut messages = findings.iter().map(|finding| &finding.message);
+    assert!(
+        messages.any(|message| message.contains("did you mean `input_schema`?")),
+        "{findings:?}"
+    );
+}
+
+#[test]
 fn functions_with_their_parameters_beside_their_names_are_read() {
     let text = r#"{ "initial_node": "start", "nodes": {
   "start": {

@@ -261,6 +261,38 @@ async fn a_request_has_the_blocks_of_converse() {
 }
 
 #[tokio::test]
+async fn f42_a_model_that_can_do_without_reasoning_is_not_asked_for_it() {
+    let text = said(json!([{"text": "Bern"}]), "end_turn");
+    for (model, effort, level) in [
+        ("us.amazon.nova-2-lite-v1:0", Effort::None, None),
+        ("us.amazon.nova-2-lite-v1:0", Effort::Budget(0), None),
+        ("us.amazon.nova-2-lite-v1:0", Effort::Minimal, Some("low")),
+        ("us.amazon.nova-2-lite-v1:0", Effort::XHigh, Some("high")),
+    ] {
+        let request = LlmRequest {
+            effort: Some(effort),
+            ..hi()
+        };
+        let (sent, _) = asked(model, &text, &request).await;
+        let fields = level.map(
+            |level| json!({"reasoningConfig": {"type": "enabled", "maxReasoningEffort": level}}),
+        );
+        let sent = sent.get("additionalModelRequestFields");
+        assert_eq!(sent, fields.as_ref(), "{model} {effort:?}");
+    }
+    // This one always reasons.
+    let request = LlmRequest {
+        effort: Some(Effort::None),
+        ..hi()
+    };
+    let (sent, _) = asked("openai.gpt-oss-120b-1:0", &text, &request).await;
+    assert_eq!(
+        sent["additionalModelRequestFields"],
+        json!({"reasoning_effort": "low"})
+    );
+}
+
+#[tokio::test]
 async fn reasoning_and_schemas_are_asked_for_as_each_model_takes_them() {
     let thinking = LlmRequest {
         effort: Some(Effort::Budget(2_000)),

@@ -602,3 +602,54 @@ async fn f42_a_failed_continuation_is_repeated_alone() {
     assert_eq!(requests.len(), 3);
     assert!(requests[1].text.contains("srv_1") && requests[2].text.contains("srv_1"));
 }
+
+#[tokio::test]
+async fn f42_an_error_in_a_choice_is_a_failure_of_the_provider() {
+    let error = json!({"code": 502, "message": "Provider returned error", "metadata": {"raw": "the upstream is down"}});
+    let failed = |error: Option<&Value>| {
+        let mut choice = json!({"index": 0, "finish_reason": "error", "message": {"role": "assistant", "content": ""}});
+        choice["delta"] = json!({"content": ""});
+        if let Some(error) = error {
+            choice["error"] = error.clone();
+        }
+        json!({"id": "gen", "choices": [choice]})
+    };
+    let begun = json!({"choices": [{"index": 0, "delta": {"content": "So"}}]});
+    let cases = [
+        (
+            failed(Some(&error)),
+            Some(502),
+            "Provider returned error: the upstream is down",
+        ),
+        (
+            failed(None),
+            None,
+            "the answer ended with the reason `error`",
+        ),
+    ];
+    for (body, expected, words) in cases {
+        let streams = [
+            sse(std::slice::from_ref(&body)),
+            sse(&[begun.clone(), body.clone()]),
+        ];
+        for (number, steps) in [whole(&body)].into_iter().chain(streams).enumerate() {
+            let server = Server::always(steps).await;
+            let model = model("open_router::x/y", &server);
+            let request = LlmRequest::prompt("hi");
+            let outcome = match number {
+                0 => model.complete(&request).await,
+                _ => match model.stream(&request).await {
+                    Ok(stream) => stream.into_response().await,
+                    Err(error) => Err(error),
+                },
+            };
+            let error = outcome.unwrap_err();
+            let LlmErrorKind::Provider { status, .. } = error.kind else {
+                panic!("{number}: {error}");
+            };
+            assert_eq!(status, expected, "{number}: {error}");
+            assert!(error.to_string().contains(words), "{number}: {error}");
+            assert!(error.is_transient(), "{number}: {error}");
+        }
+    }
+}

@@ -114,8 +114,19 @@ pub(crate) fn decided(
     if !decided.is_empty() {
         return Ok(decided);
     }
+    let question = |id| {
+        let mut waiting = waiting.iter().map(|(_, interrupt)| interrupt);
+        waiting.find(|interrupt| interrupt.id == id)
+    };
     Err(match id {
-        Some(id) => unknown(waiting, id),
+        Some(id) => match question(id) {
+            Some(question) => AnswerError::Value(format!(
+                "{id} is the question `{}` of node `{}`, and a decision is for an approval; answer the question",
+                question.what(),
+                question.node
+            )),
+            None => unknown(waiting, id),
+        },
         None => AnswerError::Value(format!(
             "the thread does not wait for an approval; it waits for {}",
             open(&only_interrupts(waiting))

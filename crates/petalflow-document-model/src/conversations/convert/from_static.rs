@@ -5,7 +5,7 @@ use crate::conversations::common_rules::{
 };
 use crate::conversations::conversation::{Conversation, Function, Handler, Next, Node};
 use crate::conversations::finding::{Code, Finding, Findings};
-use crate::conversations::legacy::{self, Offered, StaticFlow};
+use crate::conversations::legacy::{self, AnthropicFunction, Offered, StaticFlow};
 use crate::conversations::names::shown;
 use crate::conversations::parameter_rules::Budget;
 use crate::conversations::parameters::Parameters;
@@ -85,9 +85,13 @@ impl StaticFlow {
         let mut seen = std::collections::HashSet::new();
         for (index, offered) in node.functions.iter().flatten().enumerate() {
             let at = at.name("functions").item(index);
-            let (at, is_plain) = match offered {
-                Offered::Tool(_) => (at.name("function"), false),
-                Offered::Plain(_) => (at, true),
+            let (at, schema_field) = match offered {
+                Offered::Tool(_) => (at.name("function"), Some("parameters")),
+                Offered::Anthropic(function) => {
+                    check_is_alone(function, &at, findings);
+                    (at, Some("input_schema"))
+                }
+                Offered::Plain(_) => (at, None),
             };
             let function = offered.function();
             let name = &function.name;
@@ -119,21 +123,38 @@ impl StaticFlow {
                 ("required", schema.is_some_and(|it| it.required.is_some())),
             ];
             let mut parameters = parameters(&function);
-            let parameters_at = if is_plain {
-                known.extend(of_schema);
-                at.clone()
-            } else {
-                known.push(("parameters", schema.is_some()));
-                at.name("parameters")
+            let parameters_at = match schema_field {
+                None => {
+                    known.extend(of_schema);
+                    known.push(("input_schema", false));
+                    at.clone()
+                }
+                Some(field) => {
+                    known.push((field, schema.is_some()));
+                    at.name(field)
+                }
             };
             let mut unknown = check_fields(&function.extra, &known, &at, findings);
-            if let Some(schema) = schema.filter(|_| !is_plain) {
+            if let Some(schema) = schema.filter(|_| schema_field.is_some()) {
                 unknown = check_fields(&schema.extra, &of_schema, &parameters_at, findings);
             }
             if unknown.contains(&"properties") {
                 parameters.required.clear();
             }
             check_parameters(name, &parameters, &parameters_at, budget, findings);
+        }
+    }
+}
+
+/// Parameters beside a schema: nothing says which of them count.
+fn check_is_alone(function: &AnthropicFunction, at: &Pointer, findings: &mut Findings) {
+    for field in ["properties", "required"] {
+        if function.extra.contains_key(field) {
+            let name = shown(&function.name);
+            let message = format!(
+                "function '{name}' has `{field}` beside `input_schema`; write it into `input_schema`"
+            );
+            findings.add(Code::BadFunction, at.name(field), message);
         }
     }
 }

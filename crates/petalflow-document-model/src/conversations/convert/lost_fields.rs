@@ -76,6 +76,10 @@ impl Drops {
                 let at = at.name("functions").item(index);
                 match offered {
                     Offered::Tool(tool) => self.of_tool(tool, &at),
+                    Offered::Anthropic(function) => {
+                        self.fields(&function.extra, &at);
+                        self.of_schema(&function.input_schema, &at.name("input_schema"));
+                    }
                     Offered::Plain(function) => self.fields(&function.extra, &at),
                 }
             }
@@ -87,11 +91,15 @@ impl Drops {
         let at = at.name("function");
         self.fields(&tool.function.extra, &at);
         if let Some(parameters) = &tool.function.parameters {
-            let mut extra = parameters.extra.clone();
-            // It is the same in each form.
-            extra.retain(|name, value| name != "type" || value != "object");
-            self.fields(&extra, &at.name("parameters"));
+            self.of_schema(parameters, &at.name("parameters"));
         }
+    }
+
+    fn of_schema(&mut self, schema: &legacy::Parameters, at: &Pointer) {
+        let mut extra = schema.extra.clone();
+        // It is the same in each form.
+        extra.retain(|name, value| name != "type" || value != "object");
+        self.fields(&extra, at);
     }
 
     fn fields(&mut self, extra: &Map<String, Value>, at: &Pointer) {
