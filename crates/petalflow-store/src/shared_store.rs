@@ -52,6 +52,7 @@ forward! {
     delete_many(threads: &[&str], owner: Option<&str>) -> ();
     incarnation(thread: &str) -> u64;
     reclaim() -> ();
+    verify() -> Vec<String>;
     claim(thread: &str, owner: &str) -> Claim;
     confirm(thread: &str, owner: &str) -> bool;
 }
