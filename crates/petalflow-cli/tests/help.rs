@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::program::{Ran, document, petalflow, run_program};
 
-const COMMANDS: [&[&str]; 18] = [
+const COMMANDS: [&[&str]; 19] = [
     &[],
     &["run"],
     &["validate"],
@@ -19,6 +19,7 @@ const COMMANDS: [&[&str]; 18] = [
     &["threads", "show"],
     &["threads", "resume"],
     &["threads", "fork"],
+    &["threads", "verify"],
     &["tools"],
     &["chat"],
     &["convert"],

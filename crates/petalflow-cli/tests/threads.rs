@@ -409,3 +409,43 @@ fn a_document_that_changed_under_a_waiting_thread_continues_with_a_note_or_is_re
     assert_eq!(ran.out, "Dear Ann, Bo (sent: true)\n");
     assert!(!ran.err.contains("changed:"), "{}", ran.err);
 }
+
+#[test]
+fn f42_verify_reports_what_is_damaged_in_a_store() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    for thread in ["a", "b"] {
+        let name = format!("Guest-{thread}");
+        petalflow!("run review.graph.yaml -i name={name} --store {store} --thread {thread}")
+            .code(7);
+    }
+    let ran = petalflow!("threads verify {store}").code(0);
+    assert_eq!((&*ran.out, &*ran.err), ("", "2 threads are intact\n"));
+
+    // One byte of what is stored of one thread.
+    let mut bytes = std::fs::read(&store).expect("the store can be read");
+    let places: Vec<usize> = (0..bytes.len())
+        .filter(|at| bytes[*at..].starts_with(b"Guest-b"))
+        .collect();
+    assert!(!places.is_empty());
+    for at in places {
+        bytes[at] = b'g';
+    }
+    std::fs::write(&store, bytes).expect("the store can be written");
+    let ran = petalflow!("threads verify --store {store}").code(8);
+    assert!(ran.out.starts_with("b  damaged: "), "{}", ran.out);
+    assert!(!ran.out.contains("a  damaged"), "{}", ran.out);
+    assert_eq!(ran.err, "1 of 2 threads are damaged\n");
+    let ran = petalflow!("threads verify {store} --json").code(8);
+    for line in ran.lines() {
+        assert_eq!(line["thread"], "b");
+        assert!(line["damage"].is_string(), "{line}");
+    }
+    petalflow!("threads verify {store} --prefix a").code(0);
+    let ran = petalflow!("threads verify nothing.db").code(8);
+    assert!(
+        ran.err.contains("there is no store `nothing.db`"),
+        "{}",
+        ran.err
+    );
+}

@@ -284,6 +284,10 @@ impl Store for ProtectedStore {
         self.store.reclaim().await
     }
 
+    async fn verify(&self) -> Result<Vec<String>, StoreError> {
+        self.store.verify().await
+    }
+
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {
         self.store.claim(thread, owner).await
     }

@@ -50,8 +50,13 @@ impl Connection {
         result.map_err(|error| script_error(thread, error))
     }
 
+    /// What the server says of its memory. Empty if this user may not ask.
+    pub(crate) async fn memory(&self) -> String {
+        let memory = self.read(redis::cmd("INFO").arg("memory")).await;
+        memory.unwrap_or_default()
+    }
+
     /// Sends a command that only reads.
-    #[cfg(feature = "events")]
     pub(crate) async fn read<T: FromRedisValue>(
         &self,
         command: &redis::Cmd,

@@ -16,7 +16,7 @@ pub(crate) struct Keys {
     /// The ids of the shard's threads that have checkpoints, sorted by bytes.
     pub(crate) threads: String,
     /// For each thread: the number of its checkpoints, their bytes, the newest and the first time, and the newest number of
-    /// its own flow, if it has one.
+    /// its own flow, if it has one; then `#` and the number of its writes, unless an earlier version has stored it.
     pub(crate) infos: String,
     /// For each thread: its status, with the flow and the due time.
     pub(crate) states: String,

@@ -39,11 +39,13 @@ mod arguments;
 mod connection;
 #[cfg(feature = "events")]
 mod events;
+mod eviction;
 mod keys;
 mod options;
 mod scripts;
 mod store;
 mod values;
+mod verify;
 
 #[cfg(feature = "events")]
 #[cfg_attr(docsrs, doc(cfg(feature = "events")))]

@@ -1,6 +1,8 @@
 //! Settings of the store.
 
 use std::fmt;
+use std::io::Write as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Settings of a [`RedisStore`](super::RedisStore).
@@ -24,6 +26,7 @@ pub struct RedisOptions {
     pub(crate) response_timeout: Duration,
     #[cfg(feature = "tls")]
     pub(crate) root_certificates: Option<Vec<u8>>,
+    listener: Option<Arc<dyn Fn(&str) + Send + Sync>>,
 }
 
 impl RedisOptions {
@@ -40,6 +43,7 @@ impl RedisOptions {
             response_timeout: Duration::from_secs(30),
             #[cfg(feature = "tls")]
             root_certificates: None,
+            listener: None,
         }
     }
 
@@ -73,6 +77,29 @@ impl RedisOptions {
     pub fn root_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.root_certificates = Some(pem.into());
         self
+    }
+
+    /// Calls a function with what is wrong with the settings of the server, once for each [`connect`](super::RedisStore::connect):
+    /// that it may evict keys. Without it, it is a line of the standard error output.
+    ///
+    /// ```
+    /// use petalflow_redis::RedisOptions;
+    ///
+    /// let options = RedisOptions::new("redis://localhost").on_notice(|notice| eprintln!("{notice}"));
+    /// # let _ = options;
+    /// ```
+    #[must_use]
+    pub fn on_notice(mut self, listener: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.listener = Some(Arc::new(listener));
+        self
+    }
+
+    pub(crate) fn notify(&self, notice: &str) {
+        match &self.listener {
+            Some(listener) => listener(notice),
+            // There is nobody else to report to.
+            None => drop(writeln!(std::io::stderr(), "petalflow-redis: {notice}")),
+        }
     }
 
     /// The time limit for an answer of the server.

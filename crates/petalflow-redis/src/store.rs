@@ -20,10 +20,10 @@ use crate::connection::Connection;
 use crate::keys::{Keys, SHARDS, claim_key, deleted_key, digits, layout_key, list_keys, shard_of};
 use crate::options::RedisOptions;
 use crate::values::{Pairs, UNKNOWN};
-use crate::{scripts, values};
+use crate::{eviction, scripts, values, verify};
 
 /// The version of the layout of keys.
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 2;
 
 /// How many threads of a shard are read at once where only some of them are listed.
 const FILTERED_PAGE: i64 = 256;
@@ -49,7 +49,9 @@ const FILTERED_PAGE: i64 = 256;
 /// * lost if the server crashes before its next snapshot, without `appendonly`. That is the default of Redis.
 ///
 /// Replication is asynchronous, so a failover can lose the last writes. Redis holds all data in memory: set `maxmemory-policy
-/// noeviction`, or it removes checkpoints when its memory is full; a missing one is reported as [`Damaged`](StoreError::Damaged).
+/// noeviction`, or it removes checkpoints and records of tasks when its memory is full. A missing one is reported as
+/// [`Damaged`](StoreError::Damaged), so that no effect is repeated, and [`connect`](Self::connect) says that it can happen: see
+/// [`RedisOptions::on_notice`].
 /// Use PostgreSQL where threads must not be lost.
 ///
 /// **Claims** last for [`RedisOptions::claim_lasts`] and are renewed by claiming again. The threads of a killed process are free
@@ -113,6 +115,9 @@ impl RedisStore {
     /// As [`connect`](Self::connect).
     pub async fn connect_with(options: RedisOptions) -> Result<Self, StoreError> {
         let connection = Connection::open(&options).await?;
+        if let Some(notice) = eviction::notice(&connection.memory().await) {
+            options.notify(&notice);
+        }
         let mut script = scripts::LAYOUT.key(layout_key(&options.prefix));
         let found: Vec<u8> = connection.invoke(UNKNOWN, script.arg(LAYOUT)).await?;
         let found = values::layout(&found)?;
@@ -482,6 +487,10 @@ impl Store for RedisStore {
         let mut script = scripts::COUNT.key(deleted_key(&self.0.options.prefix, shard_of(thread)));
         let connection = &self.0.connection;
         connection.invoke(thread, script.arg(thread)).await
+    }
+
+    async fn verify(&self) -> Result<Vec<String>, StoreError> {
+        verify::verify(&self.0.connection, &self.0.options.prefix).await
     }
 
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {

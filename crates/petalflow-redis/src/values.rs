@@ -53,9 +53,10 @@ pub(crate) fn infos(values: Pairs) -> Result<Vec<ThreadInfo>, StoreError> {
 /// Decodes what is listed of a thread: its fields of the hashes `infos`, `states` and `labels`.
 fn listed(id: Vec<u8>, [info, state, labels]: [Vec<u8>; 3]) -> Result<ThreadInfo, StoreError> {
     let id = text(id)?;
-    let mut found = thread_info(&id, &info)
-        .ok_or_else(|| unreadable(&id, "its field of the hash `infos`", &info))?;
-    add_state(&mut found, &info[4 * DIGITS..], &state)
+    let unreadable_info = || unreadable(&id, "its field of the hash `infos`", &info);
+    let sizes = without_writes(&info).ok_or_else(unreadable_info)?;
+    let mut found = thread_info(&id, sizes).ok_or_else(unreadable_info)?;
+    add_state(&mut found, &sizes[4 * DIGITS..], &state)
         .ok_or_else(|| unreadable(&id, "its field of the hash `states`", &state))?;
     add_labels(&mut found, &labels)
         .ok_or_else(|| unreadable(&id, "its field of the hash `labels`", &labels))?;
@@ -130,6 +131,14 @@ fn write(name: &[u8], bytes: Vec<u8>) -> Option<(u64, StoredWrite)> {
         bytes,
     };
     Some((number(seq)?, write))
+}
+
+/// The field of the hash `infos` without the number of writes, which scripts compare.
+fn without_writes(info: &[u8]) -> Option<&[u8]> {
+    let mut parts = info.splitn(2, |byte| *byte == b'#');
+    let sizes = parts.next()?;
+    parts.next().map_or(Some(0), number)?;
+    Some(sizes)
 }
 
 fn thread_info(id: &str, info: &[u8]) -> Option<ThreadInfo> {

@@ -54,14 +54,16 @@ impl Damaged {
         }
     }
 
-    /// Runs a command. Its second word is the name of a key of the thread or of its shard.
+    /// Runs a command. Its second word is the name of a key of the thread or of its shard; `DEL` takes several.
     async fn damage(&self, words: &str) {
         let mut words: Vec<String> = words.split(' ').map(unescape).collect();
-        let key = &words[1];
-        let of_shard = ["threads", "infos", "states", "labels"].contains(&key.as_str());
-        let thread = if of_shard { "" } else { ":essay" };
-        // The shard of the thread is part of the layout.
-        words[1] = format!("{}{{7}}:{key}{thread}", self.prefix);
+        let keys = if words[0] == "DEL" { words.len() } else { 2 };
+        for key in &mut words[1..keys] {
+            let of_shard = ["threads", "infos", "states", "labels"].contains(&key.as_str());
+            let thread = if of_shard { "" } else { ":essay" };
+            // The shard of the thread is part of the layout.
+            *key = format!("{}{{7}}:{key}{thread}", self.prefix);
+        }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         crate::command(&self.url, &words).await;
     }
@@ -132,6 +134,9 @@ async fn records_that_are_in_one_of_two_keys_are_damage() {
         return;
     };
     for damage in [
+        "DEL marks values",
+        "HSET infos essay N3N3N3N1N2#N2",
+        "HSET infos essay N3N3N3N1N2#",
         "DEL seqs",
         "DEL bytes",
         "DEL marks",
@@ -162,6 +167,37 @@ async fn records_that_are_in_one_of_two_keys_are_damage() {
         thread.store.delete("essay", None).await.unwrap();
         append(&thread.store, 1, None).await.unwrap();
     }
+}
+
+/// As an earlier version has stored it: the number of writes is stored with the next change.
+#[tokio::test]
+async fn f42_a_thread_of_the_layout_before_is_read_and_counted() {
+    let Some(server) = shared_server() else {
+        return;
+    };
+    let thread = Damaged::new(&server.url).await;
+    let bytes = 3 * checkpoint(1).bytes.len();
+    let info = format!(
+        "{:020}{bytes:020}{:020}{:020}N2",
+        3,
+        checkpoint(2).created_ms,
+        checkpoint(1).created_ms
+    );
+    thread.damage(&format!("HSET infos essay {info}")).await;
+    let listed = thread.store.threads(ThreadQuery::default()).await.unwrap();
+    assert_eq!((listed[0].checkpoints, &listed[0].damage), (3, &None));
+    thread.damage("DEL marks values").await;
+    let read = thread.store.read(ESSAY, None).await.unwrap().unwrap();
+    assert!(read.writes.is_empty(), "the loss was before the count");
+    append(&thread.store, 3, Some(2)).await.unwrap();
+    thread
+        .store
+        .write(ESSAY, 3, &[write("result")], None)
+        .await
+        .unwrap();
+    let damage = "DEL marks values";
+    thread.damage(damage).await;
+    is_damaged(&thread.store, damage).await;
 }
 
 #[tokio::test]

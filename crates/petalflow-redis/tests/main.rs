@@ -1,7 +1,7 @@
 //! The store in Redis.
 #![cfg(unix)]
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use petalflow::checkpoint::{Address, Claim, Store, StoreError, StoredWrite, ThreadQuery};
@@ -190,6 +190,32 @@ async fn a_newer_layout_is_refused() {
     assert!(
         matches!(error, StoreError::NewerLayout { found: 1000, .. }),
         "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn f42_a_server_that_may_evict_keys_is_told() {
+    let policy = ["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"];
+    let Some(server) = found_or_skip(Redis::start_own(&policy)) else {
+        return;
+    };
+    let notices = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&notices);
+    let options = RedisOptions::new(&server.url)
+        .on_notice(move |notice| told.lock().expect("no panic").push(notice.to_owned()));
+    let connect = async || RedisStore::connect_with(options.clone()).await.map(drop);
+    connect().await.expect("it may be used");
+    command(
+        &server.url,
+        &["CONFIG", "SET", "maxmemory-policy", "noeviction"],
+    )
+    .await;
+    connect().await.expect("it may be used");
+    assert_eq!(
+        *notices.lock().expect("no panic"),
+        [
+            "the Redis server has `maxmemory-policy allkeys-lru`, so it removes threads when its memory is full: set `maxmemory-policy noeviction`"
+        ]
     );
 }
 

@@ -11,7 +11,8 @@ use petalflow::thread::ThreadError;
 use petalflow_documents::kinds;
 use serde_json::json;
 
-use crate::served::no_thread;
+/// That a thread does not exist, or not for this caller: in the same words.
+pub(crate) const NO_THREAD: &str = "there is no such thread";
 
 /// A refused request: a status and a text.
 #[derive(Debug)]
@@ -100,7 +101,7 @@ impl From<&ThreadError> for Refusal {
     fn from(error: &ThreadError) -> Self {
         let status = match error {
             // The words of the error are for programs.
-            ThreadError::Unknown { .. } => return no_thread(),
+            ThreadError::Unknown { .. } => return Self::not_found(NO_THREAD),
             ThreadError::UnknownCheckpoint { .. } => StatusCode::NOT_FOUND,
             // Another caller was faster.
             ThreadError::Busy { .. }

@@ -253,7 +253,7 @@ async fn f42_a_time_that_a_wrong_clock_has_stored_stops_no_schedule_and_is_told(
     };
     let record = stored::ScheduleRecord::new().store(&store);
     let record = record.thread("petalflow.schedule:tick");
-    record.run(wrong).await.expect("it is stored");
+    let _ = record.run(wrong).await.expect("it is stored");
 
     let notices = Arc::new(Mutex::new(Vec::new()));
     let told = Arc::clone(&notices);

@@ -17,7 +17,7 @@ use crate::connection::{Readers, Writer, transaction};
 use crate::error::{DatabaseFile, TransactionError};
 use crate::log::{self, Tails};
 use crate::options::{SqliteOptions, Synchronous};
-use crate::statements::{change, claims, listing, query};
+use crate::statements::{change, claims, listing, query, verify};
 
 /// Writes of more bytes always run on the writer's thread: copying them would block the caller's thread for too long.
 const MAX_BYTES_HERE: usize = 64 * 1024;
@@ -544,6 +544,11 @@ impl Store for SqliteStore {
         }
         let empty_log = self.0.writer.empty_log();
         self.read_on_thread(None, |_| empty_log()).await
+    }
+
+    /// Checks the pages and indices of the file, and looks for rows of no thread.
+    async fn verify(&self) -> Result<Vec<String>, StoreError> {
+        self.read_on_thread(None, verify::verify).await
     }
 
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError> {

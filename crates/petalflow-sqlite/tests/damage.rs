@@ -5,6 +5,7 @@ use petalflow::checkpoint::{
 };
 use petalflow::error::message_with_sources;
 use petalflow::prelude::*;
+use petalflow::thread::StoredThreads;
 use petalflow_sqlite::{SqliteStore, Synchronous};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -152,10 +153,10 @@ const SILENT: &[(&str, bool)] = &[
         "DELETE FROM log WHERE id = (SELECT min(id) FROM log WHERE id >> 32 = 1)",
         false,
     ),
-    ("DELETE FROM log WHERE id >> 32 = 1", false),
+    ("DELETE FROM log WHERE id >> 32 = 1", true),
     (
         "UPDATE addresses SET number = 77 WHERE thread = 'essay-42'",
-        false,
+        true,
     ),
     (
         "UPDATE addresses SET first = first + 1 WHERE thread = 'essay-42'",
@@ -167,13 +168,13 @@ const SILENT: &[(&str, bool)] = &[
     ),
     (
         "UPDATE addresses SET thread = 'essay-43' WHERE thread = 'essay-42'",
-        false,
+        true,
     ),
     (
         "UPDATE addresses SET namespace = 'inner' WHERE thread = 'essay-42'",
         false,
     ),
-    ("DELETE FROM addresses WHERE thread = 'essay-42'", false),
+    ("DELETE FROM addresses WHERE thread = 'essay-42'", true),
 ];
 
 #[tokio::test]
@@ -267,6 +268,101 @@ async fn rows_that_do_not_fit_together_are_damage() {
             };
             is_listed(store.threads(finished).await, damage);
         }
+    }
+}
+
+/// What is found of a store, of the thread and of the store itself.
+async fn verified(store: &SqliteStore) -> Vec<String> {
+    let mut found = store.verify().await.expect("the store answers");
+    let threads = StoredThreads::new(store);
+    for info in store
+        .threads(ThreadQuery::default())
+        .await
+        .expect("it lists")
+    {
+        found.extend(info.damage);
+        found.extend(threads.verify(&info.id).await.expect("the store answers"));
+    }
+    found
+}
+
+#[tokio::test]
+async fn f42_verifying_a_store_finds_each_damage() {
+    let silent: Vec<&str> = SILENT.iter().map(|(damage, _)| *damage).collect();
+    let others = [
+        "UPDATE writes SET bytes = x'00'",
+        "UPDATE log SET bytes = zeroblob(length(bytes)) WHERE id = (SELECT min(id) FROM log)",
+        // Nothing lists the thread any more.
+        "DELETE FROM addresses WHERE thread = 'essay-42'; DELETE FROM threads WHERE thread = 'essay-42'",
+    ];
+    for damage in [""].into_iter().chain(silent).chain(others) {
+        let folder = TempDir::new().expect("a folder can be made");
+        let path = folder.path().join("essays.db");
+        let options = SqliteStore::options(&path).synchronous(Synchronous::Normal);
+        let store = options.open().await.expect("it opens");
+        let thread = WriteEssay::new().store(&store).thread(THREAD);
+        for turn in 0..20 {
+            let topic = format!("petals and leaves {turn} ").repeat(10);
+            thread.run(topic).await.expect_err("there is no room");
+        }
+        let by_hand = Connection::open(&path).expect("it opens");
+        by_hand.execute_batch(damage).expect("it is written");
+        let found = verified(&store).await;
+        assert_eq!(found.is_empty(), damage.is_empty(), "{damage}: {found:?}");
+    }
+}
+
+/// On every page, once, and the others too.
+#[tokio::test]
+async fn f42_a_thread_without_its_rows_does_not_vanish_from_a_list() {
+    for damage in [
+        "DELETE FROM log WHERE id >> 32 IN (SELECT number FROM addresses WHERE thread = 'essay-42')",
+        "DELETE FROM addresses WHERE thread = 'essay-42'",
+        "DELETE FROM log WHERE id >> 32 IN (SELECT number FROM addresses WHERE namespace = 'review')",
+    ] {
+        let folder = TempDir::new().expect("a folder can be made");
+        let path = folder.path().join("essays.db");
+        let store = store_with_rows(&path).await;
+        let nested = Address {
+            thread: THREAD,
+            namespace: "review",
+        };
+        let first = checkpoint(1, 10);
+        let appended = store.append(nested, &first, None, 0..0, None).await;
+        appended.expect("it is written");
+        let mut expected: Vec<String> = vec![THREAD.into()];
+        for other in ["a", "essay-41", "essay-420", "z"] {
+            append(&store, other, 1, 10).await.expect("it is written");
+            expected.push(other.into());
+        }
+        expected.sort();
+        let by_hand = Connection::open(&path).expect("it opens");
+        by_hand.execute(damage, ()).expect("it is written");
+        for limit in [1, 2, 3, 100] {
+            let (mut found, mut after) = (Vec::new(), None::<String>);
+            loop {
+                let page = ThreadQuery {
+                    after: after.as_deref(),
+                    limit: Some(limit),
+                    ..ThreadQuery::default()
+                };
+                let page = store.threads(page).await.expect("it is listed");
+                let Some(last) = page.last() else { break };
+                after = Some(last.id.clone());
+                found.extend(page);
+            }
+            let damaged = found.iter().filter(|info| info.damage.is_some());
+            let damaged: Vec<&str> = damaged.map(|info| &*info.id).collect();
+            assert_eq!(damaged, [THREAD], "{damage}, {limit} at once");
+            let found: Vec<&str> = found.iter().map(|info| &*info.id).collect();
+            assert_eq!(found, expected, "{damage}, {limit} at once");
+        }
+        let elsewhere = ThreadQuery {
+            prefix: "z",
+            ..ThreadQuery::default()
+        };
+        let found = store.threads(elsewhere).await.expect("it is listed");
+        assert_eq!(found.len(), 1, "{damage}");
     }
 }
 

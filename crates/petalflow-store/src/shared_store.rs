@@ -57,6 +57,7 @@ forward! {
     incarnation(thread: &str) -> u64;
     reclaim() -> ();
     now_ms() -> u64;
+    verify() -> Vec<String>;
     claim(thread: &str, owner: &str) -> Claim;
     confirm(thread: &str, owner: &str) -> bool;
 }

@@ -369,6 +369,13 @@ pub trait Store: Send + Sync + 'static {
         Ok(())
     }
 
+    /// What is damaged of the store itself and belongs to no thread that it lists, in words. The threads are checked one by one.
+    ///
+    /// The default finds nothing.
+    async fn verify(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
     /// Claims a thread for an owner, so that two runs never work on it at the same time, in any processes. If the owner has
     /// the claim already, it is renewed. The thread need not exist.
     async fn claim(&self, thread: &str, owner: &str) -> Result<Claim, StoreError>;

@@ -62,11 +62,14 @@ impl StoredWrite {
         WriteName::parse(&self.name)
     }
 
-    /// The record of the result of this task, among the records beside its checkpoint. The task has a result if there is such a
-    /// record, and the program can read it.
+    /// The record of the result of this task, among the records beside its checkpoint, which are in the order of their tasks. The
+    /// task has a result if there is such a record, and the program can read it.
     #[doc(hidden)]
     pub fn result_of(task: TaskId, writes: &[StoredWrite]) -> Option<&StoredWrite> {
-        writes.iter().find(|write| write.is(task, WriteName::Done))
+        let first = writes.partition_point(|write| write.task < task);
+        let own = writes[first..].iter().take_while(|it| it.task == task);
+        own.into_iter()
+            .find(|write| write.is(task, WriteName::Done))
     }
 
     /// Whether it is a write of this task with these contents.

@@ -32,6 +32,7 @@ pub(crate) use ops::subflow_history::{copy, copy_labels};
 pub(crate) use ops::thread_ops::{edit, fork, snapshot};
 #[cfg(feature = "engine")]
 pub(crate) use ops::thread_ops::{has_result, reads_result};
+pub(crate) use ops::verify::verify;
 pub(crate) use record::fingerprint::Fingerprint;
 pub(crate) use results::cached::find_cached;
 pub(crate) use resume::thread_start::{Command, Nested, ThreadStart};

@@ -232,6 +232,10 @@ async fn load(
     }
     let log = log.map(|settings| Arc::new(EventLog::new(&storage, settings, live)));
     if let Some(log) = &log {
+        if let Some(barrier) = &opened.loaded {
+            let completed = log.complete(barrier).await;
+            completed.map_err(|error| refused(error.into()))?;
+        }
         let extras = settings.extras_mut();
         extras.sink = Some(Arc::new(LogSink {
             log: Arc::clone(&log.buffer),

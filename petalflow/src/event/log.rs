@@ -99,23 +99,27 @@ impl LogBuffer {
 
     pub(crate) fn record(&self, event: &AnyEvent) {
         self.newest_superstep.update(event);
-        if let Some(filter) = &self.filter {
-            let name = match &event.kind {
-                EventKind::Nested(nested) => nested.name(),
-                kind => kind.name(),
-            };
-            let candidate = LogCandidate {
-                namespace: &event.namespace,
-                kind: name,
-                task: event.task.as_ref(),
-                is_partial: event.kind.is_partial(),
-            };
-            if !filter(&candidate) {
-                return;
-            }
+        if self.keeps(event) {
+            let entry = event.stored_entry();
+            entry.into_iter().for_each(|entry| self.push(entry));
         }
-        let entry = event.stored_entry();
-        entry.into_iter().for_each(|entry| self.push(entry));
+    }
+
+    /// Whether the log has such events.
+    pub(crate) fn keeps(&self, event: &AnyEvent) -> bool {
+        let Some(filter) = &self.filter else {
+            return true;
+        };
+        let name = match &event.kind {
+            EventKind::Nested(nested) => nested.name(),
+            kind => kind.name(),
+        };
+        filter(&LogCandidate {
+            namespace: &event.namespace,
+            kind: name,
+            task: event.task.as_ref(),
+            is_partial: event.kind.is_partial(),
+        })
     }
 
     pub(crate) fn push(&self, entry: LogEntry) {

@@ -1,6 +1,6 @@
 //! The input with which a thread is resumed, without the type of its state.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::{Answer, AnswerError, AnyDecision, Ask, Interrupt, InterruptId};
 use crate::erased::EffectsBox;
@@ -87,6 +87,11 @@ impl AnyResume {
         mut self,
         waiting: impl Iterator<Item = &'a Interrupt> + Clone,
     ) -> Result<Self, AnswerError> {
+        if self.responses.is_empty() {
+            return Ok(self);
+        }
+        let by_id: HashMap<InterruptId, &Interrupt> =
+            waiting.clone().map(|open| (open.id, open)).collect();
         for response in std::mem::take(&mut self.responses) {
             let (id, make) = match response {
                 Response::To { id, make } => (id, make),
@@ -95,7 +100,7 @@ impl AnyResume {
                     continue;
                 }
             };
-            let open = waiting.clone().find(|open| open.id == id);
+            let open = by_id.get(&id).copied();
             let open = open.ok_or_else(|| AnswerError::Unknown {
                 id,
                 waiting: waiting.clone().cloned().collect(),

@@ -11,7 +11,9 @@ impl<F: Flow> Threads<F> {
     /// events of a thread remain, and at most twice as many with those of one write. Without this setting, nothing is stored.
     ///
     /// The events of a superstep are written before its checkpoint, and the last events of a run when it ends. So a checkpoint
-    /// never lacks its events. After a crash, the events of a superstep that runs again are in the log twice, as they happened.
+    /// never lacks the events of its nodes. After a crash, the next run adds that the last checkpoint was written and that its
+    /// superstep has finished, if the process had no time for it, and the events of a superstep that runs again are in the log
+    /// twice, as they happened.
     /// With [`Durability::Exit`](crate::thread::Durability::Exit), all events of a run are written when it ends.
     ///
     /// The log is in the store beside the checkpoints: [`ThreadInfo`](crate::checkpoint::ThreadInfo) counts it with them, a store

@@ -128,6 +128,35 @@ impl StoredThreads {
         durable::history(&storage, NodeNames::Stored, query).await
     }
 
+    /// Reads everything that is stored of a thread: all checkpoints of its flow and of its sub-flows, the records of tasks, and the
+    /// events. Returns what is damaged, in words; nothing if the thread is whole, or if there is none.
+    ///
+    /// A store may have damage that belongs to no thread: see [`Store::verify`].
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::{InMemoryStore, Store};
+    /// use petalflow::thread::StoredThreads;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let store = InMemoryStore::new();
+    /// assert!(StoredThreads::new(&store).verify("ann").await?.is_empty());
+    /// assert!(store.verify().await?.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn verify(&self, thread: &str) -> Result<Vec<String>, ThreadError> {
+        durable::verify(&self.storage(thread)?).await
+    }
+
     /// The stored events of a thread with numbers above `number`, and those that follow, as
     /// [`Thread::follow`](super::Thread::follow).
     pub fn follow(&self, thread: &str, number: u64) -> FollowedEvents {

@@ -10,6 +10,8 @@ mod edits;
 mod faults;
 mod inner;
 mod killed;
+mod killed_log;
+mod many_questions;
 mod outage;
 mod pending;
 mod protected;

@@ -36,15 +36,13 @@ local function append(namespace, seq, base, created, content, first, last)
     if namespace == '' then
         own = seq
     end
-    local sizes = string.format('%020.0f%020.0f', checkpoints + 1, size + #content)
-    info = sizes .. updated .. begun .. own
-    redis.call('HSET', infos, thread, info)
-
     local settled = redis.call('ZRANGEBYLEX', marks, '[' .. at .. first, '(' .. at .. last)
     for _, mark in ipairs(settled) do
         redis.call('HDEL', values, mark)
         redis.call('ZREM', marks, mark)
     end
+    local sizes = string.format('%020.0f%020.0f', checkpoints + 1, size + #content)
+    set_info(sizes .. updated .. begun .. own)
 end
 
 -- Adds a write beside a number.
@@ -53,4 +51,7 @@ local function write(namespace, seq, task, name, content)
     redis.call('ZADD', marks, 0, mark)
     redis.call('HSET', values, mark, content)
     redis.call('ZADD', namespaces, 0, namespace)
+    if info then
+        set_info(info)
+    end
 end

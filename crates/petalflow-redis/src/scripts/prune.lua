@@ -24,7 +24,11 @@ local left = redis.call('ZLEXCOUNT', seqs, '[' .. at, beyond) + redis.call('ZLEX
 if left == 0 then
     redis.call('ZREM', namespaces, namespace)
 end
-if gone == 0 or not info then
+if not info then
+    return
+end
+if gone == 0 then
+    set_info(info)
     return
 end
 local checkpoints = tonumber(string.sub(info, 1, 20)) - gone
@@ -44,4 +48,4 @@ local bytes_left = tonumber(string.sub(info, 21, 40)) - size
 local sizes = string.format('%020.0f%020.0f', checkpoints, bytes_left)
 -- Without its newest checkpoint if its own flow has none any more.
 local own = redis.call('ZLEXCOUNT', seqs, '[\0', '(\1') > 0 and string.sub(info, 81) or ''
-redis.call('HSET', infos, thread, sizes .. updated .. string.sub(info, 61, 80) .. own)
+set_info(sizes .. updated .. string.sub(info, 61, 80) .. own)

@@ -1,7 +1,7 @@
 -- Begins each script that uses the checkpoints or the writes of a thread, after `damage.lua`: names its keys, and checks it.
 local threads, infos, seqs, bytes, marks, values, namespaces, claim = unpack(KEYS)
 local thread = ARGV[1]
--- Its field of the hash `infos`, or false.
+-- Its field of the hash `infos` without the number of its writes, or false.
 local info
 
 -- Returns what is damaged of a set and a hash with the same names, or nil.
@@ -18,7 +18,13 @@ local function damage_of_pair(set_name, set, hash_name, hash)
     end
 end
 
--- Returns what is damaged of the thread, whose checkpoints are counted in three places and whose writes are in two, or nil.
+-- Stores its field of the hash `infos`, with the number of its writes.
+local function set_info(value)
+    info = value
+    redis.call('HSET', infos, thread, info .. '#' .. string.format('%020.0f', redis.call('ZCARD', marks)))
+end
+
+-- Returns what is damaged of the thread, whose checkpoints and writes are counted in three places, or nil.
 local function damage_of_thread()
     local problem = damage_of_pair('seqs', seqs, 'bytes', bytes) or damage_of_pair('marks', marks, 'values', values)
     if problem then
@@ -31,8 +37,19 @@ local function damage_of_thread()
     if type(info) == 'table' then
         return 'the key `infos` has another type'
     end
-    if info and (not string.find(info, '^%d+$') or #info ~= 80 and #info ~= 100) then
-        return 'its field of the hash `infos` is `' .. info .. '`'
+    -- An earlier version has not counted the writes.
+    local written
+    if info then
+        local sizes, writes = string.match(info, '^(%d+)#(%d+)$')
+        sizes = sizes or string.match(info, '^(%d+)$')
+        if not sizes or #sizes ~= 80 and #sizes ~= 100 or writes and #writes ~= 20 then
+            return 'its field of the hash `infos` is `' .. info .. '`'
+        end
+        info, written = sizes, writes and tonumber(writes)
+    end
+    local beside = redis.call('ZCARD', marks)
+    if written and written ~= beside then
+        return string.format('the hash `infos` counts %.0f writes of it, and its set `marks` has %d', written, beside)
     end
     local counted, members = info and tonumber(string.sub(info, 1, 20)) or 0, redis.call('ZCARD', seqs)
     if counted ~= members then

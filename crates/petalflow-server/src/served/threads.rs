@@ -16,7 +16,7 @@ use super::question::AnswerBody;
 use super::question::Questions;
 #[cfg(feature = "protocol")]
 use super::turn_view::TurnView;
-use crate::refusal::Refusal;
+use crate::refusal::{NO_THREAD, Refusal};
 
 /// The run of a thread. The stream drives the run.
 pub(crate) type RunEvents = BoxStream<'static, RunEvent>;
@@ -69,7 +69,7 @@ pub(crate) struct Input {
 }
 
 pub(crate) fn no_thread() -> Refusal {
-    Refusal::not_found("there is no such thread")
+    Refusal::not_found(NO_THREAD)
 }
 
 /// The threads of a flow, to be read, as an object-safe trait over flows of any type.

@@ -132,13 +132,8 @@ pub(crate) fn threads(
 ) -> Result<Vec<ThreadInfo>, TransactionError> {
     // One transaction, so that threads and labels are of one snapshot. Dropping it ends it.
     let snapshot = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
-    // The index uses the greater of the two lower bounds.
-    let from = query
-        .after
-        .map_or(query.prefix, |after| after.max(query.prefix));
-    let clamp = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     let parameters = params![
-        from,
+        from(&query),
         query.prefix_end(),
         query.after,
         query.flow,
@@ -156,7 +151,8 @@ pub(crate) fn threads(
     let mut rows = statement.query(parameters)?;
     let mut labels = snapshot.prepare_cached("SELECT name, value FROM labels WHERE thread = ?1")?;
     let mut infos = Vec::new();
-    while query.limit.is_none_or(|limit| infos.len() < limit)
+    let is_full = |infos: &Vec<ThreadInfo>| query.limit.is_some_and(|it| infos.len() >= it);
+    while !is_full(&infos)
         && let Some(row) = rows.next()?
     {
         let id = text_of(row, 0)?;
@@ -178,7 +174,77 @@ pub(crate) fn threads(
             infos.push(info);
         }
     }
+    let last = infos.last().filter(|_| is_full(&infos));
+    let last = last.map(|last| last.id.clone());
+    let lost = lost_threads(&snapshot, &query, last.as_deref(), is_rare)?;
+    infos.retain(|info| !lost.iter().any(|lost| lost.id == info.id));
+    infos.extend(lost);
+    infos.sort_by(|one, other| one.id.cmp(&other.id));
+    infos.truncate(query.limit.unwrap_or(usize::MAX));
     Ok(infos)
+}
+
+/// The threads up to the last one of a page whose rows of the tables `addresses` or `log` are gone. The statement that lists threads
+/// joins these tables, so it finds no such thread.
+fn lost_threads(
+    connection: &Connection,
+    query: &ThreadQuery<'_>,
+    last: Option<&str>,
+    status_is_rare: bool,
+) -> Result<Vec<ThreadInfo>, TransactionError> {
+    let within = indexed_conditions(query, status_is_rare);
+    let of_thread = within.replace("a.thread", "t.thread");
+    let range = "{t} >= ?1 AND {t} <> '' AND (?2 IS NULL OR {t} < ?2) AND (?3 IS NULL OR {t} > ?3) AND (?10 IS NULL OR {t} <= ?10)";
+    let (of_threads, of_addresses) = (
+        range.replace("{t}", "t.thread"),
+        range.replace("{t}", "a.thread"),
+    );
+    // A thread that has begun has a time of creation, also without a status.
+    let lost = format!(
+        "SELECT t.thread AS id, 0 FROM threads t WHERE {of_threads} {of_thread} AND t.created_ms IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM addresses a WHERE a.thread = t.thread)
+        UNION ALL SELECT DISTINCT a.thread AS id, 1 FROM addresses a WHERE {of_addresses} {within}
+            AND NOT EXISTS (SELECT 1 FROM log c WHERE c.id BETWEEN a.number << 32 AND (a.number << 32) + 0xffffffff)"
+    );
+    let mut lost = connection.prepare_cached(&lost)?;
+    let mut rows = lost.query(params![
+        from(query),
+        query.prefix_end(),
+        query.after,
+        query.flow,
+        query.status.map(ThreadStatus::as_str),
+        query.label.map(|(name, _)| name),
+        query.label.map(|(_, value)| value),
+        rusqlite::types::Null,
+        query.due_by_ms.map(clamp),
+        last,
+    ])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let problem = if row.get(1)? {
+            "a row of the table `addresses` names rows of the table `log`, which are missing"
+        } else {
+            "the table `threads` has a row of a thread with checkpoints, and the table `addresses` lacks a row of it"
+        };
+        let TransactionError::Refused(damage) =
+            TransactionError::damaged(&text_of(row, 0)?, problem)
+        else {
+            continue;
+        };
+        found.push(ThreadInfo::of_damage(damage).map_err(TransactionError::Refused)?);
+    }
+    Ok(found)
+}
+
+/// The first id that a query may find. The index uses the greater of the two lower bounds.
+fn from<'q>(query: &ThreadQuery<'q>) -> &'q str {
+    query
+        .after
+        .map_or(query.prefix, |after| after.max(query.prefix))
+}
+
+fn clamp(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// The most threads of a status that are found by its index. The threads of a more frequent status are found soon in the order of

@@ -4,3 +4,4 @@ pub(crate) mod change;
 pub(crate) mod claims;
 pub(crate) mod listing;
 pub(crate) mod query;
+pub(crate) mod verify;

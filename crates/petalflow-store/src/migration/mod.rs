@@ -275,7 +275,8 @@ impl Migration {
         Ok(())
     }
 
-    /// Converts the stored value of a key, and each write that has not been folded into it.
+    /// Converts the stored value of a key, and each write that has not been folded into it. A value without such writes may then
+    /// have another reducer: `map("total", |total: u64| total)` says that it still means the same.
     ///
     /// ```
     /// use petalflow::state::Migration;
@@ -316,6 +317,7 @@ impl Migration {
             encode(&new, writes).map_err(encoding)?;
         }
         // The reducer is still the old one: it decides whether the writes may fold.
+        mapped.converted = mapped.writes.is_empty();
         if let Some(key) = &mut mapped.outline {
             key.ty = "".into();
         }
@@ -343,10 +345,11 @@ impl Migration {
         key: &str,
         mut reducer: impl FnMut(&mut T, T),
     ) -> Result<(), MigrationError> {
-        let Some(log) = self.keys.get(key) else {
+        let Some(log) = self.keys.get_mut(key) else {
             return Ok(());
         };
         if log.writes.is_empty() {
+            log.converted = true;
             return Ok(());
         }
         let decoding = |problem: CodecError| MigrationError::of_key(key, unreadable::<T>(&problem));
@@ -366,6 +369,7 @@ impl Migration {
         // Its type is still the old one.
         if let Some(log) = self.keys.get_mut(key) {
             log.outline = outline;
+            log.converted = true;
         }
         Ok(())
     }

@@ -22,6 +22,7 @@ fn thread() -> Migration {
         writes: vec![bytes(&[(false, [2_u8])]), bytes(&[(true, [3_u8])])],
         unset: false,
         lost: false,
+        converted: false,
     };
     let text = Log {
         value: Some(bytes(&"12")),

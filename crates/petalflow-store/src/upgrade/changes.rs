@@ -45,6 +45,8 @@ pub struct InUse {
     pub values: Vec<String>,
     /// The keys with stored writes that are not folded yet.
     pub writes: Vec<String>,
+    /// The keys whose value or writes depend on the reducer with which they were stored.
+    pub folded: Vec<String>,
     /// The nodes of the frontier.
     pub nodes: Vec<String>,
     /// The nodes of the frontier that have no item.
@@ -125,7 +127,7 @@ impl Change {
             Change::KeyRequired { key } => !used.values.contains(key),
             // The values decide, when they are decoded.
             Change::KeyType { .. } | Change::ItemType { .. } => false,
-            Change::KeyReducer { key, was, .. } => was.stores_writes() && used.writes.contains(key),
+            Change::KeyReducer { key, .. } => used.folded.contains(key),
             Change::NodeRemoved { node } => used.nodes.contains(node),
             Change::ItemNeeded { node } => used.nodes_without_item.contains(node),
             Change::JoinRemoved { join } => used.joins.contains(join),
@@ -166,10 +168,10 @@ impl Change {
                 "the value of the key `{key}` is a `{was}`, and the program reads a `{is}`: convert it in a migration, `migration.map(\"{key}\", |old: {was}| ..)`"
             ),
             Change::KeyReducer { key, was, is } if !was.stores_writes() => format!(
-                "its value of the key `{key}` was folded with `{was}`, and the next write is folded with `{is}`: if such a value has another meaning now, convert it in a migration, `migration.map(\"{key}\", ..)`, or give the key another name"
+                "its value of the key `{key}` was folded with `{was}`, and the next write is folded with `{is}`: convert the value in a migration, `migration.map(\"{key}\", ..)`, or give the key another name"
             ),
             Change::KeyReducer { key, was, is } => format!(
-                "it has writes to the key `{key}` that fold with `{was}`, and the reducer of the key is `{is}` now: fold them in a migration, `migration.fold(\"{key}\", reduce::{was})`"
+                "its writes to the key `{key}` fold with `{was}`, and the reducer of the key is `{is}` now: fold them in a migration, `migration.fold(\"{key}\", reduce::{was})`"
             ),
             Change::NodeRemoved { node } => format!(
                 "it resumes at node `{node}`, which does not exist any more: if the node was renamed, give it its old name in storage with `with .. {{ id: \"{node}\" }}`; otherwise resume at another node with `Resume::goto`"
@@ -286,14 +288,25 @@ mod tests {
     }
 
     #[test]
-    fn another_reducer_breaks_threads_with_stored_writes() {
-        // The meaning of a value may change, but the thread resumes.
-        let other = changes_of(&["key a: u8 sum"], &["key a: u8 replace"]);
-        assert!(other[0].may_break());
-        assert!(!other[0].breaks(&uses(|used| &mut used.values, "a")));
-        let changed = changes_of(&["key a: Vec<u8> append"], &["key a: Vec<u8> prepend"]);
-        breaks(&changed, &uses(|used| &mut used.writes, "a"));
-        assert!(!changed[0].breaks(&uses(|used| &mut used.values, "a")));
+    fn f42_any_other_reducer_breaks_threads_that_depend_on_the_one_before() {
+        let names = ["replace", "append", "prepend", "sum", "min", "max"];
+        let names = names
+            .iter()
+            .chain(&["merge", "first", "messages", "reduce"]);
+        for (was, is) in names
+            .clone()
+            .flat_map(|was| names.clone().map(move |is| (was, is)))
+        {
+            let lines = [was, is].map(|reducer| format!("key a: u8 {reducer}"));
+            let changes = changes_of(&[&lines[0]], &[&lines[1]]);
+            if was == is {
+                assert_eq!(changes, []);
+                continue;
+            }
+            breaks(&changes, &uses(|used| &mut used.folded, "a"));
+            // A migration has converted it.
+            assert!(!changes[0].breaks(&uses(|used| &mut used.values, "a")));
+        }
     }
 
     #[test]
@@ -330,6 +343,7 @@ mod tests {
         let everything = InUse {
             values: names().into(),
             writes: names().into(),
+            folded: names().into(),
             nodes: names().into(),
             nodes_without_item: names().into(),
             joins: names().into(),

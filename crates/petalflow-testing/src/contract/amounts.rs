@@ -2,30 +2,65 @@
 
 use std::collections::BTreeMap;
 
-use petalflow::checkpoint::{Address, Stored, StoredCheckpoint, ThreadChange, ThreadQuery};
+use petalflow::checkpoint::{
+    Address, Store, StoreChange, Stored, StoredCheckpoint, ThreadChange, ThreadQuery,
+};
 
+use super::at_once;
 use super::samples::{THREAD, append_all, checkpoint, numbers, write};
 use super::{CaseResult, Stores};
 
-/// More than a store that reads pages has in two of them.
-const MANY: u64 = 250;
+/// More than a store that reads pages of 1,000 has in two of them.
+const MANY: u64 = 2_500;
+
+/// How many changes are made in one step.
+const BATCH: usize = 500;
+
+/// How many workers make threads at the same time.
+const WORKERS: usize = 8;
+
+/// Makes changes of the thread, many in one step.
+async fn apply(store: &dyn Store, changes: &[StoreChange]) -> CaseResult {
+    for batch in changes.chunks(BATCH) {
+        store.apply(THREAD, batch, None).await?;
+    }
+    Ok(())
+}
+
+/// The append of a checkpoint that settles nothing.
+fn appended(namespace: &str, checkpoint: &StoredCheckpoint, after: Option<u64>) -> StoreChange {
+    StoreChange::Append {
+        namespace: namespace.into(),
+        checkpoint: checkpoint.clone(),
+        after,
+        settled: 0..0,
+    }
+}
+
+fn written(namespace: &str, seq: u64, writes: &[(u8, &str)]) -> StoreChange {
+    let writes = writes.iter().map(|(task, name)| write(*task, name, "a"));
+    StoreChange::Write {
+        namespace: namespace.into(),
+        seq,
+        writes: writes.collect(),
+    }
+}
 
 /// A history, a chain and a range of writes have no limit of their own.
 pub async fn many_checkpoints_are_read(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
-    let mut all = Vec::new();
+    let (mut all, mut changes) = (Vec::new(), Vec::new());
     for seq in 1..=MANY {
         let next = StoredCheckpoint {
             base: 1,
             ..checkpoint(seq)
         };
         let after = (seq > 1).then(|| seq - 1);
-        store.append(address, &next, after, 0..0, None).await?;
-        store
-            .write(address, seq, &[write(1, "result", "a")], None)
-            .await?;
+        changes.push(appended("", &next, after));
+        changes.push(written("", seq, &[(1, "result")]));
         all.push(next);
     }
+    apply(store, &changes).await?;
     let stored = stores.other.read(address, None).await?.unwrap_or_default();
     assert_eq!(
         stored.chain, all,
@@ -34,7 +69,7 @@ pub async fn many_checkpoints_are_read(stores: &Stores) -> CaseResult {
     let writes = stores.other.writes(address, 0..u64::MAX).await?;
     assert_eq!(writes.len() as u64, MANY, "all writes in a range are read");
     all.reverse();
-    for limit in [usize::MAX, 1_000, 250] {
+    for limit in [usize::MAX, 10_000, 2_500] {
         let history = stores.other.history(address, None, limit).await?;
         assert_eq!(
             history, all,
@@ -55,17 +90,15 @@ pub async fn many_checkpoints_are_read(stores: &Stores) -> CaseResult {
 pub async fn many_writes_are_settled_and_pruned(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     for prunes in [false, true] {
-        let mut after = None;
+        let (mut after, mut changes) = (None, Vec::new());
         for seq in 1..=MANY {
-            let beside = [write(1, "done", "a"), write(2, "once/pay", "b")];
-            store.write(address, seq, &beside, None).await?;
+            changes.push(written("", seq, &[(1, "done"), (2, "once/pay")]));
             if prunes {
-                store
-                    .append(address, &checkpoint(seq), after, 0..0, None)
-                    .await?;
+                changes.push(appended("", &checkpoint(seq), after));
                 after = Some(seq);
             }
         }
+        apply(store, &changes).await?;
         let last = checkpoint(MANY + 1);
         if prunes {
             store.append(address, &last, after, 0..0, None).await?;
@@ -127,22 +160,18 @@ pub async fn every_kind_of_write_is_settled(stores: &Stores) -> CaseResult {
 /// All namespaces are listed in order, also those that have only writes, and all are deleted.
 pub async fn many_namespaces_are_listed_and_deleted(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
-    let mut expected = Vec::new();
+    let (mut expected, mut changes) = (Vec::new(), Vec::new());
     for index in 0..MANY {
         // Not in the order of their bytes.
         let namespace = format!("review/dig[{}]", (index * 37) % MANY);
-        let address = Address {
-            thread: THREAD,
-            namespace: &namespace,
-        };
-        if index % 2 == 0 {
-            append_all(store, address, &[1]).await?;
+        changes.push(if index % 2 == 0 {
+            appended(&namespace, &checkpoint(1), None)
         } else {
-            let beside = [write(1, "result", "a")];
-            store.write(address, 1, &beside, None).await?;
-        }
+            written(&namespace, 1, &[(1, "result")])
+        });
         expected.push(namespace);
     }
+    apply(store, &changes).await?;
     expected.sort_unstable();
     assert_eq!(
         stores.other.namespaces(THREAD).await?,
@@ -155,7 +184,7 @@ pub async fn many_namespaces_are_listed_and_deleted(stores: &Stores) -> CaseResu
         Vec::<String>::new(),
         "`delete` removes all namespaces"
     );
-    for namespace in &expected {
+    for namespace in expected.iter().step_by(10) {
         let address = Address {
             thread: THREAD,
             namespace,
@@ -180,7 +209,7 @@ pub async fn many_labels_are_listed(stores: &Stores) -> CaseResult {
         .await?;
     let listed = stores.other.threads(ThreadQuery::default()).await?;
     assert_eq!(listed[0].labels, labels, "all labels are listed");
-    for (name, value) in &labels {
+    for (name, value) in labels.iter().step_by(50) {
         let query = ThreadQuery {
             label: Some((name, value)),
             ..ThreadQuery::default()
@@ -198,11 +227,20 @@ pub async fn many_labels_are_listed(stores: &Stores) -> CaseResult {
 pub async fn many_threads_are_listed_and_deleted(stores: &Stores) -> CaseResult {
     let store = &*stores.store;
     let mut ids: Vec<String> = (0..MANY)
-        .map(|index| format!("thread-{index:03}"))
+        .map(|index| format!("thread-{index:04}"))
         .collect();
-    for id in ids.iter().rev() {
-        append_all(store, Address::root(id), &[1]).await?;
-    }
+    at_once(WORKERS, |worker| {
+        let store = stores.for_worker(worker);
+        let own = ids.iter().rev().skip(worker).step_by(WORKERS);
+        let own: Vec<String> = own.cloned().collect();
+        async move {
+            for id in own {
+                append_all(&*store, Address::root(&id), &[1]).await?;
+            }
+            Ok(())
+        }
+    })
+    .await?;
     let listed = async |limit| {
         let query = ThreadQuery {
             limit,
@@ -211,7 +249,7 @@ pub async fn many_threads_are_listed_and_deleted(stores: &Stores) -> CaseResult 
         let threads = stores.other.threads(query).await?;
         Ok::<Vec<String>, petalflow::BoxError>(threads.into_iter().map(|info| info.id).collect())
     };
-    for limit in [None, Some(1_000), Some(usize::MAX)] {
+    for limit in [None, Some(10_000), Some(usize::MAX)] {
         assert_eq!(
             listed(limit).await?,
             ids,
@@ -233,12 +271,14 @@ pub async fn many_threads_are_listed_and_deleted(stores: &Stores) -> CaseResult 
     Ok(())
 }
 
-/// A checkpoint and a write of 16 MiB come back as they were given, beside small ones.
+/// A checkpoint and a write of more than 32 MiB come back as they were given, beside small ones.
 pub async fn large_values_are_stored(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
-    let bytes: Vec<u8> = (0..16 * 1024 * 1024_u32)
+    let mut bytes: Vec<u8> = (0..1024 * 1024_u32)
         .map(|i| i.wrapping_mul(2_654_435_761).to_be_bytes()[0])
         .collect();
+    bytes = bytes.repeat(32);
+    bytes.extend(b"the end");
     append_all(store, address, &[1]).await?;
     let large = StoredCheckpoint {
         base: 1,
@@ -255,7 +295,7 @@ pub async fn large_values_are_stored(stores: &Stores) -> CaseResult {
     };
     assert!(
         stored == Some(expected),
-        "a checkpoint and a write of 16 MiB come back as they were given"
+        "a checkpoint and a write of more than 32 MiB come back as they were given"
     );
     let next = checkpoint(3);
     store.append(address, &next, Some(2), 2..3, None).await?;

@@ -1,5 +1,6 @@
 //! Calls at the same time have the same effect as calls in some order.
 
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use petalflow::checkpoint::{
@@ -140,23 +141,32 @@ pub async fn many_threads_at_once(stores: &Stores) -> CaseResult {
 
 /// Flows of one thread append to their namespaces at the same time. None conflicts, and all are counted.
 pub async fn namespaces_of_a_thread_at_once(stores: &Stores) -> CaseResult {
-    const LAST: u64 = 25;
-    const NAMESPACES: [&str; 2] = ["", "review"];
-    at_once(NAMESPACES.len(), |index| {
-        let store = stores.for_worker(index);
+    const LAST: u64 = 100;
+    const NAMESPACES: [&str; 4] = ["", "review", "review/dig[0]", "review/dig[1]"];
+    // Each append begins with those of the others. Otherwise a fast store would have made all of one worker before the next begins.
+    let begin = Arc::new(Barrier::new(NAMESPACES.len()));
+    let results = at_once(NAMESPACES.len(), |index| {
+        let (store, begin) = (stores.for_worker(index), Arc::clone(&begin));
         async move {
             let address = Address {
                 thread: THREAD,
                 namespace: NAMESPACES[index],
             };
+            let mut result = Ok(());
             for seq in 1..=LAST {
-                let after = seq.checked_sub(1).filter(|after| *after > 0);
-                append(&*store, address, seq, after).await?;
+                begin.wait();
+                // After an error, the others still wait for this worker.
+                if result.is_ok() {
+                    let after = seq.checked_sub(1).filter(|after| *after > 0);
+                    result = append(&*store, address, seq, after).await;
+                }
             }
-            Ok(())
+            Ok(result)
         }
-    })
-    .await?;
+    });
+    for result in results.await? {
+        result?;
+    }
     for namespace in NAMESPACES {
         let address = Address {
             thread: THREAD,
@@ -172,7 +182,7 @@ pub async fn namespaces_of_a_thread_at_once(stores: &Stores) -> CaseResult {
     let listed = stores.other.threads(ThreadQuery::default()).await?;
     assert_eq!(
         listed.first().map(|info| info.checkpoints),
-        Some(2 * LAST),
+        Some(4 * LAST),
         "appends to two namespaces of a thread at the same time are all counted"
     );
     Ok(())

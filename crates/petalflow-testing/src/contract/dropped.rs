@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 use std::task::{Context, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use petalflow::BoxError;
 use petalflow::checkpoint::{Address, Claim, Store, ThreadQuery};
@@ -18,6 +18,9 @@ const INSIDE: Address<'static> = Address {
 
 /// Longer than a call that was sent needs to take effect.
 const A_WHILE: Duration = Duration::from_millis(20);
+
+/// Longer than a call takes that a store makes in the background.
+const AFTERWARDS: Duration = Duration::from_millis(1_500);
 
 /// Polls a call and drops it.
 fn poll_and_drop<T>(call: impl Future<Output = T>) {
@@ -53,6 +56,48 @@ pub async fn a_dropped_claim_is_not_granted_late(stores: &Stores) -> CaseResult 
             "it was released"
         );
         store.release(THREAD, "last");
+    }
+    Ok(())
+}
+
+/// A claim whose future is dropped at any moment, after another claim was answered, is never granted: also not when the thread is
+/// free.
+pub async fn a_dropped_claim_is_never_granted_afterwards(stores: &Stores) -> CaseResult {
+    let (store, other) = (&*stores.store, &*stores.other);
+    let threads: Vec<String> = (0..10).map(|index| format!("essay-{index}")).collect();
+    for (index, thread) in threads.iter().enumerate() {
+        let claim = store.claim(thread, "dropped");
+        if index < 4 {
+            poll_and_drop(claim);
+        } else {
+            let moment = Duration::from_micros(250) * u32::try_from(index)?;
+            let _ = tokio::time::timeout(moment, claim).await;
+        }
+        if let Claim::Busy { owner } = store.claim(thread, "later").await? {
+            assert_eq!(owner, "dropped", "no other owner has claimed it");
+            store.release(thread, "dropped");
+            assert!(granted_soon(store, thread, "later").await?);
+        }
+        if index % 2 == 0 {
+            store.release(thread, "later");
+        }
+    }
+    let end = Instant::now() + AFTERWARDS;
+    while Instant::now() < end {
+        for (index, thread) in threads.iter().enumerate() {
+            assert!(
+                !other.confirm(thread, "dropped").await?,
+                "a claim whose future was dropped is not granted after a later claim was answered"
+            );
+            assert!(
+                index % 2 == 0 || store.confirm(thread, "later").await?,
+                "the later claim remains"
+            );
+        }
+        tokio::time::sleep(A_WHILE).await;
+    }
+    for thread in &threads {
+        store.release(thread, "later");
     }
     Ok(())
 }

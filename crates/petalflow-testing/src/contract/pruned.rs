@@ -90,6 +90,44 @@ pub async fn a_thread_is_as_old_as_its_first_checkpoint(stores: &Stores) -> Case
     Ok(())
 }
 
+/// What is pruned changes no time of creation: in the thread, or in one of its sub-flows, the first checkpoint or others.
+pub async fn no_prune_changes_the_time_of_creation(stores: &Stores) -> CaseResult {
+    let store = &*stores.store;
+    let root = Address::root(THREAD);
+    let nested = Address {
+        namespace: "review",
+        ..root
+    };
+    for seq in 1..=4_u64 {
+        for (address, created_ms) in [(root, 100 * seq), (nested, 100 * seq + 50)] {
+            let next = StoredCheckpoint {
+                created_ms,
+                ..checkpoint(seq)
+            };
+            let after = (seq > 1).then(|| seq - 1);
+            store.append(address, &next, after, 0..0, None).await?;
+        }
+    }
+    for (address, below, updated_ms) in [
+        (nested, 2, 450),
+        (root, 3, 450),
+        (nested, 3, 450),
+        (root, 4, 450),
+        (nested, 9, 400),
+        (nested, 9, 400),
+        (root, 4, 400),
+    ] {
+        store.prune(address, below, below, None).await?;
+        let found = info(&*stores.other).await?;
+        assert_eq!(
+            (found.created_ms, found.updated_ms),
+            (100, updated_ms),
+            "`prune` below {below} of {address:?} leaves the time at which the thread was created"
+        );
+    }
+    Ok(())
+}
+
 /// What is counted of a thread follows what is pruned, in each namespace.
 pub async fn sizes_follow_what_is_pruned(stores: &Stores) -> CaseResult {
     let store = &*stores.store;

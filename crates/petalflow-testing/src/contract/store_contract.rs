@@ -103,6 +103,7 @@ macro_rules! store_contract {
             ]
             dropped: [
                 a_dropped_claim_is_not_granted_late,
+                a_dropped_claim_is_never_granted_afterwards,
                 a_dropped_prune_is_whole_or_nothing,
                 a_dropped_deletion_is_whole_or_nothing,
                 a_dropped_call_does_not_come_late,
@@ -120,6 +121,7 @@ macro_rules! store_contract {
             ]
             pruned: [
                 pruning_leaves_the_time_of_creation,
+                no_prune_changes_the_time_of_creation,
                 a_thread_is_as_old_as_its_first_checkpoint,
                 sizes_follow_what_is_pruned,
                 a_status_outlives_a_prune,

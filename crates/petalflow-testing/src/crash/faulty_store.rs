@@ -350,6 +350,11 @@ impl Store for FaultyStore {
             .await
     }
 
+    async fn verify(&self) -> Result<Vec<String>, StoreError> {
+        let call = async move { self.store.verify().await };
+        self.read_through(call).await
+    }
+
     async fn incarnation(&self, thread: &str) -> Result<u64, StoreError> {
         let call = async move { self.store.incarnation(thread).await };
         self.read_through(call).await

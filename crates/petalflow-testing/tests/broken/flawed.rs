@@ -102,8 +102,7 @@ impl FlawedStore {
     }
 
     async fn info(&self, thread: &str) -> Result<Option<ThreadInfo>, StoreError> {
-        let all = self.store.threads(ThreadQuery::default()).await?;
-        Ok(all.into_iter().find(|info| info.id == thread))
+        super::listed(&self.store, thread).await
     }
 
     async fn namespaces_with_prefix(

@@ -3,11 +3,14 @@
 mod defect;
 mod flaw;
 mod flawed;
+mod rare;
+mod rarely_wrong;
 mod store;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
+use petalflow::checkpoint::{InMemoryStore, Store as _, StoreError, ThreadInfo, ThreadQuery};
 use petalflow_testing::contract::{
     CaseResult, Stores, amounts, appends, claims, concurrency, descriptions, dropped, fences,
     names, prefixes, pruned, reads, removal, run_within, takeover, threads, writes,
@@ -17,6 +20,8 @@ use petalflow_testing::{StoreUnderTest, store_contract};
 use defect::Defect;
 use flaw::Flaw;
 use flawed::FlawedStore;
+use rare::Rare;
+use rarely_wrong::RarelyWrongStore;
 use store::BrokenStore;
 
 store_contract! {
@@ -38,6 +43,23 @@ fn defective(defect: Defect) -> StoreUnderTest {
 
 fn flawed(flaw: Flaw) -> StoreUnderTest {
     let store = FlawedStore::new(flaw);
+    StoreUnderTest::new(store.clone()).with_other(store)
+}
+
+/// What a store lists of a thread.
+async fn listed(store: &InMemoryStore, thread: &str) -> Result<Option<ThreadInfo>, StoreError> {
+    let query = ThreadQuery {
+        prefix: thread,
+        limit: Some(1),
+        ..ThreadQuery::default()
+    };
+    // The id itself is the first one that begins with it.
+    let found = store.threads(query).await?.pop();
+    Ok(found.filter(|info| info.id == thread))
+}
+
+fn rarely_wrong(mistake: Rare) -> StoreUnderTest {
+    let store = RarelyWrongStore::new(mistake);
     StoreUnderTest::new(store.clone()).with_other(store)
 }
 
@@ -149,7 +171,7 @@ broken_stores! { flawed: Flaw {
     IncarnationIsZero: fences::deletions_change_the_incarnation says "no earlier one";
     LabelsAreNotFenced: fences::a_write_without_the_claim_changes_nothing says "ClaimLost";
     LabelsHaveAPage: amounts::many_labels_are_listed says "all labels";
-    LargeValuesAreCut: amounts::large_values_are_stored says "16 MiB";
+    LargeValuesAreCut: amounts::large_values_are_stored says "32 MiB";
     LargeValuesAreRefused: amounts::large_values_are_stored says "requires success";
     NamesOfWritesByPrefix: prefixes::names_of_writes_are_not_prefixes says "the same name";
     NamespacesConflict: concurrency::namespaces_of_a_thread_at_once says "requires success";
@@ -179,11 +201,29 @@ broken_stores! { flawed: Flaw {
     WritesOfNamespacesByPrefix: prefixes::namespaces_are_not_prefixes says "changes no other";
 } }
 
+broken_stores! { rarely_wrong: Rare {
+    BytesAbove16MiBAreCut: amounts::large_values_are_stored says "32 MiB";
+    ChainsAreCutAt1000: amounts::many_checkpoints_are_read says "as a whole";
+    CountsOfNamespacesAreLost: concurrency::namespaces_of_a_thread_at_once says "all counted";
+    CreatedChangesWithAPruneOfASubFlow: pruned::no_prune_changes_the_time_of_creation says "leaves the time";
+    DroppedClaimIsGrantedWhenFree: dropped::a_dropped_claim_is_never_granted_afterwards says "is not granted after";
+    DroppedClaimTakesTheThread: dropped::a_dropped_claim_is_never_granted_afterwards says "is not granted after";
+    HistoriesAreCutAt1000: amounts::many_checkpoints_are_read says "history";
+    ListsOfNamespacesAreCutAt1000: amounts::many_namespaces_are_listed_and_deleted says "all namespaces";
+    ListsOfThreadsAreCutAt1000: amounts::many_threads_are_listed_and_deleted says "has all threads";
+    NamespacesConflictAtTheSameTime: concurrency::namespaces_of_a_thread_at_once says "requires success";
+    WritesAreCutAt1000: amounts::many_checkpoints_are_read says "in a range";
+} }
+
 /// Each mistake has a line above.
 #[test]
 fn every_mistake_has_a_case() {
     let lines = include_str!("mod.rs");
-    for kinds in [include_str!("defect.rs"), include_str!("flaw.rs")] {
+    for kinds in [
+        include_str!("defect.rs"),
+        include_str!("flaw.rs"),
+        include_str!("rare.rs"),
+    ] {
         let names = kinds.lines().filter_map(|line| line.strip_suffix(','));
         for name in names
             .map(str::trim)

@@ -85,8 +85,7 @@ impl BrokenStore {
     }
 
     async fn info(&self, thread: &str) -> Result<Option<ThreadInfo>, StoreError> {
-        let all = self.store.threads(ThreadQuery::default()).await?;
-        Ok(all.into_iter().find(|info| info.id == thread))
+        super::listed(&self.store, thread).await
     }
 
     async fn set_status(

@@ -1,6 +1,6 @@
 //! Loads a checkpoint: the state, and the records of tasks beside it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::replay::replay;
 use crate::checkpoint::{
@@ -139,20 +139,17 @@ pub(crate) fn waiting(
     writes: &[StoredWrite],
 ) -> Result<Vec<(TaskId, Interrupt)>, ThreadError> {
     let header = &record.header;
-    let answered = |id: InterruptId| {
-        header
-            .answers
-            .iter()
-            .any(|answer| answer.id == id.to_bytes())
-    };
+    let answers: HashSet<[u8; 16]> = header.answers.iter().map(|answer| answer.id).collect();
+    let answered = |id: InterruptId| answers.contains(&id.to_bytes());
     // A task that finished without the answer, because the question expired, does not wait for it.
-    let done = |task: TaskId| StoredWrite::result_of(task, writes).is_some();
+    let is_done = |write: &&StoredWrite| write.contents() == Some(WriteName::Done);
+    let done: HashSet<TaskId> = writes.iter().filter(is_done).map(|it| it.task).collect();
     let mut waiting = Vec::new();
     let asks = || {
         let asks = writes
             .iter()
             .filter(|write| matches!(write.contents(), Some(WriteName::Ask(_))));
-        asks.filter(|write| !done(write.task))
+        asks.filter(|write| !done.contains(&write.task))
     };
     let mut askers = HashMap::new();
     if asks().next().is_some() {

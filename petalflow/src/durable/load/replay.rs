@@ -132,6 +132,7 @@ fn fits(ty: &StateType, logs: &Named<Log>, program: &Fingerprint) -> Result<(), 
     let mut used = InUse {
         values: keys(|log| log.value.is_some()),
         writes: keys(|log| !log.writes.is_empty()),
+        folded: keys(Log::depends_on_reducer),
         ..InUse::default()
     };
     // The removal of a key without contents loses nothing.

@@ -5,3 +5,4 @@ pub(super) mod history;
 pub(super) mod stored_snapshot;
 pub(super) mod subflow_history;
 pub(super) mod thread_ops;
+pub(super) mod verify;

@@ -62,9 +62,8 @@ impl ThreadOpener<'_> {
             frontier = waits.frontier;
             self.planner.restore(waits.deferred, &waits.arrived);
         }
-        for answer in answers {
-            self.writer
-                .add_answer(answer::answer(&mut waiting, answer)?);
+        for answer in answer::answers(&mut waiting, answers)? {
+            self.writer.add_answer(answer);
         }
         // The outermost flow also waits for the questions of its sub-flows, and records those that have expired.
         if !self.writer.has_parent_barrier() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::opener::{OpenedThread, ThreadOpener};
 use super::thread_start::{Command, Nested, ThreadStart};
-use crate::checkpoint::{Header, Outline, StoredWrite, WriteName};
+use crate::checkpoint::{Cause, Header, Outline, StoredWrite, WriteName};
 use crate::clock::now_ms;
 use crate::durable::load::checkpoint::{LoadedCheckpoint, load_checkpoint, waiting};
 use crate::durable::load::ended_call::{back_to_ended_call, is_end_of_call};
@@ -12,6 +12,7 @@ use crate::durable::record::fingerprint::{Fingerprint, codec_of};
 use crate::durable::record::seq::Origin;
 use crate::durable::results::task_results::load_writes_of;
 use crate::durable::write::checkpoint_writer::CheckpointWriter;
+use crate::durable::write::event_log::LoadedBarrier;
 use crate::erased::{EffectsBox, InputBox, begin_turn};
 use crate::flow::AnyFlow;
 use crate::ids::TaskId;
@@ -65,13 +66,14 @@ pub(in crate::durable) async fn open(
     if let Some(nested) = &nested {
         writer.set_owner(nested.owner.id);
     }
+    let loaded = head.as_ref().and_then(loaded_barrier);
     let mut opener = ThreadOpener {
         plan,
         planner: Planner::new(plan),
         writer,
         namespace,
     };
-    match (command, head) {
+    let opened = match (command, head) {
         (Command::Input(input), None) => {
             let Some(nested) = nested else {
                 return opener.begin(input).await;
@@ -94,7 +96,23 @@ pub(in crate::durable) async fn open(
         (Command::Resume(_), None) => Err(ThreadError::Unknown {
             thread: opener.writer.storage().thread.to_string(),
         }),
-    }
+    };
+    Ok(OpenedThread { loaded, ..opened? })
+}
+
+/// The checkpoint of a run, whose events are in the log if the process has not ended behind it. Edits and forks have none.
+fn loaded_barrier(head: &LoadedCheckpoint) -> Option<LoadedBarrier> {
+    let header = &head.record.header;
+    let ends_superstep = match header.cause {
+        Cause::Superstep => true,
+        Cause::Input => false,
+        _ => return None,
+    };
+    Some(LoadedBarrier {
+        checkpoint: head.position.seq.get(),
+        superstep: header.superstep,
+        ends_superstep,
+    })
 }
 
 impl ThreadOpener<'_> {

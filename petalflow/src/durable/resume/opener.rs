@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::checkpoint::{DecisionRecord, StoredWrite};
 use crate::durable::results::task_results::load_result;
 use crate::durable::write::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
+use crate::durable::write::event_log::LoadedBarrier;
 use crate::erased::{AnyState, EffectsBox, StateBox};
 use crate::exec::{Committed, FinishedTask, LostKeys};
 use crate::ids::{Namespace, TaskId};
@@ -35,6 +36,8 @@ pub(in crate::durable) struct OpenedThread {
     pub(in crate::durable) rejected: Option<DecisionRecord>,
     /// The keys whose values were not stored.
     pub(in crate::durable) lost: LostKeys,
+    /// The checkpoint with which it was loaded, if a run has written it.
+    pub(in crate::durable) loaded: Option<LoadedBarrier>,
 }
 
 impl OpenedThread {
@@ -160,6 +163,7 @@ impl ThreadOpener<'_> {
             waiting: Vec::new(),
             rejected: None,
             lost: LostKeys::default(),
+            loaded: None,
         })
     }
 }

@@ -8,10 +8,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::checkpoint::{EVENT_LOG, StoreError, StoredCheckpoint, ThreadStorage};
 use crate::clock::now_ms;
 use crate::durable::claim::live_runs::LiveRun;
-use crate::event::{LogBuffer, LogEntry, LogRole, LogSettings, LoggedEvent, RunEnd};
+use crate::event::{
+    AnyEvent, AnyEventKind, EventKind, LogBuffer, LogEntry, LogRole, LogSettings, LoggedEvent,
+    RunEnd,
+};
+use crate::ids::Namespace;
 use crate::outcome::{RunError, RunErrorKind, ThreadError};
 use crate::state::RawValue;
-use petalflow_store::codec::{CodecError, pack, unpack};
+use petalflow_store::codec::{CodecError, Json, pack, unpack};
 
 /// The number of records that are read at once.
 const PAGE: usize = 100;
@@ -87,6 +91,48 @@ impl EventLog {
         Ok(())
     }
 
+    /// Adds the events that say that a checkpoint was written, if the log lacks them because the process ended behind it. They are
+    /// stored with the next events.
+    pub(in crate::durable) async fn complete(
+        &self,
+        barrier: &LoadedBarrier,
+    ) -> Result<(), StoreError> {
+        let checkpoint = barrier.checkpoint;
+        let mut events = vec![barrier.event(EventKind::Checkpoint { checkpoint })];
+        if barrier.ends_superstep {
+            events.push(barrier.event(EventKind::SuperstepFinished));
+        }
+        events.retain(|event| self.buffer.keeps(event));
+        if !events.is_empty() && !self.knows(barrier).await? {
+            events.iter().for_each(|event| self.buffer.record(event));
+        }
+        Ok(())
+    }
+
+    /// Whether the log has the checkpoint or what follows it, or begins after it.
+    async fn knows(&self, barrier: &LoadedBarrier) -> Result<bool, StoreError> {
+        let mut before = None;
+        loop {
+            let page = self.storage.history(EVENT_LOG, before, PAGE).await?;
+            let Some(oldest) = page.last() else {
+                // Without an event before, a run began the log, or it was not stored then.
+                return Ok(before.is_none() && barrier.ends_superstep);
+            };
+            before = Some(oldest.seq);
+            for record in &page {
+                // What cannot be read is reported to those who read it.
+                let events = decode(record).unwrap_or_default();
+                let newest = events
+                    .iter()
+                    .rev()
+                    .find_map(|event| barrier.named_by(event));
+                if let Some(checkpoint) = newest {
+                    return Ok(checkpoint >= barrier.checkpoint);
+                }
+            }
+        }
+    }
+
     /// The number of the last event in the store.
     async fn newest(&self) -> Result<Option<u64>, StoreError> {
         let newest = self.storage.history(EVENT_LOG, None, 1).await?;
@@ -150,6 +196,35 @@ impl EventLog {
             self.buffer.push((end.kind.into(), value));
         }
         self.flush().await
+    }
+}
+
+/// The checkpoint with which a thread was loaded, as far as its log has it.
+pub(in crate::durable) struct LoadedBarrier {
+    pub(in crate::durable) checkpoint: u64,
+    pub(in crate::durable) superstep: u64,
+    /// Whether a superstep was committed with it.
+    pub(in crate::durable) ends_superstep: bool,
+}
+
+impl LoadedBarrier {
+    fn event(&self, kind: AnyEventKind) -> AnyEvent {
+        AnyEvent {
+            namespace: Namespace::ROOT,
+            superstep: self.superstep,
+            task: None,
+            kind,
+        }
+    }
+
+    /// The checkpoint that an event of the thread's own flow names.
+    fn named_by(&self, event: &LoggedEvent) -> Option<u64> {
+        if event.kind != "checkpoint" {
+            return None;
+        }
+        let event = Json(event.value.bytes()).value().ok()?;
+        let is_own = event["namespace"].as_str() == Some("");
+        event["checkpoint"].as_u64().filter(|_| is_own)
     }
 }
 

@@ -1,6 +1,8 @@
 //! Checks answers and decisions against what a thread waits for. What fits is removed from the list, and becomes an entry of the
 //! next checkpoint.
 
+use std::collections::HashMap;
+
 use crate::checkpoint::{AnswerEntry, DecisionKind};
 use crate::clock::now_ms;
 use crate::ids::TaskId;
@@ -42,15 +44,31 @@ impl AnswerTarget {
     }
 }
 
-/// The entry of an answer to a question.
-pub(crate) fn answer(waiting: &mut Waiting, answer: Answer) -> Result<AnswerEntry, AnswerError> {
-    let known = waiting
-        .iter()
-        .position(|(_, interrupt)| interrupt.id == answer.id);
-    let Some(index) = known else {
-        return Err(unknown(waiting, answer.id));
-    };
-    let (_, interrupt) = &waiting[index];
+/// The entries of answers to questions. Takes them in one step: there may be as many answers as questions.
+pub(crate) fn answers(
+    waiting: &mut Waiting,
+    answers: Vec<Answer>,
+) -> Result<Vec<AnswerEntry>, AnswerError> {
+    if answers.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids = waiting.iter().map(|(_, interrupt)| interrupt.id);
+    let mut open: HashMap<InterruptId, usize> = ids.zip(0..).collect();
+    let mut entries = Vec::with_capacity(answers.len());
+    let mut missing = None;
+    for answer in answers {
+        let Some(index) = open.remove(&answer.id) else {
+            missing = Some(answer.id);
+            break;
+        };
+        entries.push(entry(&waiting[index].1, answer)?);
+    }
+    waiting.retain(|(_, interrupt)| open.contains_key(&interrupt.id));
+    missing.map_or(Ok(entries), |id| Err(unknown(waiting, id)))
+}
+
+/// The entry of an answer to this question.
+fn entry(interrupt: &Interrupt, answer: Answer) -> Result<AnswerEntry, AnswerError> {
     match &interrupt.kind {
         InterruptKind::Ask { name, .. } if name == answer.name => {}
         _ => {
@@ -69,7 +87,6 @@ pub(crate) fn answer(waiting: &mut Waiting, answer: Answer) -> Result<AnswerEntr
             found: answer.ty.into(),
         });
     }
-    waiting.remove(index);
     Ok(AnswerEntry {
         id: answer.id.to_bytes(),
         name: answer.name.into(),

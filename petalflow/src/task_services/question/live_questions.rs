@@ -5,7 +5,7 @@ use std::task::{Context, Poll, Waker};
 
 use tokio::sync::oneshot;
 
-use super::answer::{AnswerTarget, Waiting, answer};
+use super::answer::{AnswerTarget, Waiting, answers};
 use crate::checkpoint::AnswerEntry;
 use crate::question::{Answer, AnswerError, Interrupt, InterruptId};
 
@@ -79,14 +79,11 @@ impl LiveQuestions {
         if !targets.iter().all(is_open) {
             return Ok(None);
         }
-        let Some(answers) = make(&live.open)? else {
+        let Some(given) = make(&live.open)? else {
             return Ok(None);
         };
         let mut open = live.open.clone();
-        let mut entries = Vec::with_capacity(answers.len());
-        for given in answers {
-            entries.push(answer(&mut open, given)?);
-        }
+        let entries = answers(&mut open, given)?;
         let (stored, is_stored) = oneshot::channel();
         live.open = open;
         live.answered.extend(entries.iter().cloned());

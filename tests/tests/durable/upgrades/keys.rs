@@ -40,13 +40,13 @@ mod added_and_reordered {
     mod v2 {
         use petalflow::prelude::*;
 
-        // `notes` first, `rounds` wider and with another reducer, `draft` and `words` new, the state renamed.
+        // `notes` first, `rounds` wider, `draft` and `words` new, the state renamed.
         #[state]
         #[derive(Debug)]
         pub(super) struct Article {
             #[key(append)]
             pub(super) notes: Vec<String>,
-            #[key(max, default)]
+            #[key(sum, default)]
             pub(super) rounds: u64,
             #[key(default = "none".into())]
             pub(super) draft: String,
@@ -72,13 +72,13 @@ mod added_and_reordered {
         let thread = reopened!("petals".to_string());
         let article = expect_finished(thread.resume(())).await;
         assert_eq!(article.notes, ["one", "two"]);
-        assert_eq!((article.rounds, article.words), (2, 0));
+        assert_eq!((article.rounds, article.words), (3, 0));
         assert_eq!(article.draft, "none");
         assert_eq!(article.title.as_deref(), Some("petals"));
         // The checkpoint of the new program is complete, and can be read again.
         let snapshot = thread.snapshot().await.unwrap().unwrap();
         assert_eq!(snapshot.state.notes, ["one", "two"]);
-        assert_eq!(snapshot.state.rounds, 2);
+        assert_eq!(snapshot.state.rounds, 3);
         // An old checkpoint is read by the new program, too.
         let first = thread.snapshot_at(0).await.unwrap();
         assert!(first.state.notes.is_empty());
@@ -358,13 +358,95 @@ mod reducers {
         flow!(pub(super) Write(Essay) { note -> last });
     }
 
+    /// What each reducer has folded, and the program with another one.
+    mod totals {
+        use petalflow::prelude::*;
+
+        macro_rules! program {
+            ($name:ident: $reducer:ident $(, $version:ident = $number:literal, $migrate:ident = $function:ident)?) => {
+                pub(crate) mod $name {
+                    use super::*;
+
+                    #[state($($version = $number, $migrate = super::$function)?)]
+                    #[derive(Debug)]
+                    pub(crate) struct Bill {
+                        #[key($reducer, default)]
+                        pub(crate) total: i64,
+                    }
+
+                    #[node(Bill)]
+                    async fn add() -> BillTotal {
+                        BillTotal(100)
+                    }
+
+                    #[node(Bill)]
+                    async fn more() -> petalflow::Result<BillTotal> {
+                        crate::durable::upgrades::stop()
+                    }
+
+                    flow!(pub(crate) Count(Bill) { add -> more });
+                }
+            };
+        }
+
+        fn keep(_: u32, thread: &mut Migration) -> petalflow::Result<()> {
+            Ok(thread.map("total", |total: i64| total)?)
+        }
+
+        program!(sums: sum);
+        program!(replaces: replace);
+        program!(largest: max);
+        program!(migrated: max, version = 1, migrate = keep);
+    }
+
+    /// Row by row: a total of 100 that was folded with one reducer is not read by a program with another one.
+    #[tokio::test]
+    async fn f42_a_value_is_refused_by_a_program_with_another_reducer() {
+        macro_rules! refused {
+            ($was:ident, $is:ident) => {{
+                let store = petalflow::checkpoint::InMemoryStore::new();
+                let was = totals::$was::Count::new().store(&store).thread("t");
+                was.run(()).await.expect_err("it stops");
+                assert_eq!(was.snapshot().await.unwrap().unwrap().state.total, 100);
+                let is = totals::$is::Count::new().store(&store).thread("t");
+                let resumed = is.resume(()).await.expect_err("it is refused");
+                let read = is.snapshot().await.expect_err("it is refused");
+                (refusal(resumed).0, read.to_string())
+            }};
+        }
+        for (row, was, is, (problem, read)) in [
+            (1, "sum", "replace", refused!(sums, replaces)),
+            (2, "sum", "max", refused!(sums, largest)),
+            (3, "replace", "sum", refused!(replaces, sums)),
+            (4, "replace", "max", refused!(replaces, largest)),
+            (5, "max", "sum", refused!(largest, sums)),
+            (6, "max", "replace", refused!(largest, replaces)),
+        ] {
+            let expected = format!(
+                "its value of the key `total` was folded with `{was}`, and the next write is folded with `{is}`: convert the value in a migration, `migration.map(\"total\", ..)`, or give the key another name"
+            );
+            assert_eq!(problem, expected, "row {row}");
+            assert!(read.contains(&expected), "row {row}: {read}");
+        }
+    }
+
+    #[tokio::test]
+    async fn f42_a_migration_says_that_a_value_means_the_same_with_another_reducer() {
+        let store = petalflow::checkpoint::InMemoryStore::new();
+        let was = totals::sums::Count::new().store(&store).thread("t");
+        was.run(()).await.expect_err("it stops");
+        let is = totals::migrated::Count::new().store(&store).thread("t");
+        let snapshot = is.snapshot().await.unwrap().unwrap();
+        assert_eq!(snapshot.state.total, 100);
+    }
+
     #[tokio::test]
     async fn writes_do_not_fold_with_another_reducer() {
         let thread = reopened!(());
         let (problem, diff) = refusal(thread.resume(()).await.unwrap_err());
         assert_eq!(
             problem,
-            "it has writes to the key `notes` that fold with `append`, and the reducer of the key is `prepend` now: fold them in a migration, `migration.fold(\"notes\", reduce::append)`"
+            "its writes to the key `notes` fold with `append`, and the reducer of the key is `prepend` now: fold them in a migration, `migration.fold(\"notes\", reduce::append)`"
         );
         assert_eq!(
             diff,

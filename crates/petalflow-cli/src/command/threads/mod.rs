@@ -1,10 +1,11 @@
-//! The commands for stored runs: list, show, resume, fork.
+//! The commands for stored runs: list, show, resume, fork, verify.
 
 mod fork;
 mod list;
 mod open;
 mod resume;
 mod show;
+mod verify;
 
 use clap::Subcommand;
 
@@ -23,6 +24,7 @@ Examples:
   petalflow threads show review-1 --store runs.db --history
   petalflow threads resume review-1 --store runs.db --answer approve
   petalflow threads fork review-1 --store runs.db --checkpoint 3 --to review-2
+  petalflow threads verify runs.db
 
 `PETALFLOW_STORE=runs.db` takes the place of `--store`.";
 
@@ -36,6 +38,8 @@ enum Command {
     Resume(resume::Args),
     /// Continue a thread from an old checkpoint, or copy it from there to a new thread
     Fork(fork::Args),
+    /// Read everything in a store, and report what is damaged
+    Verify(verify::Args),
 }
 
 impl Args {
@@ -45,6 +49,7 @@ impl Args {
             Command::Show(args) => args.json,
             Command::Resume(args) => args.prints_json(),
             Command::Fork(args) => args.json,
+            Command::Verify(args) => args.json,
         }
     }
 }
@@ -56,5 +61,6 @@ pub(crate) async fn run(args: Args, options: &str) -> Result {
         Command::Show(args) => Box::pin(show::run(args)).await,
         Command::Resume(args) => Box::pin(resume::run(args, options)).await,
         Command::Fork(args) => Box::pin(fork::run(args)).await,
+        Command::Verify(args) => Box::pin(verify::run(args)).await,
     }
 }
