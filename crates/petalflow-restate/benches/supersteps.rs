@@ -339,7 +339,7 @@ async fn main() {
             .await
             .expect("it is registered");
     }
-    let (http, ingress) = (reqwest::Client::new(), server.ingress());
+    let (http, ingress) = (support::http(), server.ingress());
     let (one, eight) = (Client::new(&one, &ingress), Client::new(&eight, &ingress));
     let inline = Client::new(&inline, &ingress);
     for round in 0..3 {

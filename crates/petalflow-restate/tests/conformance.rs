@@ -48,6 +48,9 @@ impl Driver for RestateDriver {
             self.server.admin().register(&url).await?;
         }
         let thread = Client::new(&flow, self.server.ingress()).thread(DriverCase::<F>::THREAD);
+        if let Some(records) = &case.records {
+            thread.import(records).await?;
+        }
         for step in &case.steps {
             thread.edit(*step).await??;
             let rest = thread.wait().await?;

@@ -86,7 +86,7 @@ impl Served {
         tokio::spawn(server.serve(listener, std::future::pending()));
         Served {
             url,
-            http: reqwest::Client::new(),
+            http: crate::support::http(),
         }
     }
 

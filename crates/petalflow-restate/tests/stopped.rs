@@ -8,7 +8,7 @@ use petalflow::prelude::*;
 use petalflow::state::Storable;
 use petalflow_restate::{Client, Endpoint, RestateFlow, RestateThread};
 
-use crate::support::Server;
+use crate::support::{Server, http};
 
 #[state]
 struct Job {
@@ -45,7 +45,7 @@ async fn work(cx: Context, watch: Managed<Watch>) -> petalflow::Result<JobNotes>
         Ok::<u32, petalflow::BoxError>(seen.paid.fetch_add(1, Ordering::SeqCst) + 1)
     });
     let paid = paid.await?;
-    let dropped = Dropped(watch.clone());
+    let dropped = Dropped(Watch::clone(&watch));
     if seen.begun.fetch_add(1, Ordering::SeqCst) == 0 {
         tokio::time::sleep(Duration::from_mins(1)).await;
     }
@@ -147,7 +147,7 @@ async fn f42_a_superstep_that_was_killed_is_executed_again() {
             .expect("it runs");
         assert_eq!(advancing.thread.as_deref(), Some("ann"));
         let kill = format!("{}/invocations/{}/kill", server.admin_url(), advancing.id);
-        let killed = reqwest::Client::new().patch(kill).send().await.unwrap();
+        let killed = http().patch(kill).send().await.unwrap();
         assert!(killed.status().is_success(), "{killed:?}");
         until("the node is dropped", async || {
             watch.0.dropped.load(Ordering::SeqCst) == 1

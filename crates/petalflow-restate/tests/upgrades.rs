@@ -7,8 +7,6 @@ use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
 use petalflow::state::Storable;
 use petalflow_restate::{Client, Endpoint, Rest, RestateFlow, RestateThread};
-use restate_sdk::context::Context as RestateContext;
-use restate_sdk::errors::HandlerError;
 
 use crate::support::Server;
 
@@ -164,14 +162,18 @@ async fn f42_a_result_of_another_version_fails_with_words_and_goes_on_after_the_
     assert_eq!(log, ["far", "answer true"]);
 }
 
-/// A host whose answers no driver can read.
-struct Unreadable;
+mod unreadable {
+    use restate_sdk::prelude::*;
 
-#[restate_sdk::service(name = "garbled_Nodes_Review_pool")]
-impl Unreadable {
-    #[handler]
-    async fn run(&self, _ctx: RestateContext<'_>, _call: Vec<u8>) -> Result<Vec<u8>, HandlerError> {
-        Ok(b"no batch".to_vec())
+    /// A host whose answers no driver can read.
+    pub(super) struct Unreadable;
+
+    #[restate_sdk::service(name = "garbled_Nodes_Review_pool")]
+    impl Unreadable {
+        #[handler]
+        async fn run(&self, _ctx: Context<'_>, _call: Vec<u8>) -> Result<Vec<u8>, HandlerError> {
+            Ok(b"no batch".to_vec())
+        }
     }
 }
 
@@ -185,7 +187,7 @@ async fn f42_an_answer_that_cannot_be_read_is_asked_for_again_and_then_fails_wit
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let endpoint = restate_sdk::prelude::Endpoint::builder()
-        .bind(Unreadable)
+        .bind(unreadable::Unreadable)
         .build();
     tokio::spawn(restate_sdk::prelude::HttpServer::new(endpoint).serve(listener));
     server.admin().register(&url).await.unwrap();

@@ -176,7 +176,7 @@ impl Http {
         tokio::spawn(server.serve(listener, std::future::pending()));
         Http {
             url,
-            client: reqwest::Client::new(),
+            client: crate::support::http(),
         }
     }
 

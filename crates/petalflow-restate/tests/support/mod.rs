@@ -145,7 +145,7 @@ impl Server {
 
     async fn ready(&self) {
         let deadline = Instant::now() + Duration::from_secs(30);
-        let http = reqwest::Client::new();
+        let http = http();
         let urls = [
             format!("http://127.0.0.1:{}/health", self.ports[1]),
             format!("{}/restate/health", self.ingress()),
@@ -197,6 +197,13 @@ impl Drop for Process {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// A client of HTTP for the tests themselves.
+pub(crate) fn http() -> reqwest::Client {
+    // It fails if another test has done it.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::new()
 }
 
 /// Ports that were free a moment ago. All are taken at once, so they differ.

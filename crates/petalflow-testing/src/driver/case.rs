@@ -33,7 +33,7 @@ use petalflow::{BoxError, Flow, Launch, async_trait};
 #[async_trait]
 pub trait Driver: Send + Sync {
     /// Does the steps of the case one after the other with the thread [`DriverCase::THREAD`], each until the thread ends or waits.
-    /// Returns the records of the thread.
+    /// The thread begins with the records of the case, if it has some. Returns the records of the thread.
     ///
     /// # Errors
     ///
@@ -58,6 +58,8 @@ pub struct DriverCase<F: Flow> {
     pub steps: Vec<CaseStep<F>>,
     /// The nodes that a driver with several processes places on others.
     pub placed: &'static [&'static str],
+    /// The records that the thread begins with, which another version of the program has made.
+    pub records: Option<ThreadRecords>,
     /// Whether checkpoints contain the time of a decision. Then only the last checkpoint of each flow is compared.
     pub has_times: bool,
 }

@@ -9,6 +9,7 @@ use petalflow::state::Storable;
 use petalflow::{BoxError, Flow, Launch, RunError};
 
 use super::case::{CaseStep, Driver, DriverCase};
+use super::changed;
 use super::check::check as compare;
 use super::flows::{
     Approving, Asking, AskingParts, AskingTwice, Caught, Chain, Choose, Fork, Job, JobTitle,
@@ -87,6 +88,7 @@ async fn check<F: Flow<State = Job>>(
         launch,
         steps: steps.to_vec(),
         placed,
+        records: None,
         has_times: false,
     };
     compare(&case, driver).await
@@ -159,6 +161,7 @@ async fn check_decisions(
         launch: Approving::new,
         steps,
         placed: &["read"],
+        records: None,
         has_times: true,
     };
     compare(&case, driver).await
@@ -194,4 +197,38 @@ pub async fn rejection(driver: &impl Driver) -> Result<(), BoxError> {
 pub async fn skip(driver: &impl Driver) -> Result<(), BoxError> {
     let steps: Vec<CaseStep<Approving>> = vec![begin::<Approving, 1>, skip_node, approve];
     check_decisions(driver, "skip", steps).await
+}
+
+/// A program that is changed while a thread waits for a person beside a task that has ended: a key is added. The task does not run again.
+///
+/// # Errors
+///
+/// The driver failed or does not end, or what it has stored differs.
+pub async fn changed_program(driver: &impl Driver) -> Result<(), BoxError> {
+    let case = DriverCase {
+        name: "changed_program",
+        launch: changed::more::Review::new,
+        steps: vec![allow],
+        placed: &["far"],
+        records: Some(changed::waiting().await?),
+        has_times: false,
+    };
+    compare(&case, driver).await
+}
+
+/// The same with a change of the type that the task has written: its result cannot be used, and it runs again.
+///
+/// # Errors
+///
+/// The driver failed or does not end, or what it has stored differs.
+pub async fn unusable_result(driver: &impl Driver) -> Result<(), BoxError> {
+    let case = DriverCase {
+        name: "unusable_result",
+        launch: changed::wide::Review::new,
+        steps: vec![allow],
+        placed: &["far"],
+        records: Some(changed::waiting().await?),
+        has_times: false,
+    };
+    compare(&case, driver).await
 }

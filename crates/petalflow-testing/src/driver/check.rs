@@ -7,6 +7,9 @@ use petalflow::{BoxError, Flow};
 use super::case::{Driver, DriverCase};
 use super::local;
 
+/// A driver that has not ended then does not end.
+const LONGEST: std::time::Duration = std::time::Duration::from_mins(2);
+
 /// Runs the case with the local driver and with this one.
 ///
 /// # Errors
@@ -17,7 +20,13 @@ pub(super) async fn check<F: Flow<State: Storable>>(
     driver: &impl Driver,
 ) -> Result<(), BoxError> {
     let expected = local::drive(case).await?;
-    let found = driver.drive(case).await?;
+    let found = tokio::time::timeout(LONGEST, driver.drive(case)).await;
+    let found = found.map_err(|_| {
+        format!(
+            "case `{}`: the driver has not ended after {LONGEST:?}: a pass that does not commit, request, wait or fail is an error",
+            case.name
+        )
+    })??;
     let (status, found_status) = (expected.status()?, found.status()?);
     if status.0 != found_status.0 {
         return Err(format!(

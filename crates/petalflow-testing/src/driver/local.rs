@@ -11,6 +11,9 @@ pub(super) async fn drive<F: Flow<State: Storable>>(
     case: &DriverCase<F>,
 ) -> Result<ThreadRecords, BoxError> {
     let store = InMemoryStore::new();
+    if let Some(records) = &case.records {
+        records.write_to(&store, DriverCase::<F>::THREAD).await?;
+    }
     let thread = (case.launch)()
         .store(&store)
         .thread(DriverCase::<F>::THREAD);

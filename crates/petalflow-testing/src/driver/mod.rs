@@ -6,6 +6,7 @@
 
 mod case;
 pub mod cases;
+mod changed;
 mod check;
 mod flows;
 mod local;

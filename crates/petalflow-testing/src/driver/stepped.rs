@@ -210,7 +210,7 @@ impl Driver for SteppedDriver {
         if self.logs {
             engine = engine.event_log(10);
         }
-        let mut records = ThreadRecords::default();
+        let mut records = case.records.clone().unwrap_or_default();
         for step in &case.steps {
             let edit = engine.edit(DriverCase::<F>::THREAD, &records, *step);
             let (done, changes) = edit.await?;
