@@ -2,6 +2,7 @@
 //! tested in the package of the folder `tests`, which also has stores.
 
 mod errors;
+mod random;
 mod runs;
 mod state;
 mod test_context;

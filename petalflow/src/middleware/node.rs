@@ -137,7 +137,8 @@ impl<S: State> NodeCall<'_, S> {
 )]
 #[async_trait]
 pub trait Middleware<S: State>: Send + Sync + 'static {
-    /// Runs around one attempt. `next` runs the inner layers; drop it to skip the node.
+    /// Runs around one attempt. `next` runs the inner layers; drop it to skip the node. A node that chooses a route then needs a
+    /// choice in its place, [`Effects::choose`](crate::node::Effects::choose), or its attempt fails.
     ///
     /// # Errors
     ///
