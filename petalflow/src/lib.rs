@@ -53,6 +53,12 @@
 //! # }
 //! ```
 //!
+//! # Executors
+//!
+//! Runs are futures, which tokio polls. Another executor, such as smol or pollster, can poll plain runs only: retries, timeouts,
+//! `Context::spawn`, `Context::blocking`, `Durability::Async` and stores on servers need a runtime of tokio with timers
+//! (`enable_all()`). A run whose graph or settings need it, and that has none, fails at its start, and says what needs it.
+//!
 //! See also:
 //!
 //! * [`state`](macro@state): keys, reducers and their options
