@@ -119,7 +119,8 @@ async fn f42_the_use_of_a_tool_whose_result_never_came_does_not_end_a_thread() {
     let (server, model) = provider("claude-sonnet-4-6", answers).await;
     let store = InMemoryStore::new();
     let agent = Agent::new(model).store(&store);
-    let _ = agent.thread("t").run("fetch it").await.unwrap();
+    let first = agent.thread("t").run("fetch it").await.unwrap();
+    assert_eq!(first.into_finished().unwrap().answer(), "I try");
     let talk = agent.thread("t").run("and now?").await.unwrap();
     assert_eq!(talk.into_finished().unwrap().answer(), "done");
     let sent = server.requests().remove(1).text;
@@ -215,7 +216,8 @@ async fn f42_pauses_for_ever_end_at_the_limit_and_are_stored() {
             .resume(())
             .await
             .unwrap_err();
-        assert_eq!(limit_exceeded(&error).used, 4.0);
+        let limit = limit_exceeded(&error);
+        assert_eq!((limit.kind, limit.used), (LimitKind::Requests, 4.0));
         let requests = server.requests();
         assert_eq!(requests.len(), 4, "streaming: {streaming}");
         let content = requests[3].body["messages"][1]["content"]

@@ -63,10 +63,8 @@ pub(super) struct Quirks {
     pub(super) newer_limit: bool,
     /// Whether the request says with `thinking` whether the model reasons.
     pub(super) thinking_switch: bool,
-    /// Whether a message may have the `annotations` of an earlier answer. Some servers refuse fields that they do not know.
-    pub(super) takes_annotations: bool,
-    /// Whether a message may have fields of an earlier answer that are not known here.
-    pub(super) takes_unknown: bool,
+    /// Which fields of an earlier answer a message may have.
+    pub(super) fields: AnswerFields,
     /// The field for the seed.
     pub(super) seed: &'static str,
     /// The maximum number of texts in one request for vectors.
@@ -81,6 +79,17 @@ pub(super) enum Reasoning {
     Field,
     /// As a part of the content with the type `thinking`.
     Part,
+}
+
+/// Which fields of an earlier answer a message may have. Some servers refuse fields that they do not know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum AnswerFields {
+    /// Those of which is known that the server takes them.
+    Known,
+    /// Others too, but no `annotations`. Clients of the chat completions append the message of an answer as it is.
+    Unknown,
+    /// All, `annotations` among them.
+    All,
 }
 
 /// What a request is written for.
@@ -103,9 +112,7 @@ pub(super) const COMPATIBLE: Quirks = Quirks {
     reasoning: Reasoning::Field,
     newer_limit: false,
     thinking_switch: false,
-    takes_annotations: false,
-    // Clients of the chat completions append the message of an answer as it is.
-    takes_unknown: true,
+    fields: AnswerFields::Unknown,
     seed: "seed",
     texts: 2_048,
 };
@@ -113,19 +120,19 @@ pub(super) const COMPATIBLE: Quirks = Quirks {
 pub(super) const OPENAI: Quirks = Quirks {
     reasoning: Reasoning::Omitted,
     newer_limit: true,
-    takes_annotations: true,
+    fields: AnswerFields::All,
     ..COMPATIBLE
 };
 
 /// It does not read a file again whose annotations come back.
 const OPEN_ROUTER: Quirks = Quirks {
-    takes_annotations: true,
+    fields: AnswerFields::All,
     ..COMPATIBLE
 };
 
 const NO_REASONING: Quirks = Quirks {
     reasoning: Reasoning::Omitted,
-    takes_unknown: false,
+    fields: AnswerFields::Known,
     ..COMPATIBLE
 };
 
@@ -157,7 +164,7 @@ const DEEPSEEK: Quirks = Quirks {
 
 const MISTRAL: Quirks = Quirks {
     reasoning: Reasoning::Part,
-    takes_unknown: false,
+    fields: AnswerFields::Known,
     seed: "random_seed",
     ..COMPATIBLE
 };

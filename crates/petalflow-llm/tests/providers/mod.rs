@@ -22,6 +22,7 @@ mod limits;
 mod odd;
 mod openai;
 mod origins;
+mod pauses;
 mod plans;
 mod recorded;
 mod refused;

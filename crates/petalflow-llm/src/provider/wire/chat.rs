@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::call_ids::CallIds;
 use super::chat_opaque::{
-    DETAILS, FIELD, PROMPT_FILTER, READ, REASONING, add_filter_results, add_opaque, image,
-    join_field,
+    DETAILS, FIELD, PROMPT_FILTER, READ, REASONING, add_filter_results, add_opaque, call_left_over,
+    error_in, image, is_empty, join_field, typed_content,
 };
 use super::content::{
     arguments_object, call_name, data_url, decimal, effort_level, result_text, split_result,
@@ -488,52 +488,6 @@ impl StartedCall {
         }
         Some(self.name.clone())
     }
-}
-
-/// The error in a choice, as the body of an error: a gateway sends it there when the provider behind it has failed.
-fn error_in(choice: &Value) -> Option<Value> {
-    let error = choice.get("error").filter(|error| !error.is_null());
-    let has_failed = choice["finish_reason"] == "error";
-    match error {
-        Some(error) => Some(json!({ "error": error })),
-        None if has_failed => {
-            Some(json!({ "error": { "message": "the answer ended with the reason `error`" } }))
-        }
-        None => None,
-    }
-}
-
-/// What a call has beside what is read.
-fn call_left_over(call: &Value) -> Map<String, Value> {
-    let mut fields = origins::left_over(call, &["index", "id", "type", "function"]);
-    let function = origins::left_over(&call["function"], &["name", "arguments"]);
-    if !function.is_empty() {
-        fields.insert("function".to_string(), function.into());
-    }
-    fields
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        _ => false,
-    }
-}
-
-/// A typed chunk of content, as Mistral sends.
-fn typed_content(chunk: &Value, deltas: &mut Vec<Delta>) {
-    deltas.extend(text(chunk, "/text").map(Delta::Text));
-    deltas.extend(text(chunk, "/thinking").map(Delta::Thought));
-    let reasoning = chunk.get("thinking").and_then(Value::as_array);
-    let reasoning = reasoning.into_iter().flatten();
-    deltas.extend(
-        reasoning
-            .filter_map(|one| text(one, "/text"))
-            .map(Delta::Thought),
-    );
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::content::{
     Dialogue, Turn, arguments_object, call_name, decimal, effort_level, effort_tokens, is_blank,
     result_text, split_result, unsupported, with_extra,
 };
+use super::converse_blocks::{READ_OF_CALLS, format_of, left_over, reasoning_fields};
 use super::origins;
 use super::response_data::{REDACTED, ResponseData, arguments_text, hidden_reasoning, text};
 use super::schemas::{Schemas, SentSchema};
@@ -305,29 +306,6 @@ impl Writer<'_, '_> {
     }
 }
 
-/// The kind of a block for this medium, and its format.
-fn format_of(media: &Media) -> Option<(&'static str, &str)> {
-    let (kind, format) = media.media_type.split_once('/')?;
-    Some(match (kind, format) {
-        ("image", format) => ("image", format),
-        ("video", "quicktime") => ("video", "mov"),
-        ("video", "3gpp") => ("video", "three_gp"),
-        ("video", format) => ("video", format),
-        ("audio", _) => return None,
-        ("text", "plain") => ("document", "txt"),
-        ("text", "markdown") => ("document", "md"),
-        ("application", "msword") => ("document", "doc"),
-        ("application", "vnd.openxmlformats-officedocument.wordprocessingml.document") => {
-            ("document", "docx")
-        }
-        ("application", "vnd.ms-excel") => ("document", "xls"),
-        ("application", "vnd.openxmlformats-officedocument.spreadsheetml.sheet") => {
-            ("document", "xlsx")
-        }
-        (_, format) => ("document", format),
-    })
-}
-
 /// Reads the events of a response, or a complete response.
 #[derive(Debug, Default)]
 pub(super) struct ConverseParser {
@@ -396,21 +374,21 @@ impl ConverseParser {
             return;
         };
         let call = fields.get("toolUse");
-        let open = match call.filter(|call| call["type"] != SERVER_TOOL) {
-            Some(call) => OpenBlock::Call {
+        let own = call.filter(|call| call["type"] != SERVER_TOOL);
+        let open = if let Some(call) = own {
+            OpenBlock::Call {
                 index: self.call(call, deltas),
                 rest: left_over(start, "toolUse", &READ_OF_CALLS),
-            },
-            None => {
-                let first = fields.keys().next().map(String::as_str);
-                let Some(name) = call.map(|_| "toolUse").or(first) else {
-                    return;
-                };
-                OpenBlock::Opaque {
-                    name: name.to_string(),
-                    block: start.clone(),
-                    input: String::new(),
-                }
+            }
+        } else {
+            let first = fields.keys().next().map(String::as_str);
+            let Some(name) = call.map(|_| "toolUse").or(first) else {
+                return;
+            };
+            OpenBlock::Opaque {
+                name: name.to_string(),
+                block: start.clone(),
+                input: String::new(),
             }
         };
         self.open.insert(index, open);
@@ -590,30 +568,6 @@ impl ConverseParser {
             deltas.push(origins::opaque(block.clone()));
         }
     }
-}
-
-const READ_OF_CALLS: [&str; 3] = ["toolUseId", "name", "input"];
-
-/// What a block and the object under its name have beside what is read.
-fn left_over(block: &Value, name: &str, read: &[&str]) -> Map<String, Value> {
-    let mut fields = origins::left_over(block, &[name]);
-    let content = origins::left_over(&block[name], read);
-    if !content.is_empty() {
-        fields.insert(name.to_string(), content.into());
-    }
-    fields
-}
-
-/// What of a reasoning block is not read, in the field of it with this name, as fields of the block.
-fn reasoning_fields(field: Option<&str>, rest: Map<String, Value>) -> Map<String, Value> {
-    if rest.is_empty() {
-        return rest;
-    }
-    let content = match field {
-        Some(field) => json!({ field: rest }),
-        None => rest.into(),
-    };
-    Map::from_iter([("reasoningContent".to_string(), content)])
 }
 
 /// The type of a call that Bedrock makes itself.

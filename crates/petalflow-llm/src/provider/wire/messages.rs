@@ -9,11 +9,14 @@ use super::content::{
     Dialogue, Turn, arguments_object, call_name, decimal, effort_level, effort_tokens, is_blank,
     result_text, split_result, unsupported, with_extra,
 };
+use super::messages_metadata::{
+    READ_OF_DELTAS, as_blocks, mark_for_cache, read_container, read_metadata, read_refusal,
+};
 use super::messages_opaque::{CONTAINER, last_container, read_opaque};
+use super::messages_version::ModelVersion;
 use super::origins;
 use super::response_data::{
-    REDACTED, ResponseData, arguments_text, citations, hidden_reasoning, named_reason, redacted,
-    text,
+    REDACTED, ResponseData, arguments_text, citations, hidden_reasoning, redacted, text,
 };
 use super::schemas::{Schemas, SentSchema};
 use super::usage;
@@ -122,33 +125,6 @@ fn reasoning(body: &mut Value, target: &Target<'_>, effort: Effort, max_tokens: 
         let most = max_tokens.saturating_sub(1).max(MIN_REASONING);
         let tokens = effort_tokens(effort).clamp(MIN_REASONING, most);
         body["thinking"] = json!({ "type": "enabled", "budget_tokens": tokens });
-    }
-}
-
-/// Marks the ends of the parts of a request that later requests repeat: tools and system prompt, and the conversation.
-fn mark_for_cache(body: &mut Value, cache: PromptCache) {
-    let mut mark = json!({ "type": "ephemeral" });
-    if cache == PromptCache::Long {
-        mark["ttl"] = "1h".into();
-    }
-    if let Some(text) = body["system"].as_str() {
-        body["system"] = json!([{ "type": "text", "text": text, "cache_control": mark }]);
-    } else if let Some(tool) = body["tools"]
-        .as_array_mut()
-        .and_then(|tools| tools.last_mut())
-    {
-        tool["cache_control"] = mark.clone();
-    }
-    let last = body["messages"]
-        .as_array_mut()
-        .and_then(|all| all.last_mut());
-    let Some(content) = last.map(|message| &mut message["content"]) else {
-        return;
-    };
-    if let Some(text) = content.as_str() {
-        *content = json!([{ "type": "text", "text": text, "cache_control": mark }]);
-    } else if let Some(block) = content.as_array_mut().and_then(|blocks| blocks.last_mut()) {
-        block["cache_control"] = mark;
     }
 }
 
@@ -294,15 +270,6 @@ fn content(mut blocks: Vec<Value>) -> Value {
     }
 }
 
-/// The blocks of a content, which may be a text.
-fn as_blocks(content: Value) -> Vec<Value> {
-    match content {
-        Value::Array(blocks) => blocks,
-        Value::String(text) => vec![json!({ "type": "text", "text": text })],
-        _ => Vec::new(),
-    }
-}
-
 fn media_block(media: &Media) -> Result<Value, LlmError> {
     let kind = match media.media_type.split('/').next() {
         Some("image") => "image",
@@ -318,34 +285,6 @@ fn media_block(media: &Media) -> Result<Value, LlmError> {
         }
     };
     Ok(json!({ "type": kind, "source": source }))
-}
-
-/// The version in the name of a model, such as 4.6 in `claude-sonnet-4-6`. 0.0 if there is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct ModelVersion(u32, u32);
-
-impl ModelVersion {
-    fn of(model: &str) -> Self {
-        let claude = model.find("claude").map_or("", |start| &model[start..]);
-        // A longer number is a date.
-        let number = |part: &str| part.parse().ok().filter(|_| part.len() <= 2);
-        let mut parts = claude
-            .split(['-', '.', '@'])
-            .skip_while(|part| number(part).is_none());
-        let major = parts.next().and_then(number).unwrap_or(0);
-        ModelVersion(major, parts.next().and_then(number).unwrap_or(0))
-    }
-
-    /// The maximum number of tokens in a response, which must be in the request.
-    fn max_tokens(self) -> u32 {
-        match self {
-            ModelVersion(3, 7) => 64_000,
-            ModelVersion(0, _) | ModelVersion(3, 5) => 8_192,
-            ModelVersion(..=3, _) => 4_096,
-            version if version < ModelVersion(4, 5) => 32_000,
-            _ => 64_000,
-        }
-    }
 }
 
 /// Reads the events of a response, or a complete response.
@@ -610,40 +549,6 @@ impl MessagesParser {
     }
 }
 
-/// The fields of the pieces of blocks that are read.
-const READ_OF_DELTAS: [&str; 6] = [
-    "type",
-    "text",
-    "citation",
-    "thinking",
-    "signature",
-    "partial_json",
-];
-
-fn read_metadata(message: &Value, data: &mut ResponseData) {
-    data.id = text(message, "/id").or_else(|| data.id.take());
-    data.model = text(message, "/model").or_else(|| data.model.take());
-    data.finish = text(message, "/stop_reason").or_else(|| data.finish.take());
-    read_container(message, data);
-    read_refusal(message, data);
-    usage::anthropic(&message["usage"], &mut data.usage);
-}
-
-/// Reads why the model refused: the policy, and an explanation.
-fn read_refusal(message: &Value, data: &mut ResponseData) {
-    let category = text(message, "/stop_details/category");
-    let explanation = text(message, "/stop_details/explanation");
-    data.finish_message =
-        named_reason(category, explanation).or_else(|| data.finish_message.take());
-}
-
-fn read_container(message: &Value, data: &mut ResponseData) {
-    let container = message
-        .get("container")
-        .filter(|container| container.is_object());
-    data.container = container.cloned().or_else(|| data.container.take());
-}
-
 fn is_text(delta: &Delta) -> bool {
     matches!(delta, Delta::Text(_))
 }
@@ -657,26 +562,6 @@ mod tests {
     use super::*;
     use crate::LlmResponse;
     use crate::stream::StreamAccumulator;
-
-    #[test]
-    fn versions_are_read_from_names() {
-        for (model, version) in [
-            ("claude-sonnet-4-6", (4, 6)),
-            ("claude-opus-4-20250514", (4, 0)),
-            ("claude-opus-4-5-20251101", (4, 5)),
-            ("claude-3-5-sonnet-latest", (3, 5)),
-            ("claude-3-haiku-20240307", (3, 0)),
-            ("anthropic/claude-sonnet-4.5", (4, 5)),
-            ("claude-haiku-5", (5, 0)),
-            ("MiniMax-M2", (0, 0)),
-        ] {
-            assert_eq!(
-                ModelVersion::of(model),
-                ModelVersion(version.0, version.1),
-                "{model}"
-            );
-        }
-    }
 
     #[test]
     fn interleaved_blocks_get_their_own_arguments() {

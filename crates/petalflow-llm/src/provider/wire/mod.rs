@@ -9,14 +9,19 @@ mod chat_opaque;
 mod content;
 #[cfg(feature = "bedrock")]
 mod converse;
+#[cfg(feature = "bedrock")]
+mod converse_blocks;
 mod counting;
 mod embeddings;
 mod gemini;
 mod message_items;
 mod messages;
+mod messages_metadata;
 mod messages_opaque;
+mod messages_version;
 mod open_calls;
 mod origins;
+mod received_text;
 mod response_data;
 mod responses;
 mod schemas;
