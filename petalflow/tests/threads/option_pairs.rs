@@ -79,7 +79,7 @@ fn launched<F: Flow<State = Log> + Clone>(
     });
     let launch = launch.middleware(layer).cache(cache);
     let threads = launch
-        .manage_shared(Arc::clone(&runs))
+        .manage_with(Arc::clone(&runs))
         .store(&InMemoryStore::new());
     (move |id: &str| threads.thread(id), runs)
 }

@@ -30,6 +30,9 @@ macro_rules! nodes {
 /// A version with the usual keys and nodes, these items, and this flow.
 macro_rules! graph {
     ($name:ident: { $($items:item)* } $($flow:tt)*) => {
+        graph!($name: () { $($items)* } $($flow)*);
+    };
+    ($name:ident: ($($nodes:ident)?) { $($items:item)* } $($flow:tt)*) => {
         mod $name {
             use petalflow::prelude::*;
 
@@ -41,7 +44,7 @@ macro_rules! graph {
                 pub(super) log: Vec<String>,
             }
 
-            nodes!();
+            nodes!($($nodes)?);
 
             $($items)*
 
@@ -203,7 +206,7 @@ graph!(node_added: {
     async fn look() {}
 } Review(Doc) { START -> far & ask; far & ask -> end -> look; with far { remote: "pool" } });
 
-graph!(renamed: {
+graph!(renamed: (others) {
     #[node(Doc)]
     async fn distant() -> DocLog {
         DocLog(vec!["far".into()])

@@ -361,6 +361,7 @@ mod reducers {
     /// What each reducer has folded, and the program with another one.
     mod totals {
         use petalflow::prelude::*;
+        use petalflow::state::Migration;
 
         macro_rules! program {
             ($name:ident: $reducer:ident $(, $version:ident = $number:literal, $migrate:ident = $function:ident)?) => {
