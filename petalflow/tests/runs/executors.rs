@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use petalflow::checkpoint::{Durability, InMemoryStore};
+use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;
+use petalflow::thread::Durability;
 use petalflow::{Launch, RunError};
 
 #[state]
@@ -41,7 +42,7 @@ fn poll<T>(future: impl IntoFuture<Output = T>) -> T {
     panic!("it waits for something outside")
 }
 
-fn refusal<F: petalflow::Flow<State = Doc>>(launch: Launch<F>) -> String {
+fn refusal<F: Flow<State = Doc>>(launch: Launch<F>) -> String {
     let refused: Result<Doc, RunError> = poll(launch.run(()));
     refused.err().expect("it needs tokio").to_string()
 }
