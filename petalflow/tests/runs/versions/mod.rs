@@ -27,6 +27,8 @@ struct Row {
 enum Heals {
     New,
     Old,
+    /// That of the driver that has begun it.
+    Begun,
 }
 
 /// What the mixtures come to. The driver and the host that begin the thread, and those that go on after the answer, are the old
@@ -65,6 +67,7 @@ async fn outcome(row: &Row, [begins, goes_on]: [Deployed<'_>; 2], place: &str) -
     let healing = match row.heals {
         Heals::New => &*row.new,
         Heals::Old => &*row.old,
+        Heals::Begun => begins.driver,
     };
     let healing = Deployed {
         driver: healing,

@@ -30,9 +30,6 @@ macro_rules! nodes {
 /// A version with the usual keys and nodes, these items, and this flow.
 macro_rules! graph {
     ($name:ident: { $($items:item)* } $($flow:tt)*) => {
-        graph!($name: () { $($items)* } $($flow)*);
-    };
-    ($name:ident: ($($nodes:ident)?) { $($items:item)* } $($flow:tt)*) => {
         mod $name {
             use petalflow::prelude::*;
 
@@ -44,7 +41,7 @@ macro_rules! graph {
                 pub(super) log: Vec<String>,
             }
 
-            nodes!($($nodes)?);
+            nodes!();
 
             $($items)*
 
@@ -206,12 +203,30 @@ graph!(node_added: {
     async fn look() {}
 } Review(Doc) { START -> far & ask; far & ask -> end -> look; with far { remote: "pool" } });
 
-graph!(renamed: (others) {
+mod renamed {
+    use petalflow::prelude::*;
+
+    #[state]
+    pub(super) struct Doc {
+        #[key(input)]
+        pub(super) text: String,
+        #[key(append)]
+        pub(super) log: Vec<String>,
+    }
+
+    nodes!(others);
+
     #[node(Doc)]
     async fn distant() -> DocLog {
         DocLog(vec!["far".into()])
     }
-} Review(Doc) { START -> distant & ask; distant & ask -> end; with distant { remote: "pool", id: "far" } });
+
+    petalflow::flow!(pub(super) Review(Doc) {
+        START -> distant & ask;
+        distant & ask -> end;
+        with distant { remote: "pool", id: "far" };
+    });
+}
 
 graph!(deferred: {} Review(Doc) { START -> far & ask; far & ask -> end; defer end; with far { remote: "pool" } });
 
@@ -353,6 +368,6 @@ pub(super) fn all() -> Vec<Row> {
         18 "the flow is renamed, with its id": first -> named, New heals, "FFFFFFFFFFFFFFFF";
         19 "an effect is added": first -> once_text, New heals, "FFFFFFFFFFFFFFFF";
         20 "the type of an item becomes wider": short_item -> wide_item, New heals, "FFFFFFFFFFFFFFFF";
-        21 "the type of an item is another one": short_item -> other_item, Old heals, "";
+        21 "the type of an item is another one": short_item -> other_item, Begun heals, "FFrrFerrrreFrrFF";
     }
 }
