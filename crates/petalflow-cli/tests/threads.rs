@@ -415,23 +415,15 @@ fn f42_verify_reports_what_is_damaged_in_a_store() {
     let folder = folder();
     let store = path(&folder, "runs.db");
     for thread in ["a", "b"] {
-        let name = format!("Guest-{thread}");
-        petalflow!("run review.graph.yaml -i name={name} --store {store} --thread {thread}")
-            .code(7);
+        petalflow!("run review.graph.yaml -i name=Ann --store {store} --thread {thread}").code(7);
     }
     let ran = petalflow!("threads verify {store}").code(0);
-    assert_eq!((&*ran.out, &*ran.err), ("", "2 threads are intact\n"));
+    assert_eq!((&*ran.out, &*ran.err), ("", "0 of 2 threads are damaged\n"));
 
-    // One byte of what is stored of one thread.
-    let mut bytes = std::fs::read(&store).expect("the store can be read");
-    let places: Vec<usize> = (0..bytes.len())
-        .filter(|at| bytes[*at..].starts_with(b"Guest-b"))
-        .collect();
-    assert!(!places.is_empty());
-    for at in places {
-        bytes[at] = b'g';
-    }
-    std::fs::write(&store, bytes).expect("the store can be written");
+    let by_hand = rusqlite::Connection::open(&store).expect("it opens");
+    let damage = "UPDATE log SET bytes = zeroblob(length(bytes)) WHERE id >> 32 IN
+        (SELECT number FROM addresses WHERE thread = 'b' AND namespace = '')";
+    assert!(by_hand.execute(damage, ()).expect("it is written") > 0);
     let ran = petalflow!("threads verify --store {store}").code(8);
     assert!(ran.out.starts_with("b  damaged: "), "{}", ran.out);
     assert!(!ran.out.contains("a  damaged"), "{}", ran.out);

@@ -65,12 +65,12 @@ pub(crate) async fn run(args: Args) -> Result {
     for problem in &of_store {
         report(None, problem, args.json)?;
     }
-    if damaged == 0 && of_store.is_empty() {
-        terminal::note(format_args!("{verified} threads are intact"));
-        return Ok(Exit::Done);
-    }
     terminal::note(format_args!("{damaged} of {verified} threads are damaged"));
-    Ok(Exit::Thread)
+    if damaged == 0 && of_store.is_empty() {
+        Ok(Exit::Done)
+    } else {
+        Ok(Exit::Thread)
+    }
 }
 
 async fn page(
