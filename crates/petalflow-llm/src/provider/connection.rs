@@ -189,8 +189,8 @@ impl Connection {
         let mut capabilities = target.capabilities;
         capabilities.parallel_calls &= request.parallel_calls != Some(false);
         let target = Target {
-            json_mode,
             capabilities,
+            json_mode,
             ..*target
         };
         let schemas = Schemas::of(&target, &request);

@@ -122,10 +122,7 @@ impl EventLog {
             for record in &page {
                 // What cannot be read is reported to those who read it.
                 let events = decode(record).unwrap_or_default();
-                let newest = events
-                    .iter()
-                    .rev()
-                    .find_map(|event| barrier.named_by(event));
+                let newest = events.iter().rev().find_map(LoadedBarrier::named_by);
                 if let Some(checkpoint) = newest {
                     return Ok(checkpoint >= barrier.checkpoint);
                 }
@@ -218,7 +215,7 @@ impl LoadedBarrier {
     }
 
     /// The checkpoint that an event of the thread's own flow names.
-    fn named_by(&self, event: &LoggedEvent) -> Option<u64> {
+    fn named_by(event: &LoggedEvent) -> Option<u64> {
         if event.kind != "checkpoint" {
             return None;
         }

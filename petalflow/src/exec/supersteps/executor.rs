@@ -17,10 +17,11 @@ use crate::exec::persistence::task_end::TaskResult;
 use crate::exec::persistence::{Committed, Persistence, TaskDisposition};
 use crate::exec::task::requests::{TaskEvent, next_event, serve};
 use crate::exec::task::task_run::{TaskRun, prepare_tasks, run_task};
+use crate::ids::TaskId;
 use crate::node::Scope;
 use crate::question::Interrupt;
 use crate::superstep::{Planner, Task};
-use crate::task_services::DriverRequest;
+use crate::task_services::{DriverRequest, TaskServices};
 
 /// Runs the frontier as one superstep, commits it and plans the next frontier. `memory` is that of the tasks of earlier
 /// supersteps.
@@ -99,8 +100,7 @@ fn tell(extras: Option<&Extras>, scope: &Scope, interrupts: Vec<Interrupt>) {
 }
 
 /// Runs the tasks, as many at a time as the settings allow. If one ends the run, the effects of the others that are in flight are
-/// recorded first. Of several tasks of a stored run, those that have ended are added to
-/// `ended`, in the order in which they ended.
+/// recorded first. Of several tasks of a stored run, those that have ended are added to `ended`, in the order in which they ended.
 async fn run_tasks<'t>(
     driver: &mut Driver,
     persistence: &mut dyn Persistence,
@@ -120,33 +120,26 @@ async fn run_tasks<'t>(
     } = driver;
     let (flow, extras, state) = (&**flow, extras.as_deref(), &**state);
     let services = scope.shared.services.as_deref();
-    // A task that is alone has ended when the superstep has.
-    let has_others = persistence.is_stored() && tasks.len() > 1;
-    let sort = |task: &'t mut TaskRun, waiting: &mut Vec<_>, ended: &mut Vec<_>| {
-        if !task.is_finished() {
-            waiting.push(task);
-        } else if has_others {
-            ended.push(task);
-        }
+    let mut polled = PolledTasks {
+        // A task that is alone has ended when the superstep has.
+        keeps_ended: persistence.is_stored() && tasks.len() > 1,
+        ended,
+        waiting: Vec::new(),
+        answered: Vec::new(),
     };
     let mut dispositions = dispositions.into_iter();
     let tasks = tasks.iter_mut();
     let mut tasks = tasks.map(|task| (task, dispositions.next().unwrap_or(TaskDisposition::Run)));
-    // Those that wait for a person, and those that have got an answer.
-    let (mut waiting, mut again) = (Vec::new(), Vec::<&'t mut TaskRun>::new());
     let place = pin!(None);
     let mut in_flight = InFlight::new(place);
     let result = loop {
         let started = poll_fn(|cx| {
             while in_flight.len() < max_concurrency
-                && let Some((task, disposition)) = again
-                    .pop()
-                    .map(|task| (task, TaskDisposition::Run))
-                    .or_else(|| tasks.next())
+                && let Some((task, disposition)) = polled.next_again().or_else(|| tasks.next())
             {
                 let make = || run_task(flow, extras, state, task, disposition);
                 if let Poll::Ready(task) = in_flight.start(cx, make) {
-                    sort(task?, &mut waiting, ended);
+                    polled.add(task?);
                 }
             }
             Poll::Ready(Ok(()))
@@ -154,37 +147,31 @@ async fn run_tasks<'t>(
         if let Err(abort) = started.await {
             break Err(abort);
         }
-        let mut event = None;
-        if in_flight.len() == 0 {
-            // An answer may have arrived with the end of the last task.
-            match services.filter(|_| !waiting.is_empty()) {
-                Some(services) => match services.answered_tasks() {
-                    answered if !answered.is_empty() => event = Some(TaskEvent::Answered(answered)),
-                    _ if services.close_questions() => break Ok(()),
-                    _ => event = Some(TaskEvent::Requested(DriverRequest::Answers)),
-                },
+        let rest = match in_flight.len() {
+            0 => match at_rest(services, &polled) {
+                Some(event) => Some(event),
                 None => break Ok(()),
-            }
-        }
-        if has_others {
-            let mut finished = ended.iter().map(|task| task.result());
+            },
+            _ => None,
+        };
+        if polled.keeps_ended {
+            let mut finished = polled.ended.iter().map(|task| task.result());
             let written = persistence.tasks_finished(&scope.shared.plan, &mut finished);
             if let Err(error) = written {
                 break Err(Abort::of_thread(error));
             }
         }
-        let event = match event {
-            Some(event) => Ok(event),
-            None => {
-                let next = poll_fn(|cx| in_flight.poll_next(cx));
-                next_event(watch, services, pin!(next)).await
-            }
+        let event = if let Some(event) = rest {
+            Ok(event)
+        } else {
+            let next = poll_fn(|cx| in_flight.poll_next(cx));
+            next_event(watch, services, pin!(next)).await
         };
         persistence.waited();
         match event {
             // A run that is stopped drops its tasks at once.
             Err(stop) => return Err(Abort::stopped(stop)),
-            Ok(TaskEvent::Ended(Ok(task))) => sort(task, &mut waiting, ended),
+            Ok(TaskEvent::Ended(Ok(task))) => polled.add(task),
             Ok(TaskEvent::Ended(Err(abort))) => break Err(abort),
             Ok(TaskEvent::Requested(request)) => {
                 let committed = Committed {
@@ -196,13 +183,7 @@ async fn run_tasks<'t>(
                     Err(abort) => break Err(abort),
                 }
             }
-            Ok(TaskEvent::Answered(ids)) => {
-                let answered = |task: &mut &mut TaskRun| ids.contains(&task.scope.task_id());
-                for task in waiting.extract_if(.., answered) {
-                    task.begin_again(services);
-                    again.push(task);
-                }
-            }
+            Ok(TaskEvent::Answered(ids)) => polled.begin_again(&ids, services),
         }
     };
     if result.is_err()
@@ -216,13 +197,70 @@ async fn run_tasks<'t>(
             {
                 // The first failure is the one that ends the run.
                 if let Ok(task) = task {
-                    sort(task, &mut waiting, ended);
+                    polled.add(task);
                 }
             }
+            let ended = &polled.ended;
             let has_result = |id| ended.iter().any(|task| task.scope.task_id() == id);
             services.poll_effects(cx, has_result)
         }));
         let _ = watched(watch, recorded).await;
     }
     result
+}
+
+/// What comes next when no task is in flight. `None`: the superstep has ended.
+fn at_rest<T>(
+    services: Option<&TaskServices>,
+    polled: &PolledTasks<'_, '_>,
+) -> Option<TaskEvent<T>> {
+    let services = services.filter(|_| !polled.waiting.is_empty())?;
+    // An answer may have arrived with the end of the last task.
+    let answered = services.answered_tasks();
+    if !answered.is_empty() {
+        Some(TaskEvent::Answered(answered))
+    } else if services.close_questions() {
+        None
+    } else {
+        Some(TaskEvent::Requested(DriverRequest::Answers))
+    }
+}
+
+/// The tasks of a superstep that are not in flight, after they were polled.
+struct PolledTasks<'e, 't> {
+    /// Whether those that have ended are kept, to record them before the superstep ends.
+    keeps_ended: bool,
+    ended: &'e mut Vec<&'t mut TaskRun>,
+    /// Those that wait for a person.
+    waiting: Vec<&'t mut TaskRun>,
+    /// Those that have waited and have got an answer.
+    answered: Vec<&'t mut TaskRun>,
+}
+
+impl<'t> PolledTasks<'_, 't> {
+    fn add(&mut self, task: &'t mut TaskRun) {
+        if !task.is_finished() {
+            self.waiting.push(task);
+        } else if self.keeps_ended {
+            self.ended.push(task);
+        }
+    }
+
+    /// Lets these tasks run again, which have got an answer.
+    fn begin_again(&mut self, ids: &[TaskId], services: Option<&TaskServices>) {
+        let waiting = std::mem::take(&mut self.waiting);
+        for task in waiting {
+            if ids.contains(&task.scope.task_id()) {
+                task.begin_again(services);
+                self.answered.push(task);
+            } else {
+                self.waiting.push(task);
+            }
+        }
+    }
+
+    fn next_again(&mut self) -> Option<(&'t mut TaskRun, TaskDisposition)> {
+        let task = self.answered.pop()?;
+        Some((task, TaskDisposition::Run))
+    }
 }
