@@ -361,7 +361,7 @@ async fn f42_thousands_of_log_messages_are_read_in_order_before_the_result() {
     let read = Arc::new(AtomicUsize::new(0));
     let in_order = Arc::new(AtomicUsize::new(0));
     let (count, right) = (Arc::clone(&read), Arc::clone(&in_order));
-    let server = saying(None, json!({ "type": "object" }), LOGS).timeout(Duration::from_secs(120));
+    let server = saying(None, json!({ "type": "object" }), LOGS).timeout(Duration::from_mins(2));
     let server = server.logs(mcp::LogLevel::Debug, move |message| {
         let number = count.fetch_add(1, Ordering::SeqCst);
         right.fetch_add(usize::from(message.data == number), Ordering::SeqCst);

@@ -27,6 +27,8 @@ struct Inner {
     calls: Vec<u32>,
     #[key(append, turn)]
     steps: Vec<String>,
+    /// Whether this attempt goes wrong: decided by its first node, so that only another attempt can succeed.
+    is_faulty: bool,
 }
 
 /// Choices read from a tape, so that a failing case shrinks.
@@ -93,7 +95,7 @@ fn draw_sub(tape: &mut Tape<'_>, may_keep: bool) -> Sub {
 
 impl Case {
     pub(super) fn draw(tape: &mut Tape<'_>) -> Self {
-        let stages = (0..1 + tape.below(4)).map(|_| match tape.below(10) {
+        let stages = (0..=tape.below(4)).map(|_| match tape.below(10) {
             0 => Stage::Plain,
             1 => Stage::Fork([tape.millis(), tape.millis()]),
             2 => Stage::Each(1 + u32::from(tape.one_in(2))),
@@ -178,9 +180,10 @@ fn add(
             let builder = builder.node_fn(&a, |walk: &Walk, _| {
                 let fails = walk.round % 2 == 1;
                 async move {
-                    match fails {
-                        true => petalflow::Result::<WalkLog>::Err("an odd round".into()),
-                        false => Ok(WalkLog(vec!["an even round".into()])),
+                    if fails {
+                        petalflow::Result::<WalkLog>::Err("an odd round".into())
+                    } else {
+                        Ok(WalkLog(vec!["an even round".into()]))
                     }
                 }
             });
@@ -235,7 +238,7 @@ fn policy(sub: Sub) -> Policy {
     Policy {
         retry: RETRY,
         timeout: Some(Duration::from_secs(1)),
-        cache: sub.cache.then_some(Duration::from_secs(60)),
+        cache: sub.cache.then_some(Duration::from_mins(1)),
         ..Policy::NONE
     }
 }
@@ -254,9 +257,10 @@ fn subflow(
     let flow = inner(sub, place, world);
     let builder = builder.subflow(name, flow, |walk: &Walk| walk.round.into(), line);
     let builder = builder.with(name, policy(sub));
-    match sub.keep {
-        true => builder.keep_thread(name),
-        false => builder,
+    if sub.keep {
+        builder.keep_thread(name)
+    } else {
+        builder
     }
 }
 
@@ -270,15 +274,21 @@ fn inner(sub: Sub, place: usize, world: &World) -> Graph<Inner> {
     };
     let world = world.clone();
     let builder = Graph::builder("inner")
-        .node_fn("first", |inner: &Inner, _| {
-            let round = inner.round;
-            async move { InnerCalls(vec![round]) }
+        .node_fn("first", move |inner: &Inner, _| {
+            let (round, is_faulty) = (inner.round, world.draw(place));
+            async move { (InnerCalls(vec![round]), InnerIsFaulty(is_faulty)) }
         })
         .node_fn("left", step("left"))
         .node_fn("right", step("right"))
-        .node_fn("risky", move |_: &Inner, _| {
-            let world = world.clone();
-            async move { world.pass(place, sub.fault).await }
+        .node_fn("risky", move |inner: &Inner, _| {
+            let is_faulty = inner.is_faulty;
+            async move {
+                if is_faulty {
+                    sub.fault.happen().await
+                } else {
+                    Ok(())
+                }
+            }
         })
         .node_fn("last", step("last"))
         .edge(START, "first")

@@ -289,6 +289,22 @@ flow!(LeaveAlone(Orders) { leaves_its_context -> sleeps });
 flow!(LeaveLast(Orders) { leaves_its_context });
 flow!(LeaveQuestion(Orders) { leaves_a_question -> sleeps });
 
+/// What the node heard that used its context after it had ended.
+async fn told<F: Flow<State = Orders> + Clone>(
+    launch: petalflow::Launch<F>,
+    number: u32,
+) -> Vec<String> {
+    let (heard, bank) = (Arc::new(Heard::default()), Bank::taking(1));
+    let launch = launch.manage_with(Arc::clone(&heard));
+    let thread = thread(launch, &bank, Durability::Async);
+    thread.run(()).await.unwrap().into_finished().unwrap();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(bank.paid(), 0, "case {number}");
+    let heard = std::mem::take(&mut *heard.0.lock().unwrap());
+    assert_eq!(heard.len(), 2, "case {number}");
+    heard
+}
+
 #[tokio::test(start_paused = true)]
 async fn f42_a_context_that_outlives_its_node_fails_with_words() {
     let outlived = |method| {
@@ -296,20 +312,6 @@ async fn f42_a_context_that_outlives_its_node_fails_with_words() {
             "`{method}` was called with the `Context` of a run of node `leaves_its_context` that has ended"
         )
     };
-    async fn told<F: Flow<State = Orders> + Clone>(
-        launch: petalflow::Launch<F>,
-        number: u32,
-    ) -> Vec<String> {
-        let (heard, bank) = (Arc::new(Heard::default()), Bank::taking(1));
-        let launch = launch.manage_with(Arc::clone(&heard));
-        let thread = thread(launch, &bank, Durability::Async);
-        thread.run(()).await.unwrap().into_finished().unwrap();
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        assert_eq!(bank.paid(), 0, "case {number}");
-        let heard = std::mem::take(&mut *heard.0.lock().unwrap());
-        assert_eq!(heard.len(), 2, "case {number}");
-        heard
-    }
     let cases = [
         told(Leave::new(), 1).await,
         told(LeaveAlone::new(), 2).await,

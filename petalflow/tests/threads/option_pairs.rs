@@ -145,7 +145,7 @@ async fn f42_pairs_21_26_30_33_with_a_question() {
         let asked = thread.run("ask".to_string()).await.unwrap();
         assert_eq!(asked.interrupts().len(), 1, "thread {id}");
         // 30: a person takes longer than the node may.
-        tokio::time::sleep(Duration::from_secs(3_600)).await;
+        tokio::time::sleep(Duration::from_hours(1)).await;
         let end = thread.answer::<Which>(format!("for {id}")).await.unwrap();
         let lines = end.into_finished().unwrap().lines;
         assert_eq!(lines, [format!("for {id}"), "after".into()]);

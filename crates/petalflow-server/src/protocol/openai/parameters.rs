@@ -44,8 +44,7 @@ fn default(name: &str) -> Value {
     match name {
         "n" => json!(1),
         "logprobs" => json!(false),
-        "top_logprobs" => json!(0),
-        "frequency_penalty" | "presence_penalty" => json!(0),
+        "frequency_penalty" | "presence_penalty" | "top_logprobs" => json!(0),
         "logit_bias" => json!({}),
         "modalities" => json!(["text"]),
         _ => Value::Null,
