@@ -27,6 +27,8 @@ struct Inner {
     calls: Vec<u32>,
     #[key(append, turn)]
     steps: Vec<String>,
+    /// Whether this attempt goes wrong: decided by its first node, so that only another attempt can succeed.
+    is_faulty: bool,
 }
 
 /// Choices read from a tape, so that a failing case shrinks.
@@ -270,15 +272,20 @@ fn inner(sub: Sub, place: usize, world: &World) -> Graph<Inner> {
     };
     let world = world.clone();
     let builder = Graph::builder("inner")
-        .node_fn("first", |inner: &Inner, _| {
-            let round = inner.round;
-            async move { InnerCalls(vec![round]) }
+        .node_fn("first", move |inner: &Inner, _| {
+            let (round, is_faulty) = (inner.round, world.draw(place));
+            async move { (InnerCalls(vec![round]), InnerIsFaulty(is_faulty)) }
         })
         .node_fn("left", step("left"))
         .node_fn("right", step("right"))
-        .node_fn("risky", move |_: &Inner, _| {
-            let world = world.clone();
-            async move { world.pass(place, sub.fault).await }
+        .node_fn("risky", move |inner: &Inner, _| {
+            let is_faulty = inner.is_faulty;
+            async move {
+                match is_faulty {
+                    true => sub.fault.happen().await,
+                    false => Ok(()),
+                }
+            }
         })
         .node_fn("last", step("last"))
         .edge(START, "first")

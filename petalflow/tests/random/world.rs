@@ -22,16 +22,19 @@ impl World {
         World(Arc::new(Mutex::new(case.faults())))
     }
 
-    /// Fails or hangs, if there is a fault left at this place.
-    pub(super) async fn pass(&self, place: usize, fault: Fault) -> petalflow::Result<()> {
-        let is_faulty = {
-            let mut left = self.0.lock().unwrap();
-            let is_faulty = left[place] > 0;
-            left[place] -= u32::from(is_faulty);
-            is_faulty
-        };
-        match fault {
-            _ if !is_faulty => Ok(()),
+    /// Whether something will go wrong at this place. Takes one of its faults.
+    pub(super) fn draw(&self, place: usize) -> bool {
+        let mut left = self.0.lock().unwrap();
+        let is_faulty = left[place] > 0;
+        left[place] -= u32::from(is_faulty);
+        is_faulty
+    }
+}
+
+impl Fault {
+    /// What goes wrong.
+    pub(super) async fn happen(self) -> petalflow::Result<()> {
+        match self {
             Fault::Fails => Err("a fault".into()),
             Fault::Hangs => {
                 tokio::time::sleep(Duration::from_secs(3_600)).await;
