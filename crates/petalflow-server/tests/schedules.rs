@@ -269,7 +269,7 @@ async fn f42_a_time_that_a_wrong_clock_has_stored_stops_no_schedule_and_is_told(
     run(&[server], Duration::from_millis(2_600)).await;
     let times = begun(&built(&store, yearly()).router()).await;
     assert!((2..=3).contains(&times.len()), "{times:?}");
-    let notices = notices.lock().unwrap();
+    let notices = std::mem::take(&mut *notices.lock().unwrap());
     let wrong: Vec<&String> = notices
         .iter()
         .filter(|notice| notice.contains("wrong clock"))
