@@ -152,7 +152,7 @@ fn halves(target: &Target<'_>, request: &LlmRequest) -> HashSet<Place> {
     for (index, message) in messages.iter().enumerate() {
         for (part, value) in message.parts.iter().enumerate() {
             match target
-                .opaque(value)
+                .own_value(value)
                 .and_then(|value| half(target.family, value))
             {
                 Some(Half::Call(id)) => begun.entry(id).or_default().push((index, part)),
@@ -222,7 +222,7 @@ fn lone_reasoning(
         let is_sent = |part: &Part| match part {
             Part::Text(text) => !text.text.is_empty(),
             Part::Call(_) | Part::Code { .. } | Part::CodeResult { .. } => true,
-            Part::Provider { .. } => target.opaque(part).is_some(),
+            Part::Provider { .. } => target.own_value(part).is_some(),
             _ => false,
         };
         parts

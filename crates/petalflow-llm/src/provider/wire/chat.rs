@@ -7,9 +7,10 @@ use serde_json::{Map, Value, json};
 
 use super::call_ids::CallIds;
 use super::chat_opaque::{
-    DETAILS, FIELD, PROMPT_FILTER, READ, REASONING, add_filter_results, add_opaque, call_left_over,
-    error_in, image, is_empty, join_field, typed_content,
+    DETAILS, FIELD, PROMPT_FILTER, READ, REASONING, add_filter_results, add_opaque, image,
+    join_field,
 };
+use super::chat_pieces::{call_left_over, error_in, is_empty, typed_content};
 use super::content::{
     arguments_object, call_name, data_url, decimal, effort_level, result_text, split_result,
     unsupported, user_message, with_extra,
@@ -492,8 +493,6 @@ impl StartedCall {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::LlmResponse;
     use crate::stream::StreamAccumulator;

@@ -6,6 +6,7 @@ mod answer_tool;
 mod call_ids;
 mod chat;
 mod chat_opaque;
+mod chat_pieces;
 mod content;
 #[cfg(feature = "bedrock")]
 mod converse;
@@ -31,7 +32,7 @@ use serde_json::{Map, Value};
 
 use super::catalog::{Family, Target};
 use crate::stream::{Delta, StreamAccumulator};
-use crate::{LlmError, LlmRequest, LlmResponse, TokenUsage};
+use crate::{LlmError, LlmRequest, LlmResponse, Part, TokenUsage};
 use answer_tool::AnswerTool;
 pub(super) use messages::VERSION as ANTHROPIC_VERSION;
 use origins::Origins;
@@ -63,6 +64,11 @@ impl Target<'_> {
     /// The parts of these texts that are requested together.
     pub(super) fn embedding_batches<'t>(&self, texts: &'t [String]) -> Vec<&'t [String]> {
         embeddings::batches(texts, self.quirks.texts)
+    }
+
+    /// The value of a part that only the provider uses, if it is one of this provider.
+    pub(super) fn own_value<'p>(&self, part: &'p Part) -> Option<&'p Value> {
+        self.opaque(part)
     }
 
     /// How many signatures and opaque parts of other providers the request does without.

@@ -64,7 +64,7 @@ impl Target<'_> {
     }
 
     /// An opaque part, if it is one of the provider.
-    pub(in crate::provider) fn opaque<'p>(&self, part: &'p Part) -> Option<&'p Value> {
+    pub(super) fn opaque<'p>(&self, part: &'p Part) -> Option<&'p Value> {
         match part {
             Part::Provider { provider, value } if self.is_own(provider) => Some(value),
             _ => None,
