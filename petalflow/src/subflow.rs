@@ -17,8 +17,7 @@ use crate::node::Context;
 use crate::node::{Effects, ManagedValues, Output, Scope};
 use crate::outcome::{RunError, RunErrorKind};
 use crate::state::State;
-use crate::task_services::question::ParentTask;
-use crate::task_services::{TaskServices, outlived};
+use crate::task_services::{ParentTask, TaskServices, outlived};
 
 /// Runs a sub-flow inside one superstep of its parent: all its supersteps, in the namespace of its node. The limit of its
 /// parent applies to it too, and counts its own supersteps. Cancellation, managed values and events are the parent's. Only

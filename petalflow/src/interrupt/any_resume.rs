@@ -87,11 +87,10 @@ impl AnyResume {
         mut self,
         waiting: impl Iterator<Item = &'a Interrupt> + Clone,
     ) -> Result<Self, AnswerError> {
-        if self.responses.is_empty() {
-            return Ok(self);
+        let mut by_id: HashMap<InterruptId, &Interrupt> = HashMap::new();
+        if !self.responses.is_empty() {
+            by_id.extend(waiting.clone().map(|open| (open.id, open)));
         }
-        let by_id: HashMap<InterruptId, &Interrupt> =
-            waiting.clone().map(|open| (open.id, open)).collect();
         for response in std::mem::take(&mut self.responses) {
             let (id, make) = match response {
                 Response::To { id, make } => (id, make),

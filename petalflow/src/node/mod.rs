@@ -1,6 +1,5 @@
 //! Nodes: their parameters, their results and what a run provides to them.
 
-mod attempt_life;
 mod context;
 mod external;
 mod extract;
@@ -24,7 +23,6 @@ use std::future::Future;
 
 pub use crate::delivery::{Delivery, ItemCodec};
 pub use crate::effects::{Effects, RouteChoice};
-pub(crate) use attempt_life::AttemptLife;
 pub use context::Context;
 pub(crate) use external::{ExternalOutput, Following};
 pub use extract::{Extract, Managed, Requirements};

@@ -6,12 +6,12 @@ use petalflow_graph::NodeIdx;
 
 #[cfg(feature = "tool")]
 use super::Surroundings;
-use super::{AttemptLife, LastActivity, ManagedValues, RunShared};
+use super::{LastActivity, ManagedValues, RunShared};
 use crate::delivery::Delivery;
 use crate::error::BoxError;
 use crate::event::{AnyEvent, AnyEventKind, TaskInfo};
 use crate::ids::TaskId;
-use crate::task_services::TaskRef;
+use crate::task_services::{AttemptLife, TaskRef};
 
 /// One run of a node: the source of extracted values.
 ///

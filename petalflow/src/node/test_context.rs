@@ -7,10 +7,11 @@ use serde_core::Serialize;
 use serde_core::de::DeserializeOwned;
 
 use super::test_records::{AnswerFn, TestRecords};
-use super::{AttemptLife, Context, ManagedValues, RunShared, Scope, Surroundings};
+use super::{Context, ManagedValues, RunShared, Scope, Surroundings};
 use crate::cancel_token::RunToken;
 use crate::event::CustomEvent;
 use crate::question::Ask;
+use crate::task_services::AttemptLife;
 
 /// The surroundings of a node in a unit test, which calls the node as a function: what the node gets from its
 /// [`Context`], and what it leaves. Created by [`Context::test`].

@@ -104,11 +104,10 @@ mod tests {
 
     use petalflow_graph::NodeIdx;
 
-    use super::super::StoredMark;
+    use super::super::{AttemptLife, StoredMark};
     use super::*;
     use crate::checkpoint::{Durability, InMemoryStore, Retention, ThreadStorage};
     use crate::ids::{Namespace, TaskId};
-    use crate::node::AttemptLife;
 
     /// The services of a run whose superstep has the records of an earlier run.
     #[tokio::test]

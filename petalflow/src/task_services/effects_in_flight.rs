@@ -1,30 +1,11 @@
 //! The effects of `once` that are in flight: a task is not dropped for a question, or because another task failed, before the
 //! results of its effects are recorded.
 
-use std::collections::HashMap;
 use std::task::{Context, Poll, Waker};
 
 use super::{TaskRef, TaskServices};
 use crate::error::BoxError;
 use crate::ids::TaskId;
-
-/// The effects of one run that are in flight, with those of its sub-flows.
-#[derive(Default)]
-pub(super) struct EffectsInFlight {
-    /// By the task of this run.
-    of_tasks: HashMap<TaskId, Count>,
-    /// Whether no other effect may begin, because the run ends.
-    closed: bool,
-}
-
-/// The effects of one task.
-#[derive(Default)]
-struct Count {
-    /// Those that were called: they wait to begin, run, or are being recorded.
-    called: usize,
-    /// How many of them have begun.
-    begun: usize,
-}
 
 /// An effect that was called. Dropped when its result is recorded, or when it is known that it will not be.
 pub(super) struct CalledEffect<'a> {
@@ -79,13 +60,6 @@ impl TaskServices {
         }
         inner.driver = Some(cx.waker().clone());
         Poll::Pending
-    }
-}
-
-impl EffectsInFlight {
-    /// Whether an effect of the task was called and has not ended.
-    pub(super) fn is_in_flight(&self, task: TaskId) -> bool {
-        self.of_tasks.contains_key(&task)
     }
 }
 

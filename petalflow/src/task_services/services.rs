@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use super::effects_in_flight::EffectsInFlight;
-use super::question::{AnswerBook, LiveQuestions, ParentTask, TaskQuestions};
+use super::effect_counts::EffectsInFlight;
+use super::question::{AnswerBook, LiveQuestions, TaskQuestions};
 use super::{StoredMark, TaskRef, check_name, used_twice};
+use petalflow_graph::NodeIdx;
+
 use crate::checkpoint::{Durability, Retention, StoredWrite, ThreadStorage, WriteName};
 use crate::error::BoxError;
 use crate::ids::{Namespace, TaskId};
@@ -36,6 +38,16 @@ pub(crate) struct TaskServices {
     /// not take the lock.
     pub(super) has_records: AtomicBool,
     inner: Mutex<Inner>,
+}
+
+/// The task of a flow that runs a sub-flow.
+#[derive(Clone)]
+pub(crate) struct ParentTask {
+    pub(crate) services: Arc<TaskServices>,
+    pub(crate) id: TaskId,
+    pub(crate) node: NodeIdx,
+    /// The index of the task among those of the node.
+    pub(crate) index: Option<usize>,
 }
 
 /// A request from a task to the driver.

@@ -6,9 +6,9 @@ use std::task::Poll;
 
 use petalflow_graph::NodeIdx;
 
+use super::AttemptLife;
 use crate::error::BoxError;
 use crate::ids::TaskId;
-use crate::node::AttemptLife;
 
 /// The task that uses a service.
 pub(crate) struct TaskRef<'a> {

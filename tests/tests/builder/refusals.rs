@@ -529,34 +529,6 @@ fn ids_and_stored_states() {
         .keep_thread("sub")
         .edge(START, "sub");
     assert!(outer.build().is_ok());
-    let inner = base().build().unwrap();
-    let of_items = graph()
-        .node_as("list", lists {})
-        .subflow_with_item(
-            "sub",
-            inner,
-            |_: &Log, _: &u32| LogInput { xs: vec![] },
-            |_: Log| (),
-        )
-        .keep_thread("sub")
-        .edge(START, "list")
-        .each("list", "sub");
-    assert!(
-        refusal(of_items).starts_with("PF028: sub-flow `sub` takes an item, so it cannot keep")
-    );
-    let inner = base().build().unwrap();
-    let cached = graph()
-        .subflow("sub", inner, |_: &Log| LogInput { xs: vec![] }, |_: Log| ())
-        .keep_thread("sub")
-        .with(
-            "sub",
-            Policy {
-                cache: Some(std::time::Duration::from_secs(1)),
-                ..Policy::NONE
-            },
-        )
-        .edge(START, "sub");
-    assert!(refusal(cached).starts_with("PF028: sub-flow `sub` keeps its state, so its results"));
 }
 
 flow! {
@@ -580,11 +552,6 @@ async fn a_flow_may_set_the_stored_name_of_a_node() {
         ("sub", "old_a")
     );
     assert_eq!(Renamed::run(vec![]).await.unwrap().xs, ["a"]);
-}
-
-#[node(Log)]
-async fn lists() -> Each<u32> {
-    Each(vec![1])
 }
 
 #[test]

@@ -15,8 +15,8 @@ use crate::plan::ExecutionPlan;
 use crate::question::Interrupt;
 use crate::state::KeySet;
 use crate::superstep::{Planner, Task};
-use crate::task_services::TaskServices;
-use crate::task_services::question::{AnswerBook, ParentTask};
+use crate::task_services::question::AnswerBook;
+use crate::task_services::{ParentTask, TaskServices};
 
 /// A thread that is ready to run.
 pub(in crate::durable) struct OpenedThread {

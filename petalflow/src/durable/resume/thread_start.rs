@@ -10,7 +10,7 @@ use crate::event::LogSettings;
 use crate::exec::BeginBarrier;
 use crate::ids::Namespace;
 use crate::interrupt::{AnyResume, Response};
-use crate::task_services::question::ParentTask;
+use crate::task_services::ParentTask;
 use crate::task_services::question::answer::AnswerTarget;
 
 /// What a run does to a thread.

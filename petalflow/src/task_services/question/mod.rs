@@ -5,7 +5,7 @@
 //! 2. **The task waits** ([`waiting`]). The executor polls each task of a stored run with [`until_asked`]. A task that is pending
 //!    and has a question is dropped. If it ends although it has asked, for example in a `select!`, its question is withdrawn.
 //! 3. **Told.** If other tasks of the superstep still run, the driver stores the question at once, and tells the listeners of the
-//!    run. A question of a sub-flow is told in each flow around it ([`ParentTask`]).
+//!    run. A question of a sub-flow is told in each flow around it ([`parent_task`]).
 //! 4. **Answered while the others run** ([`live_questions`]). The run records an answer that it is given in a checkpoint, adds it to
 //!    its [`AnswerBook`], and runs the task again: step 6.
 //! 5. **The run stops.** When the other tasks of the superstep have ended, the persistence takes the questions
@@ -29,7 +29,6 @@ mod waiting_question;
 
 pub(crate) use self::answer_book::AnswerBook;
 pub(crate) use self::live_questions::LiveQuestions;
-pub(crate) use self::parent_task::ParentTask;
 pub(crate) use self::waiting::until_asked;
 pub(in crate::task_services) use self::waiting_question::TaskQuestions;
 pub(crate) use self::waiting_question::WaitingQuestion;

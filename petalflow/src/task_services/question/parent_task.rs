@@ -1,23 +1,8 @@
-//! The task of a flow that runs a sub-flow.
-
-use std::sync::Arc;
-
-use petalflow_graph::NodeIdx;
+//! What a sub-flow waits for, told in the flow around it.
 
 use super::WaitingQuestion;
-use crate::ids::TaskId;
 use crate::question::{Interrupt, InterruptId};
-use crate::task_services::TaskServices;
-
-/// The task of a flow that runs a sub-flow.
-#[derive(Clone)]
-pub(crate) struct ParentTask {
-    pub(crate) services: Arc<TaskServices>,
-    pub(crate) id: TaskId,
-    pub(crate) node: NodeIdx,
-    /// The index of the task among those of the node.
-    pub(crate) index: Option<usize>,
-}
+use crate::task_services::ParentTask;
 
 impl ParentTask {
     /// Tells in the flow what its sub-flow waits for, while the sub-flow goes on with other tasks.
