@@ -1,6 +1,6 @@
 //! `EssayDraft`: the type of a key.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
@@ -73,7 +73,8 @@ pub(super) fn impls(key: &Key) -> TokenStream {
 
 /// A clone of the value in this field. A type without `Clone` is reported at the type.
 pub(super) fn cloned(key: &Key, field: &dyn ToTokens) -> TokenStream {
-    // `self` is not found with the span of a type that a `macro_rules!` takes.
-    let at_type = Span::call_site().located_at(key.ty.span());
-    quote_spanned!(at_type=> __pf::Clone::clone(&self.#field))
+    // `self` is not found with the span of a type that a `macro_rules!` takes. The parentheses let the argument begin and end at the
+    // type.
+    let this = Ident::new("self", Span::call_site());
+    quote_spanned!(key.ty.span()=> __pf::Clone::clone(&(#this.#field)))
 }

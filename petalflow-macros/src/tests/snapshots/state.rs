@@ -43,7 +43,7 @@ const _: () = {
     }
     impl __pf::Clone for EssayTopic {
         fn clone(&self) -> Self {
-            EssayTopic(__pf::Clone::clone(&self.0))
+            EssayTopic(__pf::Clone::clone(&(self.0)))
         }
     }
     impl __pf::Debug for EssayTopic {
@@ -140,7 +140,7 @@ const _: () = {
     impl __pf::Clone for EssayInput {
         fn clone(&self) -> Self {
             EssayInput {
-                topic: __pf::Clone::clone(&self.topic),
+                topic: __pf::Clone::clone(&(self.topic)),
             }
         }
     }

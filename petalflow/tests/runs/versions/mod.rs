@@ -29,6 +29,8 @@ enum Heals {
     Old,
     /// That of the driver that has begun it.
     Begun,
+    /// That of the driver that was answered: after that, a key has data, and cannot get another reducer.
+    Answered,
 }
 
 /// What the mixtures come to. The driver and the host that begin the thread, and those that go on after the answer, are the old
@@ -68,6 +70,7 @@ async fn outcome(row: &Row, [begins, goes_on]: [Deployed<'_>; 2], place: &str) -
         Heals::New => &*row.new,
         Heals::Old => &*row.old,
         Heals::Begun => begins.driver,
+        Heals::Answered => goes_on.driver,
     };
     let healing = Deployed {
         driver: healing,

@@ -354,7 +354,7 @@ pub(super) fn all() -> Vec<Row> {
         4 "a key is renamed, with its id": with_note -> note_renamed, New heals, "FFFFFFFFFFFFFFFF";
         5 "a key becomes untracked": key_added -> note_untracked, New heals, "FFFFFFFFFFFFFFFF";
         6 "a type becomes wider": narrow -> wide, New heals, "FFeFFeFFFFeFFeFF";
-        7 "a reducer changes": narrow -> summed, New heals, "FFeFFeFFFFeFFeFF";
+        7 "a reducer changes": narrow -> summed, Answered heals, "FFeFFeFFFFeFFeFF";
         8 "a field is renamed, with an alias": old_field -> new_field, New heals, "FFFFFeFFFFFFFeFF";
         9 "other options and the order of keys": first -> other_options, New heals, "FFFFFFFFFFeFFFFF";
         10 "the version of the state, with a migration": first -> migrated, New heals, "FFeFFeFFrreFrrFF";
