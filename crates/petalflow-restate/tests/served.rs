@@ -327,7 +327,7 @@ async fn a_thread_is_edited_forked_cancelled_and_deleted() {
         let path = format!("/threads/{thread}/{path}");
         let (status, made) = served.post(&path, body.clone()).await;
         assert_eq!((status, &made["thread"]), (201, &json!(other)), "{made}");
-        assert_eq!(served.post(&path, body).await.0, 422, "it exists");
+        assert_eq!(served.post(&path, body).await.0, 409, "it exists");
         let view = served.until(other, "held").await;
         assert_eq!(view["labels"], json!({ "user": "bea" }));
         let resume = format!("/threads/{other}/resume");

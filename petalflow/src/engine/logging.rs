@@ -8,7 +8,7 @@ use crate::flow::Flow;
 use crate::state::Storable;
 
 impl<F: Flow<State: Storable>> ThreadEngine<F> {
-    /// Logs the events of threads in their records, as [`Threads::event_log`] does in a store: at least the last `events` events
+    /// Logs the events of threads in their records, as [`Threads::event_log`](crate::thread::Threads::event_log) does in a store: at least the last `events` events
     /// remain. [`Thread::events_since`](crate::thread::Thread::events_since) reads them in [`edit`](Self::edit). The log counts: it
     /// has what happened in passes that were recorded, also if all listeners were absent. The caller logs
     /// [how a turn ends](Self::log_end).

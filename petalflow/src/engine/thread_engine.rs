@@ -172,7 +172,7 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     }
 
     /// Reads or changes a thread with all that [`Thread`] can do, without running a node: a run in `work` ends with
-    /// [`Drained`](RunErrorKind::Drained) when it has stored what it begins with. Returns the result of `work` and what has changed.
+    /// [`Drained`](crate::run::RunErrorKind::Drained) when it has stored what it begins with. Returns the result of `work` and what has changed.
     ///
     /// # Errors
     ///
