@@ -52,7 +52,7 @@ impl Ingress {
         loop {
             match select(answer, pin!(sleep(each))).await {
                 Either::Left((answer, _)) => return answer.map_err(|error| self.in_words(error)),
-                Either::Right((_, unanswered)) => answer = unanswered,
+                Either::Right(((), unanswered)) => answer = unanswered,
             }
             let path = self.path(thread, meanwhile);
             let driver = timeout(self.timeout, self.http.send(&path, Vec::new())).await;

@@ -10,7 +10,7 @@ use petalflow::event::TaskId;
 use petalflow::state::Storable;
 use restate_sdk::context::{
     ContextClient as _, ContextTimers as _, ObjectContext, RequestTarget,
-    macro_support::SealedDurableFuture as _,
+    macro_support::SealedDurableFuture,
 };
 use restate_sdk::endpoint::ContextInternal;
 use restate_sdk::errors::{HandlerError, TerminalError};
@@ -107,7 +107,7 @@ pub(crate) async fn tasks<'ctx, F: Flow<State: Storable>>(
             };
             until = Some(stopped());
         }
-        let deadline = until.as_ref().map(|until| until.handle());
+        let deadline = until.as_ref().map(SealedDurableFuture::handle);
         if deadline.is_some() {
             if let Ok(true) = called.is_answered(deadline).await {
                 answer(flow, ctx, state, bodies, called).await?;

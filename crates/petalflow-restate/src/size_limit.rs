@@ -28,13 +28,13 @@ pub(crate) fn size(records: &ThreadRecords) -> usize {
 const MAX_TEXT: usize = 16 << 10;
 
 /// The text of an error, which is in every message about its thread, without its end if it is long.
-pub(crate) fn cut(mut text: String) -> String {
+pub(crate) fn cut(text: String) -> String {
     let bytes = text.len();
-    if bytes > MAX_TEXT {
-        text.truncate(text.floor_char_boundary(MAX_TEXT));
-        text.push_str(&format!("… ({bytes} bytes, of which these are the first)"));
+    if bytes <= MAX_TEXT {
+        return text;
     }
-    text
+    let first = &text[..text.floor_char_boundary(MAX_TEXT)];
+    format!("{first}… ({bytes} bytes, of which these are the first)")
 }
 
 /// The end of a pass that fails with this text.
