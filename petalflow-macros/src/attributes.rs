@@ -18,7 +18,7 @@ pub(crate) struct Others {
 }
 
 /// The attributes of this name.
-pub(crate) fn named<'a>(attrs: &'a [Attribute], name: &str) -> Vec<&'a Attribute> {
+pub(crate) fn with_name<'a>(attrs: &'a [Attribute], name: &str) -> Vec<&'a Attribute> {
     attrs
         .iter()
         .filter(|attr| attr.path().is_ident(name))
@@ -27,7 +27,7 @@ pub(crate) fn named<'a>(attrs: &'a [Attribute], name: &str) -> Vec<&'a Attribute
 
 /// The tokens of the attributes of this name.
 pub(crate) fn tokens(attrs: &[Attribute], name: &str) -> TokenStream {
-    let named = named(attrs, name);
+    let named = with_name(attrs, name);
     quote!(#(#named)*)
 }
 

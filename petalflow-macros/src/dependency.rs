@@ -7,7 +7,7 @@ use proc_macro2::{Ident, Span};
 
 /// The name that the manifest of the crate gives to `petalflow`, as in `pf = { package = "petalflow" }`. `None` if it gives none,
 /// or if there is no manifest.
-pub(crate) fn renamed() -> Option<Ident> {
+pub(crate) fn renamed_crate() -> Option<Ident> {
     // The process of an editor expands the macros of many crates.
     static LAST: Mutex<Option<(PathBuf, Option<String>)>> = Mutex::new(None);
     let folder = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR")?);

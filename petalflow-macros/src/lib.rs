@@ -460,5 +460,5 @@ pub fn flow_in_editor(input: TokenStream) -> TokenStream {
 #[doc(hidden)]
 #[proc_macro]
 pub fn flow_documented(input: TokenStream) -> TokenStream {
-    flow::documented(input.into()).into()
+    flow::expand_for_rustdoc(input.into()).into()
 }

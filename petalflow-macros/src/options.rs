@@ -183,7 +183,7 @@ impl Opt {
         {
             return Some(text.clone());
         }
-        self.expected(errors, "a text", "\"…\"");
+        self.push_expected(errors, "a text", "\"…\"");
         None
     }
 
@@ -192,7 +192,7 @@ impl Opt {
         if let Some(Expr::Path(path)) = self.value.as_ref().map(types::ungroup_expr) {
             return Some(path.path.clone());
         }
-        self.expected(errors, "a path", "path");
+        self.push_expected(errors, "a path", "path");
         None
     }
 
@@ -203,7 +203,7 @@ impl Opt {
         {
             return Some(ident.clone());
         }
-        self.expected(errors, "a name", "Name");
+        self.push_expected(errors, "a name", "Name");
         None
     }
 
@@ -216,14 +216,14 @@ impl Opt {
         {
             return Some(number.clone());
         }
-        self.expected(errors, "a whole number from 1", "1");
+        self.push_expected(errors, "a whole number from 1", "1");
         None
     }
 
     /// An option with an expression.
     pub(crate) fn expr(&self, errors: &mut Errors, example: &str) -> Option<Expr> {
         if self.value.is_none() {
-            self.expected(errors, "a value", example);
+            self.push_expected(errors, "a value", example);
         }
         self.bare_value()
     }
@@ -239,7 +239,7 @@ impl Opt {
     /// An option with a time span: `30s`, `"500ms"`.
     pub(crate) fn duration(&self, errors: &mut Errors) -> Option<Duration> {
         let Some(value) = &self.value else {
-            self.expected(errors, "a time span", "30s");
+            self.push_expected(errors, "a time span", "30s");
             return None;
         };
         errors.ok(duration(value))
@@ -251,7 +251,7 @@ impl Opt {
         errors.ok(retries(&value, runtime))
     }
 
-    fn expected(&self, errors: &mut Errors, what: &str, example: &str) {
+    fn push_expected(&self, errors: &mut Errors, what: &str, example: &str) {
         let message = format_args!(
             "option `{0}` takes {what}: write `{0} = {example}`",
             self.name.unraw()

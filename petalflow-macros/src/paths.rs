@@ -19,7 +19,7 @@ impl Runtime {
     /// The path that the user gave, or the default.
     pub(crate) fn new(path: Option<&Path>) -> Self {
         Runtime {
-            path: match (path, dependency::renamed()) {
+            path: match (path, dependency::renamed_crate()) {
                 (Some(path), _) => path.to_token_stream(),
                 (None, Some(name)) => quote!(::#name),
                 (None, None) => quote!(::petalflow),
@@ -96,7 +96,7 @@ pub(crate) fn with_lifetimes(ty: &Type) -> Option<TokenStream> {
     if has_parameters(tokens.clone()) {
         return None;
     }
-    let named = named(tokens, &mut missing);
+    let named = name_runtime(tokens, &mut missing);
     missing.then_some(named)
 }
 
@@ -115,12 +115,12 @@ fn has_parameters(tokens: TokenStream) -> bool {
     false
 }
 
-fn named(tokens: TokenStream, missing: &mut bool) -> TokenStream {
+fn name_runtime(tokens: TokenStream, missing: &mut bool) -> TokenStream {
     let mut named_tokens = TokenStream::new();
     let mut tokens = tokens.into_iter().peekable();
     while let Some(mut token) = tokens.next() {
         if let TokenTree::Group(group) = &token {
-            let mut inner = Group::new(group.delimiter(), named(group.stream(), missing));
+            let mut inner = Group::new(group.delimiter(), name_runtime(group.stream(), missing));
             inner.set_span(group.span());
             token = inner.into();
         }

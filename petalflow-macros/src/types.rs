@@ -49,7 +49,7 @@ pub(crate) fn same(a: &Type, b: &Type) -> bool {
 }
 
 /// The tokens of a type, with spaces only between words.
-pub(crate) fn written(ty: &Type) -> String {
+pub(crate) fn text_of(ty: &Type) -> String {
     let mut text = String::new();
     for token in ty.to_token_stream().to_string().split_whitespace() {
         let word = |letter: char| letter.is_alphanumeric() || letter == '_';
@@ -62,7 +62,7 @@ pub(crate) fn written(ty: &Type) -> String {
 }
 
 /// The owned form of the type, for a type behind `&`: `<str as ToOwned>::Owned` for `str`.
-pub(crate) fn owned(ty: &Type) -> TokenStream {
+pub(crate) fn owned_form(ty: &Type) -> TokenStream {
     let ty = ungroup(ty);
     if is_part(ty) {
         quote_spanned!(ty.span()=> <#ty as ::std::borrow::ToOwned>::Owned)

@@ -347,7 +347,7 @@ impl ExecutionPlan {
     }
 
     /// Adds interrupts before and after the nodes of these names.
-    pub(crate) fn interrupted(mut self, before: &[&str], after: &[&str]) -> Self {
+    pub(crate) fn with_interrupts_at(mut self, before: &[&str], after: &[&str]) -> Self {
         let mut interrupt_points = std::mem::take(&mut self.interrupt_points);
         for (names, after) in [(before, false), (after, true)] {
             let nodes = names.iter().filter_map(|name| self.index_of(name));
@@ -363,7 +363,7 @@ impl ExecutionPlan {
     /// Replaces the retries of a node.
     pub(crate) fn retrying(mut self, node: &str, retry: Vec<crate::policy::Retry>) -> Self {
         if let Some(node) = self.index_of(node) {
-            self.policies[node.index()] = NodePolicy::retrying(retry);
+            self.policies[node.index()].set_retries(retry);
             // A node with retries is not fast.
             self.out_edges[node.index()].fast = false;
             self.link_chains();

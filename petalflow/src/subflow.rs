@@ -17,7 +17,7 @@ use crate::node::Context;
 use crate::node::{Effects, ManagedValues, Output, Scope};
 use crate::outcome::{RunError, RunErrorKind};
 use crate::state::State;
-use crate::task_services::{ParentTask, TaskServices, outlived};
+use crate::task_services::{ParentTask, TaskServices, outlived_error};
 
 /// Runs a sub-flow inside one superstep of its parent: all its supersteps, in the namespace of its node. The limit of its
 /// parent applies to it too, and counts its own supersteps. Cancellation, managed values and events are the parent's. Only
@@ -59,14 +59,14 @@ pub(crate) struct NestedLaunch {
 }
 
 /// Runs a sub-flow inside a node that calls it: like [`subflow`], in the node's namespace and with its own name.
-pub(crate) async fn nested(
+pub(crate) async fn run_nested(
     launch: NestedLaunch,
     cx: &Context,
     name: &str,
 ) -> Result<StateBox, BoxError> {
     let scope = Scope::from(cx);
     if scope.life.is_over() {
-        return Err(outlived(scope.node(), "run"));
+        return Err(outlived_error(scope.node(), "run"));
     }
     let node = scope
         .shared
@@ -184,7 +184,7 @@ async fn node_error(error: RunError, services: Option<&TaskServices>, scope: &Sc
             // The node waits for the interrupts of the sub-flow: no code can discard them.
             let task = scope.task_ref();
             services.wait_for(&task, interrupts.clone());
-            task.outlived("run").await
+            task.wait_until_over("run").await
         }
         (Some(services), RunErrorKind::Thread { .. }) => {
             // The same thread cannot be written to.

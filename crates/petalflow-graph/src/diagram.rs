@@ -27,7 +27,7 @@ pub fn mermaid(graph: &Graph) -> String {
             Shape::Branching => ("{", "}"),
             Shape::Standard => ("[", "]"),
         };
-        let label = mermaid_label(&marked(node));
+        let label = mermaid_label(&name_with_marks(node));
         let _ = writeln!(text, "    {id}{open}{label}{close}");
     }
     for id in ids.joins(graph) {
@@ -59,7 +59,7 @@ pub fn dot(graph: &Graph) -> String {
             Shape::Branching => "diamond",
             Shape::Standard => "box",
         };
-        let (id, label) = (dot_quoted(id), dot_quoted(&marked(node)));
+        let (id, label) = (dot_quoted(id), dot_quoted(&name_with_marks(node)));
         let _ = writeln!(text, "    {id} [shape={shape}, label={label}];");
     }
     for id in ids.joins(graph) {
@@ -84,7 +84,7 @@ pub fn dot(graph: &Graph) -> String {
 }
 
 /// The name of a node, with a pause sign on each side on which the run stops.
-pub(crate) fn marked(node: &Node) -> Cow<'_, str> {
+pub(crate) fn name_with_marks(node: &Node) -> Cow<'_, str> {
     let sign = |when, sign| if when == When::Never { "" } else { sign };
     let (before, after) = (sign(node.before, "⏸ "), sign(node.after, " ⏸"));
     if before.is_empty() && after.is_empty() {

@@ -94,7 +94,7 @@ pub(crate) fn routes<'a>(edges: &[&'a Edge]) -> Vec<Vec<&'a Edge>> {
 }
 
 /// The plain edges and `each` edges among these: they fire together whenever their source has run.
-pub(crate) fn fixed<'a>(edges: &[&'a Edge]) -> Vec<&'a Edge> {
+pub(crate) fn unconditional<'a>(edges: &[&'a Edge]) -> Vec<&'a Edge> {
     let is_fixed = |edge: &&Edge| matches!(edge.via, Via::Plain | Via::Each);
     edges.iter().copied().filter(is_fixed).collect()
 }

@@ -89,7 +89,7 @@ impl AskAst {
     fn read_options(&mut self, attrs: &[Attribute], errors: &mut Errors) {
         let mut seen = Seen::new(&OPTIONS);
         let mut expiry = Expiry::default();
-        for attr in &attributes::named(attrs, "ask") {
+        for attr in &attributes::with_name(attrs, "ask") {
             let Ok(list) = attr.meta.require_list() else {
                 errors.at(
                     attr,

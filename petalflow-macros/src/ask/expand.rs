@@ -25,7 +25,7 @@ pub(crate) fn ask(ask: &AskAst, errors: &mut Errors, runtime: &Runtime) -> Token
     });
     let (check, answer) = match &ask.answer {
         // In place of a bound, which would be an error for each direction.
-        Some(ty) if may_be_unshared(ty) => checked(ty, runtime),
+        Some(ty) if may_be_unshared(ty) => checked_answer(ty, runtime),
         Some(ty) => (TokenStream::new(), ty.to_token_stream()),
         None => unknown(std::mem::take(errors), runtime),
     };
@@ -87,8 +87,8 @@ fn unknown(errors: Errors, runtime: &Runtime) -> (TokenStream, TokenStream) {
 }
 
 /// A constant that checks that answers of the type can be stored, and the type in a form that depends on it.
-fn checked(ty: &Type, runtime: &Runtime) -> (TokenStream, TokenStream) {
-    let written = types::written(ty);
+fn checked_answer(ty: &Type, runtime: &Runtime) -> (TokenStream, TokenStream) {
+    let written = types::text_of(ty);
     let of = quote!(<#runtime::__private::KeyType<__Answer>>);
     let call = runtime.respan(
         ty,

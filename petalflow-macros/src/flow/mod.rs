@@ -61,7 +61,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 }
 
 /// Expands the same for rustdoc: the interface without the bounds that only errors need, with a picture of the graph.
-pub(crate) fn documented(input: TokenStream) -> TokenStream {
+pub(crate) fn expand_for_rustdoc(input: TokenStream) -> TokenStream {
     read(input, &editor::interface)
 }
 

@@ -352,7 +352,7 @@ fn one_parameter_takes_the_item(cx: &Cx<'_>, errors: &mut Errors) {
     let attr = cx.sig.inputs.iter().find_map(|input| match input {
         FnArg::Typed(PatType { attrs, pat, .. }) => match &**pat {
             Pat::Ident(pat) if pat.ident == second.ident => {
-                attributes::named(attrs, "item").first().copied()
+                attributes::with_name(attrs, "item").first().copied()
             }
             _ => None,
         },
@@ -380,7 +380,7 @@ fn blocking_node_is_not_spawned(cx: &Cx<'_>, errors: &mut Errors) {
 }
 
 fn result_is_not_impl_trait(cx: &Cx<'_>, errors: &mut Errors) {
-    for output in &cx.node.returned() {
+    for output in &cx.node.return_types() {
         let Returned::One(ty @ Type::ImplTrait(bounds)) = output else {
             continue;
         };
@@ -394,7 +394,7 @@ fn result_is_not_impl_trait(cx: &Cx<'_>, errors: &mut Errors) {
 }
 
 fn result_has_few_members(cx: &Cx<'_>, errors: &mut Errors) {
-    for output in &cx.node.returned() {
+    for output in &cx.node.return_types() {
         if let Returned::Tuple(tuple, members) = output
             && members.len() > MAX_MEMBERS
         {

@@ -41,7 +41,7 @@ fn read(args: TokenStream, item: TokenStream, code: Finish) -> TokenStream {
         Ok(NodeItem::Fn(mut item)) => {
             let others = attributes::take_from_node(&mut item.attrs, &mut errors);
             if others.any && item.sig.receiver().is_none() {
-                reported(&item, others.tool, &Runtime::new(args.krate.as_ref()))
+                expand_reported(&item, others.tool, &Runtime::new(args.krate.as_ref()))
             } else {
                 function(&args, &item, code, &mut errors)
             }
@@ -60,7 +60,7 @@ fn read(args: TokenStream, item: TokenStream, code: Finish) -> TokenStream {
 }
 
 /// A function with several attributes, which were reported: the function, a node over every state and, if `tool`, a tool.
-pub(crate) fn reported(item: &NodeFn, tool: bool, runtime: &Runtime) -> TokenStream {
+pub(crate) fn expand_reported(item: &NodeFn, tool: bool, runtime: &Runtime) -> TokenStream {
     let node = Node::build(&item.sig, None);
     let code = expand::function(&NodeArgs::default(), item, &node, runtime);
     let tool = tool.then(|| placeholder::fn_tool(&item.sig.ident, runtime));
@@ -69,7 +69,7 @@ pub(crate) fn reported(item: &NodeFn, tool: bool, runtime: &Runtime) -> TokenStr
 }
 
 fn function(args: &NodeArgs, item: &NodeFn, finish: Finish, errors: &mut Errors) -> TokenStream {
-    let (mut node, form) = checked(args, item, errors, check::function);
+    let (mut node, form) = build_checked(args, item, errors, check::function);
     let is_readable = check::body_calls_no_macro_of_its_name("a node", item, errors);
     node.usable &= is_readable;
     let runtime = Runtime::new(args.krate.as_ref());
@@ -97,7 +97,7 @@ fn function(args: &NodeArgs, item: &NodeFn, finish: Finish, errors: &mut Errors)
 fn block(args: &NodeArgs, item: &NodeImpl, finish: Finish, errors: &mut Errors) -> TokenStream {
     let runtime = Runtime::new(args.krate.as_ref());
     let code = check::block(item, errors).map(|method| {
-        let (mut node, ()) = checked(args, method, errors, check::method);
+        let (mut node, ()) = build_checked(args, method, errors, check::method);
         node.usable &= check::value_is_owned(item, errors);
         let cx = editor::Cx {
             args,
@@ -113,7 +113,7 @@ fn block(args: &NodeArgs, item: &NodeImpl, finish: Finish, errors: &mut Errors) 
 }
 
 /// Builds the model of a function and checks it.
-fn checked<T>(
+fn build_checked<T>(
     args: &NodeArgs,
     item: &NodeFn,
     errors: &mut Errors,

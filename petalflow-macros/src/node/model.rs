@@ -197,7 +197,7 @@ impl Node {
         };
         // rustc reports `_` in a return type.
         node.usable = !node
-            .returned()
+            .return_types()
             .iter()
             .any(|output| matches!(output, Returned::One(Type::Infer(_))));
         node
@@ -215,7 +215,7 @@ impl Node {
     }
 
     /// The return type and all of its members.
-    pub(crate) fn returned(&self) -> Vec<&Returned> {
+    pub(crate) fn return_types(&self) -> Vec<&Returned> {
         let mut all = Vec::from_iter(&self.output);
         let mut next = 0;
         while let Some(output) = all.get(next).copied() {
@@ -259,7 +259,7 @@ impl Param {
             .attrs
             .iter()
             .find(|attr| attr.path().is_ident("item") || is_misspelt(attr));
-        let key = attributes::named(&input.attrs, "key").first().copied();
+        let key = attributes::with_name(&input.attrs, "key").first().copied();
         let ident = match &*input.pat {
             Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
             pat => {
@@ -358,7 +358,7 @@ fn plain_source(
         ty if reads_option(ty) => return Some(Source::Key(Shape::Option)),
         ty => {
             if state.is_some_and(|state| types::same(state, ty)) {
-                misuse(ty, Problem::StateByValue(types::written(ty)));
+                misuse(ty, Problem::StateByValue(types::text_of(ty)));
                 return None;
             }
             if is_generic_state(ty) {
@@ -366,7 +366,7 @@ fn plain_source(
                 return None;
             }
             if let Some(managed) = unsized_managed(ty) {
-                let written = types::written(managed);
+                let written = types::text_of(managed);
                 misuse(managed, Problem::ManagedUnsized(written));
                 return None;
             }

@@ -86,7 +86,7 @@ impl RouteAst {
             fields,
             ..
         } = variant;
-        if let Some(attr) = attributes::named(attrs, "route").first() {
+        if let Some(attr) = attributes::with_name(attrs, "route").first() {
             errors.at(
                 attr,
                 "a variant has no options: the name of a route is that of its variant",
@@ -132,7 +132,7 @@ impl RouteAst {
 fn krate(attrs: &[Attribute], errors: &mut Errors) -> Option<Path> {
     let mut krate = None;
     let mut seen = Seen::new(&["crate"]);
-    for attr in &attributes::named(attrs, "route") {
+    for attr in &attributes::with_name(attrs, "route") {
         let Ok(list) = attr.meta.require_list() else {
             errors.at(
                 attr,

@@ -22,7 +22,7 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         let (index, variant) = (Literal::usize_unsuffixed(index), &variant.ident);
         quote!(#ident::#variant { .. } => #index,)
     });
-    let carried = carried(route);
+    let carried = variants_with_payload(route);
     let arms = arms(route, runtime);
     let payload_types = payload_types(route);
     let payload = payload(ident, &carried);
@@ -89,7 +89,7 @@ fn arms(route: &RouteAst, runtime: &Runtime) -> TokenStream {
 }
 
 /// The variants with a payload, and its type.
-fn carried(route: &RouteAst) -> Vec<(&Ident, &Type)> {
+fn variants_with_payload(route: &RouteAst) -> Vec<(&Ident, &Type)> {
     let variants = route.variants.iter();
     let carried = variants.filter_map(|variant| Some((&variant.ident, variant.payload.as_ref()?)));
     carried.collect()
@@ -117,7 +117,7 @@ fn payload(ident: &Ident, carried: &[(&Ident, &Type)]) -> TokenStream {
 
 /// The types of the payloads, for graphs that are built at run time.
 fn payload_types(route: &RouteAst) -> TokenStream {
-    if carried(route).is_empty() {
+    if variants_with_payload(route).is_empty() {
         return TokenStream::new();
     }
     let index = local("route");

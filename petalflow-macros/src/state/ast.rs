@@ -138,7 +138,7 @@ fn fields_of(data: &mut Data) -> Vec<&mut Field> {
 
 /// Reports a type without a size, or with a lifetime that is left out, and replaces it by the owned type.
 fn own(ty: &mut Type, errors: &mut Errors) {
-    let part = types::written(ty);
+    let part = types::text_of(ty);
     let (owner, problem) = match &*ty {
         Type::Reference(reference) if is_left_out(reference.lifetime.as_ref()) => {
             let owner = whole(&reference.elem).unwrap_or_else(|| reference.elem.to_token_stream());
@@ -151,7 +151,7 @@ fn own(ty: &mut Type, errors: &mut Errors) {
         },
     };
     let owner = syn::parse2(owner).expect("the tokens are a type");
-    let whole = types::written(&owner).replace(',', ", ");
+    let whole = types::text_of(&owner).replace(',', ", ");
     let part = part.replace(',', ", ");
     let message = format_args!("a key owns its value, and a `{part}` {problem}: write `{whole}`");
     errors.at(&*ty, message);

@@ -38,13 +38,13 @@ pub(crate) fn tool(
         text: &text,
     };
     let usable = tool.usable;
-    let undescribed = attributes::named(attrs, "doc").is_empty() && args.description.is_none();
+    let undescribed = attributes::with_name(attrs, "doc").is_empty() && args.description.is_none();
     let warning = undescribed.then(|| without_description(ident));
     let marker = marker(function);
     let arguments = usable.then(|| cx.arguments());
     let handles = usable.then(|| cx.handles());
     let implementation = if usable {
-        cx.implementation(&attributes::named(attrs, "doc"))
+        cx.implementation(&attributes::with_name(attrs, "doc"))
     } else {
         placeholder::tool(&tool.call, runtime)
     };
@@ -327,7 +327,7 @@ impl Cx<'_> {
             (false, true) => quote!(#call.await),
             (false, false) => call,
         };
-        let returned = self.returned(&call);
+        let returned = self.result_as_json(&call);
         quote! {
             async move {
                 let #pattern = __ARGUMENTS.read(self, #arguments)?;
@@ -348,7 +348,7 @@ impl Cx<'_> {
     }
 
     /// The result of a call as JSON.
-    fn returned(&self, call: &TokenStream) -> TokenStream {
+    fn result_as_json(&self, call: &TokenStream) -> TokenStream {
         let Cx {
             runtime,
             tool,

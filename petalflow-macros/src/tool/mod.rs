@@ -15,7 +15,7 @@ use self::model::Tool;
 use crate::attributes;
 use crate::errors::Errors;
 use crate::node::check::body_calls_no_macro_of_its_name;
-use crate::node::reported;
+use crate::node::expand_reported;
 use crate::paths::Runtime;
 
 /// Expands `#[tool(args)] item`.
@@ -27,7 +27,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {
             let runtime = Runtime::new(args.krate.as_ref());
             let others = attributes::take_from_tool(&mut item.attrs, &mut errors);
             if others.any && item.sig.receiver().is_none() {
-                let (code, errors) = (reported(&item, true, &runtime), errors.into_tokens());
+                let (code, errors) = (expand_reported(&item, true, &runtime), errors.into_tokens());
                 return quote!(#code #errors);
             }
             let mut tool = Tool::build(&item.sig);

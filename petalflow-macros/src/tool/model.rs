@@ -163,7 +163,7 @@ fn param(input: &PatType, misuses: &mut Vec<Misuse>) -> Option<Param> {
     {
         misuse(run, Problem::RunOptions);
     }
-    if let Some(owned) = owned(ty) {
+    if let Some(owned) = owned_type(ty) {
         let owned = text(&owned);
         misuse(ty, Problem::Borrowed { name: ident, owned });
         return None;
@@ -173,7 +173,7 @@ fn param(input: &PatType, misuses: &mut Vec<Misuse>) -> Option<Param> {
         return None;
     }
     if let Some(managed) = node::model::unsized_managed(ty) {
-        let written = types::written(managed);
+        let written = types::text_of(managed);
         misuse(managed, Problem::ManagedUnsized(written));
         return None;
     }
@@ -206,11 +206,11 @@ fn field_attributes(input: &PatType) -> Vec<Attribute> {
 }
 
 /// The type with owned types for references: `String` for `&str`, `Vec<T>` for `&[T]`. `None` if it has no references.
-fn owned(ty: &Type) -> Option<Type> {
+fn owned_type(ty: &Type) -> Option<Type> {
     match types::ungroup(ty) {
         Type::Reference(reference) => {
             let inner = types::ungroup(&reference.elem);
-            let inner = owned(inner).unwrap_or_else(|| inner.clone());
+            let inner = owned_type(inner).unwrap_or_else(|| inner.clone());
             Some(match &inner {
                 Type::Slice(slice) => {
                     let elem = &slice.elem;
@@ -243,12 +243,12 @@ fn owned(ty: &Type) -> Option<Type> {
         }
         Type::Slice(slice) => {
             let mut slice = slice.clone();
-            *slice.elem = owned(&slice.elem)?;
+            *slice.elem = owned_type(&slice.elem)?;
             Some(Type::Slice(slice))
         }
         Type::Array(array) => {
             let mut array = array.clone();
-            *array.elem = owned(&array.elem)?;
+            *array.elem = owned_type(&array.elem)?;
             Some(Type::Array(array))
         }
         _ => None,
@@ -259,7 +259,7 @@ fn owned(ty: &Type) -> Option<Type> {
 fn make_owned<'a>(types: impl Iterator<Item = &'a mut Type>) -> bool {
     let mut changed = false;
     for ty in types {
-        if let Some(owned) = owned(ty) {
+        if let Some(owned) = owned_type(ty) {
             *ty = owned;
             changed = true;
         }

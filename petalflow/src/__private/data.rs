@@ -48,7 +48,7 @@ pub fn required<'de, K: Key<Value: Deserialize<'de>>, E: Error>(
     values: &mut Update<K::State>,
 ) -> Result<K::Value, E> {
     let error = PhantomData;
-    match values.taken::<K>() {
+    match values.take_first::<K>() {
         Some(value) => Ok(value),
         None => K::Value::deserialize(Missing {
             key: K::NAME,
@@ -59,13 +59,13 @@ pub fn required<'de, K: Key<Value: Deserialize<'de>>, E: Error>(
 
 /// The value of a key, which is the initial value of the key if it is missing.
 pub fn or_initial<K: Key>(values: &mut Update<K::State>) -> K::Value {
-    values.taken::<K>().unwrap_or_else(explicit::<K>)
+    values.take_first::<K>().unwrap_or_else(explicit::<K>)
 }
 
 /// The value of a key, which is the default of the type if it is missing. The reducer folds it into the initial value without
 /// a change.
 pub fn or_default<K: Key<Value: Default>>(values: &mut Update<K::State>) -> K::Value {
-    values.taken::<K>().unwrap_or_default()
+    values.take_first::<K>().unwrap_or_default()
 }
 
 /// Reads a map of keys. The error for an unknown key lists the keys of the input.

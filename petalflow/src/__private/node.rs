@@ -9,7 +9,7 @@ use futures_util::future::Map;
 use petalflow_graph::{Rule, messages};
 
 use crate::error::BoxError;
-use crate::middleware::{carried, carried_call};
+use crate::middleware::{call_in_current_context, in_current_context};
 use crate::node::{Effects, Key, Node, Output};
 use crate::state::{KeyMeta, KeySet, State};
 
@@ -80,7 +80,10 @@ pub const fn written_once<S: State, N: Node<S>>() {
     let twice = <N::Output as Output<S>>::WRITES_TWICE.intersection(S::EXCLUSIVE);
     if let Some(key) = twice.first() {
         let text = messages::written_twice(N::NAME, S::KEYS[key].name);
-        panic!("{}", messages::coded(Rule::WrittenTwice, &text).as_str());
+        panic!(
+            "{}",
+            messages::with_code(Rule::WrittenTwice, &text).as_str()
+        );
     }
 }
 
@@ -121,7 +124,7 @@ impl<T, F: FnOnce() -> T> Future for Lazy<F> {
 pub async fn blocking<R: Send + 'static>(
     work: impl FnOnce() -> Result<R, BoxError> + Send + 'static,
 ) -> Result<R, BoxError> {
-    finished(tokio::task::spawn_blocking(carried_call(work)).await)
+    task_result(tokio::task::spawn_blocking(call_in_current_context(work)).await)
 }
 
 /// Runs a future as a tokio task. The task is aborted if this future is dropped.
@@ -136,12 +139,14 @@ pub async fn spawn<R: Send + 'static>(
         }
     }
 
-    let mut task = AbortOnDrop(tokio::spawn(carried(work)));
-    finished((&mut task.0).await)
+    let mut task = AbortOnDrop(tokio::spawn(in_current_context(work)));
+    task_result((&mut task.0).await)
 }
 
 /// The result of a tokio task. A panic in the task continues here, where the engine catches it.
-fn finished<R>(joined: Result<Result<R, BoxError>, tokio::task::JoinError>) -> Result<R, BoxError> {
+fn task_result<R>(
+    joined: Result<Result<R, BoxError>, tokio::task::JoinError>,
+) -> Result<R, BoxError> {
     match joined {
         Ok(result) => result,
         Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),

@@ -132,7 +132,10 @@ pub const fn told_apart(tools: &[Entry], index: usize) {
     while before < index {
         if petalflow_graph::same(tools[before].name, name) {
             let text = messages::tool_twice(name);
-            panic!("{}", messages::coded(Rule::DuplicateTool, &text).as_str());
+            panic!(
+                "{}",
+                messages::with_code(Rule::DuplicateTool, &text).as_str()
+            );
         }
         before += 1;
     }

@@ -242,7 +242,7 @@ async fn load(
             listener: extras.sink.take(),
         }));
     }
-    let blocked = blocked(opened.rejected, opened.waiting);
+    let blocked = blocked_reason(opened.rejected, opened.waiting);
     opened.services.live = questions;
     let services = Arc::new(opened.services);
     let restored = Restored {
@@ -302,7 +302,10 @@ async fn store_beginning(opened: &mut OpenedThread) -> Result<(), ThreadError> {
 }
 
 /// Why a thread that was opened does not run.
-fn blocked(rejected: Option<DecisionRecord>, waiting: Vec<Interrupt>) -> Option<RunErrorKind> {
+fn blocked_reason(
+    rejected: Option<DecisionRecord>,
+    waiting: Vec<Interrupt>,
+) -> Option<RunErrorKind> {
     if let Some(decision) = rejected {
         return Some(RunErrorKind::Rejected {
             node: decision.node,

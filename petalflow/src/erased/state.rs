@@ -116,12 +116,12 @@ impl StateType {
 
     /// The `untracked` keys whose loss is noted in checkpoints. Without the note, a value that was lost cannot be told from
     /// one that was never written. Values that last one superstep are not noted, because nothing would remove the note.
-    pub(crate) fn noted(&self) -> KeySet {
+    pub(crate) fn keys_with_noted_loss(&self) -> KeySet {
         self.lossy.minus(self.ephemeral)
     }
 
     /// The keys whose values end before the next writes are applied.
-    pub(crate) fn expired(&self, written: KeySet) -> KeySet {
+    pub(crate) fn expiring(&self, written: KeySet) -> KeySet {
         written.intersection(self.ephemeral)
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn resolve<S: State>(
     let joins = resolver.merges(builder, &mut edges, joins);
     resolver.settings(builder);
     let mut graph = Graph {
-        nodes: described(builder, &resolver.indices).into(),
+        nodes: describe_nodes(builder, &resolver.indices).into(),
         edges: edges.into(),
         joins,
     };
@@ -57,7 +57,10 @@ fn indices<'a, S: State>(
 }
 
 /// The nodes, with what the settings say of them.
-fn described<S: State>(builder: &GraphBuilder<S>, indices: &HashMap<&str, NodeIdx>) -> Vec<Node> {
+fn describe_nodes<S: State>(
+    builder: &GraphBuilder<S>,
+    indices: &HashMap<&str, NodeIdx>,
+) -> Vec<Node> {
     let plain = builder.nodes.iter().map(|node| Node {
         name: node.name.clone().into(),
         deferred: false,

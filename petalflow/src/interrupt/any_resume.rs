@@ -44,7 +44,7 @@ impl OnlyQuestion {
     }
 
     /// The answer with the id of the question.
-    fn found<'a>(
+    fn entry_for<'a>(
         mut self,
         waiting: impl Iterator<Item = &'a Interrupt> + Clone,
     ) -> Result<Answer, AnswerError> {
@@ -95,7 +95,7 @@ impl AnyResume {
             let (id, make) = match response {
                 Response::To { id, make } => (id, make),
                 Response::Only(only) => {
-                    self.answers.push(only.found(waiting.clone())?);
+                    self.answers.push(only.entry_for(waiting.clone())?);
                     continue;
                 }
             };

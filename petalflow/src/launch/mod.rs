@@ -21,7 +21,7 @@ use crate::node::{Context, Key, ManagedProvider, ManagedValues};
 use crate::plan::ExecutionPlan;
 use crate::run::{AnyRun, Run};
 use crate::state::{InputOf, State, Storable, ThreadSafe, WriteError};
-use crate::subflow::{NestedLaunch, nested};
+use crate::subflow::{NestedLaunch, run_nested};
 use crate::thread::{DocumentVersion, Thread, Threads};
 
 /// A flow with the settings of its runs: limits, managed values, middleware. Clones have the same settings.
@@ -499,7 +499,7 @@ impl<F: Flow> Launch<F> {
             input: Box::new(input),
             nest: NestedEvent::of::<F::State>,
         };
-        Box::pin(async move { Ok(into_state(nested(launch, cx, name).await?)) })
+        Box::pin(async move { Ok(into_state(run_nested(launch, cx, name).await?)) })
     }
 }
 

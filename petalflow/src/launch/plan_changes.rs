@@ -81,7 +81,7 @@ impl<F: Flow> Launch<F> {
         if before.is_empty() && after.is_empty() {
             return self;
         }
-        self.change_plan(|plan| plan.interrupted(before, after))
+        self.change_plan(|plan| plan.with_interrupts_at(before, after))
     }
 
     fn change_plan(mut self, change: impl FnOnce(ExecutionPlan) -> ExecutionPlan) -> Self {

@@ -16,4 +16,4 @@ pub use ready::{for_nodes, from_fn, recover};
 pub(crate) use run::{About, AnyRunMiddleware, AnyRunNext, RunLayer};
 pub use run::{RunMiddleware, RunNext};
 pub use task_context::{CapturedContext, TaskContext, carry_task_context};
-pub(crate) use task_context::{carried, carried_call};
+pub(crate) use task_context::{call_in_current_context, in_current_context};

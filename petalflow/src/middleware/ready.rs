@@ -138,10 +138,10 @@ pub fn recover<S: State>(hook: impl Fn(&str, &str) + Send + Sync + 'static) -> i
 struct Recover<H>(H);
 
 impl<S: State, H: Fn(&str, &str) + Send + Sync + 'static> Middleware<S> for Recover<H> {
-    around!(|self, call, next| recovered(&self.0, call, next));
+    around!(|self, call, next| run_and_recover(&self.0, call, next));
 }
 
-fn recovered<'a, S: State>(
+fn run_and_recover<'a, S: State>(
     hook: &'a (dyn Fn(&str, &str) + Send + Sync),
     call: NodeCall<'a, S>,
     next: Next<'a, S>,

@@ -110,7 +110,7 @@ impl Captured {
 }
 
 /// Wraps a future that is about to be spawned, so that it runs within the context of the current task.
-pub(crate) fn carried<F: Future>(work: F) -> impl Future<Output = F::Output> {
+pub(crate) fn in_current_context<F: Future>(work: F) -> impl Future<Output = F::Output> {
     let context = Captured::now();
     async move {
         let mut work = pin!(work);
@@ -119,7 +119,7 @@ pub(crate) fn carried<F: Future>(work: F) -> impl Future<Output = F::Output> {
 }
 
 /// Wraps a function that is about to run on another thread, so that it runs within the context of the current task.
-pub(crate) fn carried_call<R>(work: impl FnOnce() -> R) -> impl FnOnce() -> R {
+pub(crate) fn call_in_current_context<R>(work: impl FnOnce() -> R) -> impl FnOnce() -> R {
     let context = Captured::now();
     move || context.within(work)
 }

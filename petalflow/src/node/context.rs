@@ -12,7 +12,7 @@ use crate::future::BoxFuture;
 use crate::ids::{Namespace, TaskId};
 use crate::question::Ask;
 use crate::state::{Recordable, State};
-use crate::task_services::{NAME_OF_EFFECT, check_name, outlived, used_twice};
+use crate::task_services::{NAME_OF_EFFECT, check_name, outlived_error, used_twice};
 
 /// A handle to the run: the by-value parameter `cx: Context` of a node.
 ///
@@ -481,7 +481,7 @@ impl Context {
                 return services.once(&self.0.task_ref(), name, effect).await;
             }
             if self.0.life.is_over() {
-                return Err(outlived(self.node(), "once"));
+                return Err(outlived_error(self.node(), "once"));
             }
             let test = self.managed::<TestRecords>();
             if let Some(test) = &test {

@@ -112,7 +112,7 @@ impl ExternalOutput {
                 ));
             }
             (false, true) => {
-                let routes = listed(&plan.route_names(node));
+                let routes = name_list(&plan.route_names(node));
                 return Err(format!(
                     "node `{name}` chooses a route, and the update by it has none: add one in the last place, as in `Edit::new((.., route)).by(\"{name}\")`; the routes are {routes}"
                 ));
@@ -141,8 +141,8 @@ impl ExternalOutput {
         } else if self.decision.names != known || self.decision.payloads != spec.payloads {
             return Err(format!(
                 "node `{name}` chooses one of the routes {}, and the route of the update by it is one of {}: give a route of the type that the node returns",
-                listed(&known),
-                listed(self.decision.names)
+                name_list(&known),
+                name_list(self.decision.names)
             ));
         }
         let chosen = self.effects.routes().len();
@@ -163,7 +163,7 @@ impl ExternalOutput {
             .choice_mut()
             .find_named(&known)
             .map_err(|unknown| {
-                let known = listed(&known);
+                let known = name_list(&known);
                 format!("node `{name}` has no route `{unknown}`: its routes are {known}")
             })?;
         let carries = |route: &&petalflow_graph::RouteIdx| {
@@ -180,7 +180,7 @@ impl ExternalOutput {
 }
 
 /// Names for a message.
-fn listed(names: &[impl AsRef<str>]) -> String {
+fn name_list(names: &[impl AsRef<str>]) -> String {
     let names: Vec<_> = names
         .iter()
         .map(|name| format!("`{}`", name.as_ref()))

@@ -6,7 +6,7 @@ use std::fmt;
 use super::run_error::Inner;
 use super::{RunError, RunErrorKind};
 use crate::error::{NodeError, message_with_sources};
-use crate::question::{comma_separated, listed};
+use crate::question::{comma_separated, list_as_text};
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -77,7 +77,7 @@ impl fmt::Display for RunError {
                 )
             }
             RunErrorKind::Interrupted { interrupts } => {
-                let interrupts = listed(interrupts);
+                let interrupts = list_as_text(interrupts);
                 write!(f, "`{flow}` waits in superstep {superstep}: {interrupts}")
             }
             RunErrorKind::Rejected { node, by, reason } => {

@@ -1,7 +1,7 @@
 //! The outcome of a run of a thread.
 
 use crate::erased::StateBox;
-use crate::question::{Interrupt, listed};
+use crate::question::{Interrupt, list_as_text};
 use crate::state::State;
 
 /// How a run of a thread ended: finished, or paused.
@@ -58,7 +58,7 @@ pub enum Outcome<S: State> {
 /// # }
 /// ```
 #[derive(thiserror::Error)]
-#[error("the run has not ended: {}", listed(interrupts))]
+#[error("the run has not ended: {}", list_as_text(interrupts))]
 pub struct Paused<S: State> {
     /// The state at the last barrier.
     pub state: S,

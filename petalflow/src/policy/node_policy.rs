@@ -1,6 +1,7 @@
 //! The policy of one node: its retries, its timeouts, its cache, and where it runs.
 
-use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::Retry;
@@ -83,61 +84,68 @@ impl Policy {
     }
 }
 
-/// The policy of a node in a graph. Its retries can be set at run time.
+/// The policy of a node in a graph, and the retries that were set at run time, which a [`Policy`] cannot own.
 #[doc(hidden)]
 #[derive(Clone, Debug, Default)]
 pub struct NodePolicy {
-    pub(crate) retry: Cow<'static, [Retry]>,
-    pub(crate) timeout: Option<Duration>,
-    pub(crate) idle: Option<Duration>,
-    pub(crate) cache: Option<Duration>,
-    #[cfg_attr(
-        not(any(feature = "engine", feature = "builder")),
-        expect(dead_code, reason = "engines and builders read it")
-    )]
-    pub(crate) remote: Option<&'static str>,
+    policy: Policy,
+    retries: Option<Arc<[Retry]>>,
 }
 
 impl From<Policy> for NodePolicy {
     fn from(policy: Policy) -> Self {
         NodePolicy {
-            retry: Cow::Borrowed(policy.retry),
-            timeout: policy.timeout,
-            idle: policy.idle,
-            cache: policy.cache,
-            remote: policy.remote,
+            policy,
+            retries: None,
         }
+    }
+}
+
+impl Deref for NodePolicy {
+    type Target = Policy;
+
+    fn deref(&self) -> &Policy {
+        &self.policy
     }
 }
 
 impl NodePolicy {
     /// A policy with retries only.
+    #[cfg(feature = "builder")]
     pub(crate) fn retrying(retry: Vec<Retry>) -> Self {
         NodePolicy {
-            retry: Cow::Owned(retry),
+            retries: Some(retry.into()),
             ..NodePolicy::default()
         }
+    }
+
+    /// Replaces the retries, and nothing else.
+    pub(crate) fn set_retries(&mut self, retries: Vec<Retry>) {
+        self.retries = Some(retries.into());
+    }
+
+    /// The retries that hold: those that were set at run time, or those of the policy.
+    pub(crate) fn retries(&self) -> &[Retry] {
+        self.retries.as_deref().unwrap_or(self.policy.retry)
     }
 
     /// This policy, with its unset parts taken from the other.
     #[cfg(feature = "builder")]
     pub(crate) fn or(self, other: Self) -> Self {
+        let retries = if self.retries().is_empty() {
+            other.retries
+        } else {
+            self.retries
+        };
         NodePolicy {
-            retry: if self.retry.is_empty() {
-                other.retry
-            } else {
-                self.retry
-            },
-            timeout: self.timeout.or(other.timeout),
-            idle: self.idle.or(other.idle),
-            cache: self.cache.or(other.cache),
-            remote: self.remote.or(other.remote),
+            policy: self.policy.or(other.policy),
+            retries,
         }
     }
 
     /// Whether nothing surrounds an attempt in this process.
     pub(crate) fn is_bare(&self) -> bool {
-        self.retry.is_empty()
+        self.retries().is_empty()
             && self.timeout.is_none()
             && self.idle.is_none()
             && self.cache.is_none()
@@ -145,6 +153,6 @@ impl NodePolicy {
 
     /// The wait before the next attempt, or `None` without one. `attempt` is the failed one, from 1.
     pub(crate) fn wait_after(&self, attempt: u32, error: &BoxError) -> Option<Duration> {
-        Retry::delay_after(&self.retry, attempt, &**error)
+        Retry::delay_after(self.retries(), attempt, &**error)
     }
 }

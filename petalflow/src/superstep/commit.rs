@@ -14,7 +14,7 @@ pub(crate) fn commit_one(
     if ty.ephemeral.is_empty() && effects.written().is_empty() {
         return Ok(());
     }
-    state.validate(ty.expired(*written), &[&*effects])?;
+    state.validate(ty.expiring(*written), &[&*effects])?;
     expire(state, written);
     let overwritten = effects.overwritten();
     state.commit(effects, overwritten, written);
@@ -61,7 +61,7 @@ pub(crate) fn apply<'a>(
 
 /// Resets the values that last one superstep, before the next writes are applied.
 fn expire(state: &mut dyn AnyState, written: &mut KeySet) {
-    let expired = state.ty().expired(*written);
+    let expired = state.ty().expiring(*written);
     if !expired.is_empty() {
         state.reset(expired);
         *written = written.minus(expired);

@@ -40,6 +40,6 @@ impl TaskServices {
         let problem = source.to_string();
         self.lock()
             .request(DriverRequest::Abort(Box::new((problem, source))));
-        task.outlived(method).await
+        task.wait_until_over(method).await
     }
 }

@@ -68,7 +68,7 @@ impl CalledEffect<'_> {
     pub(super) async fn begin(&mut self, task: &TaskRef<'_>) -> Result<(), BoxError> {
         let mut lineage = self.services.lineage(self.task);
         if lineage.any(|(services, _)| services.lock().in_flight.closed) {
-            return Err(task.outlived("once").await);
+            return Err(task.wait_until_over("once").await);
         }
         for (services, task) in self.services.lineage(self.task) {
             let mut inner = services.lock();

@@ -67,7 +67,7 @@ impl FlowLock {
     where
         S: State<Storage = Durable>,
     {
-        let (name, locked) = locked(flow.flow(), &flow.plan_of_runs());
+        let (name, locked) = lock_of(flow.flow(), &flow.plan_of_runs());
         check_lock(&name, self.0.get(&name), &locked).map_err(FlowLockError)
     }
 
@@ -76,7 +76,7 @@ impl FlowLock {
     where
         S: State<Storage = Durable>,
     {
-        let (name, locked) = locked(flow.flow(), &flow.plan_of_runs());
+        let (name, locked) = lock_of(flow.flow(), &flow.plan_of_runs());
         self.0.set(&name, locked);
     }
 
@@ -150,7 +150,7 @@ fn question<A: Ask>() -> String {
     format!("question {}", A::NAME)
 }
 
-fn locked(flow: &dyn AnyFlow, plan: &ExecutionPlan) -> (String, Locked) {
+fn lock_of(flow: &dyn AnyFlow, plan: &ExecutionPlan) -> (String, Locked) {
     let ty = flow.state_type();
     let program = Fingerprint::of(ty, flow.stored_name(), plan);
     let locked = Locked {

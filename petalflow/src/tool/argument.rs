@@ -161,17 +161,17 @@ fn misfit(tool: &str, error: &serde_path_to_error::Error<serde_json::Error>) -> 
     let place = if path.iter().next().is_none() {
         String::new()
     } else {
-        format!(" at `{}`", shortened(&path.to_string()))
+        format!(" at `{}`", shorten(&path.to_string()))
     };
     let problem = error.inner().to_string();
     ToolError::Arguments(format!(
         "the arguments of tool `{tool}` do not fit{place}: {}; call it again with arguments that fit its schema",
-        shortened(&problem)
+        shorten(&problem)
     ))
 }
 
 /// Shortens a long text to its start and its end.
-fn shortened(text: &str) -> String {
+fn shorten(text: &str) -> String {
     if text.len() <= LONGEST_MESSAGE {
         return text.into();
     }

@@ -61,6 +61,24 @@ async fn p083_a_node_that_takes_too_long_fails() {
     assert_eq!(error.kind, FailureKind::Timeout);
 }
 
+/// The launch replaces the retries of the node, and nothing else.
+#[tokio::test(start_paused = true)]
+async fn f42_retries_of_a_launch_keep_the_timeout_of_the_node() {
+    let (kind, elapsed) = run_both!(Stuck, |launch| {
+        let begun = Instant::now();
+        let retries = vec![petalflow::policy::Retry::attempts(3).first(MS).factor(1.0)];
+        let launch = launch.with_retry("stuck", retries).manage(Trace::default());
+        (kind(launch.run(vec![]).await), begun.elapsed())
+    });
+    let error = node_failure(kind);
+    assert_eq!(
+        (error.kind, error.attempt),
+        (FailureKind::Timeout, 3),
+        "{error:?}"
+    );
+    assert!(elapsed >= 152 * MS && elapsed < 160 * MS, "{elapsed:?}");
+}
+
 #[node(Log, timeout = 50ms, retry = 3)]
 async fn slow_at_first(cx: Context) -> LogXs {
     if cx.attempt() < 3 {

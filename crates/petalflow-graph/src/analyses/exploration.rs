@@ -53,7 +53,7 @@ pub fn explore(graph: &Graph, routes: Routes) -> Exploration {
         exact: false,
         pairs: pairs_of_edges(graph, routes, &mut Work::default())
             .unwrap_or_else(|TooMuchWork| Pairs::all(graph.nodes.len())),
-        stuck: join_deadlock::suspected(graph, &mut Work::default()),
+        stuck: join_deadlock::suspect_stuck(graph, &mut Work::default()),
         endless: Vec::new(),
         frontiers: None,
     })
@@ -76,7 +76,7 @@ pub(crate) fn by_states(
         return Ok(Exploration {
             exact: true,
             pairs,
-            stuck: join_deadlock::found(graph, &shape, &space, &mut Work::default()),
+            stuck: join_deadlock::find_stuck(graph, &shape, &space, &mut Work::default()),
             endless: if graph.joins == 0 {
                 Vec::new()
             } else {

@@ -44,7 +44,7 @@ impl Stuck {
 }
 
 /// The joins at which some sides have arrived at an end of the run. Each join is described by the first such end.
-pub(crate) fn found(
+pub(crate) fn find_stuck(
     graph: &Graph,
     shape: &Shape,
     space: &StateSpace,
@@ -193,7 +193,7 @@ impl<'a> Skipping<'a> {
 ///
 /// A join surely completes if all its sides lead back to one origin, over nodes that have one plain edge into them and cannot
 /// fail, and if the sides arrive in the same superstep or the origin runs at most once.
-pub(crate) fn suspected(graph: &Graph, work: &mut Work) -> Vec<Stuck> {
+pub(crate) fn suspect_stuck(graph: &Graph, work: &mut Work) -> Vec<Stuck> {
     let skipping = Skipping::of(graph);
     let into = &skipping.into;
     let unsure = unsure(graph);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::work::{TooMuchWork, Work};
-use crate::edges::{caught, fixed, routes};
+use crate::edges::{caught, routes, unconditional};
 use crate::graph::{Edge, Source, Target, Via};
 use crate::idx::JoinIdx;
 
@@ -48,7 +48,7 @@ impl TokensOf {
         several: bool,
         work: &mut Work,
     ) -> Result<Vec<Outcome>, TooMuchWork> {
-        let (fixed, caught) = (fixed(edges), caught(edges));
+        let (fixed, caught) = (unconditional(edges), caught(edges));
         let mut outcomes = Vec::new();
         for choice in choices(&routes(edges), pick, work)? {
             self.with_or_without_items(&[choice, fixed.clone()].concat(), &mut outcomes, work)?;

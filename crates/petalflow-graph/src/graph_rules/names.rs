@@ -25,10 +25,10 @@ pub(super) fn target(graph: &Graph, target: Target) -> String {
 
 /// A join as the user writes it: `a & b`.
 pub(super) fn join(graph: &Graph, number: JoinIdx) -> String {
-    named(graph, number, &mut Vec::new())
+    join_name(graph, number, &mut Vec::new())
 }
 
-fn named(graph: &Graph, number: JoinIdx, within: &mut Vec<JoinIdx>) -> String {
+fn join_name(graph: &Graph, number: JoinIdx, within: &mut Vec<JoinIdx>) -> String {
     if within.contains(&number) {
         return "..".into();
     }
@@ -37,7 +37,7 @@ fn named(graph: &Graph, number: JoinIdx, within: &mut Vec<JoinIdx>) -> String {
     let mut known = HashSet::new();
     for edge in graph.sides(number) {
         let side = match edge.from {
-            Source::Join(inner) => named(graph, inner, within),
+            Source::Join(inner) => join_name(graph, inner, within),
             from => source(graph, from),
         };
         if known.insert(side.clone()) {

@@ -42,7 +42,7 @@ pub use settings::{
 };
 
 /// The line with its code, for users.
-pub const fn coded(rule: Rule, text: &Text) -> Text {
+pub const fn with_code(rule: Rule, text: &Text) -> Text {
     Text::new(rule.code()).push(": ").push(text.as_str())
 }
 
@@ -217,7 +217,7 @@ mod tests {
             assert!(text.len() < 400, "{text}");
         }
         assert_eq!(
-            coded(Rule::DuplicateTool, &tool_twice("search"))
+            with_code(Rule::DuplicateTool, &tool_twice("search"))
                 .as_str()
                 .split(':')
                 .next(),

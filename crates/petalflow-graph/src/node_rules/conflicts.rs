@@ -22,7 +22,7 @@ pub(crate) const fn conflicts(
     if together.ranges.is_empty() {
         return;
     }
-    let contested = contested(select(keys, Property::Exclusive), nodes);
+    let contested = contested_keys(select(keys, Property::Exclusive), nodes);
     if contested.is_empty() {
         return;
     }
@@ -116,7 +116,7 @@ const fn fill_blocks(nodes: &[NodeFacts<'_>], blocks: &mut [KeySet]) {
 }
 
 /// The keys that several nodes write, or that a node writes which may run several times in a superstep.
-const fn contested(exclusive: KeySet, nodes: &[NodeFacts<'_>]) -> KeySet {
+const fn contested_keys(exclusive: KeySet, nodes: &[NodeFacts<'_>]) -> KeySet {
     let mut once = KeySet::NONE;
     let mut twice = KeySet::NONE;
     let mut i = 0;

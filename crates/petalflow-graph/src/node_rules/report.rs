@@ -5,7 +5,7 @@ use super::verdict::Verdict;
 use crate::diagnostic::{Diagnostic, Location};
 use crate::facts::{KeyFacts, NodeFacts};
 use crate::idx::NodeIdx;
-use crate::messages::{self, coded};
+use crate::messages::{self, with_code};
 use crate::rule::Rule;
 use crate::similar::{same, similar_in};
 use crate::text::Text;
@@ -139,5 +139,5 @@ const fn position(name: &str, names: &[&str]) -> Option<usize> {
 
 #[track_caller]
 const fn panic_with(rule: Rule, text: &Text) -> ! {
-    panic!("{}", coded(rule, text).as_str())
+    panic!("{}", with_code(rule, text).as_str())
 }

@@ -5,7 +5,7 @@ mod svg;
 
 use std::collections::BTreeMap;
 
-use crate::diagram::{edges, label, marked};
+use crate::diagram::{edges, label, name_with_marks};
 use crate::graph::{Graph, Source, Via};
 
 /// The distance between two layers, and the height of a node.
@@ -29,15 +29,15 @@ const MARGIN: usize = 18;
 /// assert!(svg.starts_with("<svg") && svg.contains(">write</text>") && !svg.contains("\n\n"));
 /// ```
 pub fn picture(graph: &Graph) -> String {
-    drawn(graph, " style=\"max-width:100%;height:auto\"")
+    draw(graph, " style=\"max-width:100%;height:auto\"")
 }
 
 /// The same without a `style` attribute, for a page whose `Content-Security-Policy` forbids it.
 pub fn picture_without_style(graph: &Graph) -> String {
-    drawn(graph, "")
+    draw(graph, "")
 }
 
-fn drawn(graph: &Graph, style: &str) -> String {
+fn draw(graph: &Graph, style: &str) -> String {
     let drawing = Drawing::of(graph);
     let labels = drawing.labels();
     let (width, height) = drawing.size(&labels);
@@ -154,7 +154,7 @@ impl Drawing {
             };
             Vertex {
                 node: node.name.to_string(),
-                ..vertex(&marked(node), look)
+                ..vertex(&name_with_marks(node), look)
             }
         });
         let joins = (0..graph.joins).map(|_| vertex("&", Look::Join));

@@ -232,7 +232,7 @@ impl fmt::Display for Interrupt {
 
 /// Several interrupts as one text.
 #[doc(hidden)]
-pub fn listed(interrupts: &[Interrupt]) -> String {
+pub fn list_as_text(interrupts: &[Interrupt]) -> String {
     comma_separated(interrupts.iter().map(ToString::to_string))
 }
 

@@ -11,5 +11,5 @@ pub use ask::{Ask, Expiry, StoredQuestion};
 pub use error::AnswerError;
 pub use error::open;
 pub use interrupt::{Interrupt, InterruptKind};
-pub use interrupt::{comma_separated, listed};
+pub use interrupt::{comma_separated, list_as_text};
 pub use interrupt_id::InterruptId;

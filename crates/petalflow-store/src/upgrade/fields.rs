@@ -16,12 +16,12 @@ pub(super) fn problems(was: &[FieldOutline], is: &[FieldOutline]) -> Vec<String>
             Some(new) => {
                 read.push(new);
                 if !form_reads(&old.form, &new.form) {
-                    problems.push(changed(old, new));
+                    problems.push(describe_changed(old, new));
                 }
             }
             // What is inside of a field that is gone is gone with it.
             None if parent(&old.path).is_some_and(|path| reader(is, path).is_some()) => {
-                problems.push(removed(old, was));
+                problems.push(describe_removed(old, was));
             }
             None => {}
         }
@@ -31,7 +31,7 @@ pub(super) fn problems(was: &[FieldOutline], is: &[FieldOutline]) -> Vec<String>
         let inside = parent(&new.path).filter(|path| is_read(path));
         let inside = inside.and_then(|path| find(is, path));
         if inside.is_some_and(is_struct) && !new.optional && !is_read(&new.path) {
-            problems.push(added(new));
+            problems.push(describe_added(new));
         }
     }
     problems
@@ -103,7 +103,7 @@ fn names(path: &str) -> (&str, &str) {
     (key, name)
 }
 
-fn removed(old: &FieldOutline, was: &[FieldOutline]) -> String {
+fn describe_removed(old: &FieldOutline, was: &[FieldOutline]) -> String {
     let (key, name) = names(&old.path);
     let around = parent(&old.path).and_then(|path| find(was, path));
     if around.is_some_and(|around| around.form.ends_with("enum")) {
@@ -116,14 +116,14 @@ fn removed(old: &FieldOutline, was: &[FieldOutline]) -> String {
     )
 }
 
-fn added(new: &FieldOutline) -> String {
+fn describe_added(new: &FieldOutline) -> String {
     let (key, name) = names(&new.path);
     format!(
         "its value of the key `{key}` has no field `{name}`, which the program needs: if it was renamed, give it its old name as well, `#[serde(alias = \"..\")]`; otherwise give it a default, `#[serde(default)]`, or convert the values in a migration, `migration.map(\"{key}\", ..)`"
     )
 }
 
-fn changed(old: &FieldOutline, new: &FieldOutline) -> String {
+fn describe_changed(old: &FieldOutline, new: &FieldOutline) -> String {
     let (key, name) = names(&old.path);
     let what = if key == name {
         format!("its value of the key `{key}`")

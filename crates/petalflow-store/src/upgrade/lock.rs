@@ -227,7 +227,7 @@ pub fn check_lock(flow: &str, was: Option<&Locked>, is: &Locked) -> Result<(), S
 mod tests {
     use super::*;
 
-    fn locked(version: u32, lines: &[&str]) -> Locked {
+    fn lock_with(version: u32, lines: &[&str]) -> Locked {
         let mut outline = Outline::default();
         lines.iter().for_each(|line| outline.add_line(line));
         Locked {
@@ -251,8 +251,8 @@ mod tests {
             "node w",
             "edge START -> w",
         ];
-        lock.set("Write", locked(3, &lines));
-        lock.set("Read", locked(0, &[]));
+        lock.set("Write", lock_with(3, &lines));
+        lock.set("Read", lock_with(0, &[]));
         let text = lock.to_string();
         assert_eq!(
             text.strip_prefix(HEAD).unwrap(),
@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn the_types_of_answers_and_effects_are_compared() {
         let mut lock = LockFile::default();
-        lock.set("Write", locked(0, &["node w"]));
+        lock.set("Write", lock_with(0, &["node w"]));
         lock.set_type(
             "question amount".into(),
             "core::option::Option<alloc::string::String>",
@@ -290,20 +290,20 @@ mod tests {
 
     #[test]
     fn the_order_of_lines_has_no_influence() {
-        let was = locked(0, &["key a: u8 sum", "key b: u8 sum", "node w", "node x"]);
-        let is = locked(0, &["key b: u8 sum", "key a: u8 sum", "node x", "node w"]);
+        let was = lock_with(0, &["key a: u8 sum", "key b: u8 sum", "node w", "node x"]);
+        let is = lock_with(0, &["key b: u8 sum", "key a: u8 sum", "node x", "node w"]);
         assert_eq!(check_lock("Write", Some(&was), &is), Ok(()));
     }
 
     #[test]
     fn a_change_that_breaks_nothing_asks_for_a_new_lock() {
-        let error = error_of(&locked(0, &[]), &locked(0, &["key a: u8 sum"]));
+        let error = error_of(&lock_with(0, &[]), &lock_with(0, &["key a: u8 sum"]));
         assert!(
             error.contains("Stored threads can resume: write the lock again"),
             "{error}"
         );
         assert!(error.ends_with("\n  + key a: u8 sum"), "{error}");
-        let missing = check_lock("Write", None, &locked(0, &[])).unwrap_err();
+        let missing = check_lock("Write", None, &lock_with(0, &[])).unwrap_err();
         assert!(
             missing.contains("`PETALFLOW_LOCK=write cargo test`"),
             "{missing}"
@@ -312,14 +312,14 @@ mod tests {
 
     #[test]
     fn the_error_for_a_change_that_may_break_threads_says_what_to_do() {
-        let was = locked(0, &["key a: u8 sum"]);
-        let error = error_of(&was, &locked(0, &["key b: u8 sum"]));
+        let was = lock_with(0, &["key a: u8 sum"]);
+        let error = error_of(&was, &lock_with(0, &["key b: u8 sum"]));
         assert!(error.contains("`#[key(id = \"a\")]`"), "{error}");
         assert!(
             error.ends_with("\n  - key a: u8 sum\n  + key b: u8 sum"),
             "{error}"
         );
-        let error = error_of(&was, &locked(1, &["key b: u8 sum"]));
+        let error = error_of(&was, &lock_with(1, &["key b: u8 sum"]));
         assert!(error.contains("Stored threads can resume"), "{error}");
     }
 
@@ -352,7 +352,7 @@ mod tests {
     /// The error for a change of the fields of the key `docs`.
     fn fields_error(was: &[&str], is: &[&str]) -> String {
         let locked = |lines: &[&str]| {
-            let mut locked = locked(0, &["key docs: Vec<Doc> append"]);
+            let mut locked = lock_with(0, &["key docs: Vec<Doc> append"]);
             locked.add_line("field docs: list of struct");
             for line in lines {
                 locked.add_line(&format!("field docs.{line}"));
@@ -416,7 +416,7 @@ mod tests {
     #[test]
     fn a_migration_converts_fields_and_an_older_lock_has_none() {
         let was = {
-            let mut was = locked(0, &["key docs: Vec<Doc> append"]);
+            let mut was = lock_with(0, &["key docs: Vec<Doc> append"]);
             was.add_line("field docs: list of struct");
             was.add_line("field docs.name: text");
             was
@@ -425,7 +425,7 @@ mod tests {
         is.version = 1;
         is.fields.pop();
         assert!(error_of(&was, &is).contains("Stored threads can resume"));
-        let older = locked(0, &["key docs: Vec<Doc> append"]);
+        let older = lock_with(0, &["key docs: Vec<Doc> append"]);
         let error = error_of(&older, &was);
         assert!(error.contains("Stored threads can resume"), "{error}");
         assert!(
@@ -437,8 +437,8 @@ mod tests {
     #[test]
     fn another_reducer_changes_what_a_value_means() {
         let error = error_of(
-            &locked(0, &["key n: u8 sum"]),
-            &locked(0, &["key n: u8 replace"]),
+            &lock_with(0, &["key n: u8 sum"]),
+            &lock_with(0, &["key n: u8 replace"]),
         );
         assert!(
             error.contains("its value of the key `n` was folded with `sum`, and the next write is folded with `replace`"),
@@ -448,9 +448,9 @@ mod tests {
 
     #[test]
     fn a_migration_replaces_neither_a_node_nor_a_version() {
-        let error = error_of(&locked(0, &["node w"]), &locked(1, &["node x"]));
+        let error = error_of(&lock_with(0, &["node w"]), &lock_with(1, &["node x"]));
         assert!(error.contains("`with .. { id: \"w\" }`"), "{error}");
-        let error = error_of(&locked(2, &[]), &locked(1, &[]));
+        let error = error_of(&lock_with(2, &[]), &lock_with(1, &[]));
         assert!(error.contains("raise `version` again"), "{error}");
     }
 }

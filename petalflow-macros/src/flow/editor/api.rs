@@ -5,7 +5,7 @@ use quote::{ToTokens as _, format_ident, quote};
 
 use crate::editor::elsewhere;
 use crate::flow::check::is_method;
-use crate::flow::expand::{Cx, Generics, builder_doc, required, signatures};
+use crate::flow::expand::{Cx, Generics, builder_doc, required_values, signatures};
 use crate::paths::derived;
 
 /// The types and their methods.
@@ -32,7 +32,7 @@ pub(super) fn code(cx: &Cx<'_>, docs: TokenStream) -> TokenStream {
     } else {
         TokenStream::new()
     };
-    let alone = required(&cx.values()).is_empty();
+    let alone = required_values(&cx.values()).is_empty();
     let run = alone.then(|| {
         quote! {
             impl #own {
@@ -86,7 +86,7 @@ fn builder(cx: &Cx<'_>, own: &TokenStream, state: &TokenStream) -> (TokenStream,
     let defined = derived(&format!("{}Builder", cx.name), cx.name);
     let builder = elsewhere(defined.to_token_stream());
     let values = cx.values();
-    let required = required(&values);
+    let required = required_values(&values);
     let generics = Generics::of(&required);
     let params = elsewhere(generics.params);
     let arguments = elsewhere(generics.arguments);

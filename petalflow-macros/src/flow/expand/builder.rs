@@ -21,7 +21,7 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
     let lints = cx.lints();
     let builder = builder(cx);
     let values = cx.values();
-    let Generics { params, .. } = Generics::of(&required(&values));
+    let Generics { params, .. } = Generics::of(&required_values(&values));
     let vis = respan(vis.to_token_stream(), name.span());
     let keyword = keyword("struct", name);
     let end = quote_spanned!(name.span()=> ;);
@@ -52,7 +52,7 @@ impl Value<'_> {
     }
 
     /// The parameter of the builder that is true if the value is set.
-    fn given(&self) -> Ident {
+    fn given_parameter(&self) -> Ident {
         format_ident!(
             "HAS_{}",
             self.name.unraw().to_string().to_uppercase(),
@@ -84,7 +84,7 @@ impl Value<'_> {
 /// The items of a flow with node values.
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let values = cx.values();
-    let required = required(&values);
+    let required = required_values(&values);
     let Generics { params, arguments } = Generics::of(&required);
     let code = FlowCode {
         cx,
@@ -96,7 +96,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         required: &required,
     };
     let defaults = code.defaults();
-    let given = code.given();
+    let given = code.given_traits();
     let traits = code.traits();
     let new = code.new_function();
     let methods = code.methods();
@@ -118,7 +118,7 @@ pub(crate) struct Generics {
 
 impl Generics {
     pub(crate) fn of(required: &[&Value<'_>]) -> Self {
-        let given = required.iter().map(|value| value.given());
+        let given = required.iter().map(|value| value.given_parameter());
         Generics {
             params: params(required),
             arguments: quote!(#({ #given }),*),
@@ -134,7 +134,7 @@ impl Generics {
     /// The arguments after this value is set.
     pub(crate) fn with(value: &Value<'_>, required: &[&Value<'_>]) -> TokenStream {
         let arguments = required.iter().map(|other| {
-            let given = other.given();
+            let given = other.given_parameter();
             if other.index == value.index {
                 quote!(true)
             } else {
@@ -147,12 +147,12 @@ impl Generics {
 
 /// One parameter per value.
 fn params(values: &[&Value<'_>]) -> TokenStream {
-    let given = values.iter().map(|value| value.given());
+    let given = values.iter().map(|value| value.given_parameter());
     quote!(#(const #given: ::core::primitive::bool),*)
 }
 
 /// The values without a default.
-pub(crate) fn required<'a>(values: &'a [Value<'a>]) -> Vec<&'a Value<'a>> {
+pub(crate) fn required_values<'a>(values: &'a [Value<'a>]) -> Vec<&'a Value<'a>> {
     values.iter().filter(|value| value.is_required()).collect()
 }
 
@@ -181,7 +181,7 @@ impl FlowCode<'_> {
     }
 
     /// A trait for each required value, with its message, and its implementation for the builders that have the value.
-    fn given(&self) -> TokenStream {
+    fn given_traits(&self) -> TokenStream {
         let builder = &self.builder;
         let given = self.required.iter().map(|value| {
             let others = self.required.iter().filter(|other| other.index != value.index);

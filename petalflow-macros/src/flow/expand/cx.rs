@@ -36,7 +36,7 @@ impl Cx<'_> {
     pub(super) fn lints(&self) -> TokenStream {
         let levels = ["allow", "warn", "deny", "forbid"];
         let levels = levels.map(|level| attributes::tokens(self.attrs, level));
-        let deprecated = attributes::named(self.attrs, "deprecated");
+        let deprecated = attributes::with_name(self.attrs, "deprecated");
         let deprecated = (!deprecated.is_empty()).then(|| quote!(#[allow(deprecated)]));
         quote!(#(#levels)* #deprecated)
     }

@@ -19,7 +19,7 @@ mod tokens;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-pub(crate) use self::builder::{Generics, builder_doc, required};
+pub(crate) use self::builder::{Generics, builder_doc, required_values};
 pub(crate) use self::cx::Cx;
 pub(crate) use self::docs::{code as docs, diagram, drawing};
 pub(crate) use self::signatures::signatures;

@@ -160,7 +160,7 @@ impl Names {
 
 /// The owned type of the item, if `in` takes it.
 pub(super) fn item(subflow: &Subflow) -> Option<TokenStream> {
-    model::item(&subflow.params).map(types::owned)
+    model::item(&subflow.params).map(types::owned_form)
 }
 
 /// The parameter for the item, the bindings of the closure's parameters, and the type of the item.

@@ -33,7 +33,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let checked = if cx.lost {
         TokenStream::new()
     } else {
-        checked(cx)
+        verdicts(cx)
     };
     let (vertices, state) = (vertices(cx), cx.state);
     quote! {
@@ -77,7 +77,7 @@ fn vertices(cx: &Cx<'_>) -> String {
 }
 
 /// The result of the checks over all nodes, in one constant.
-fn checked(cx: &Cx<'_>) -> TokenStream {
+fn verdicts(cx: &Cx<'_>) -> TokenStream {
     let tables = analysis(cx);
     let nodes = number(cx.model.nodes.len());
     let both = number(cx.model.nodes.len() + cx.model.edges.len());

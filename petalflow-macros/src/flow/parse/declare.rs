@@ -27,7 +27,7 @@ pub(super) fn declare(
             ),
         ));
     }
-    let what = declared(input, &name, state, mistakes).unwrap_or_else(|error| {
+    let what = parse_declared(input, &name, state, mistakes).unwrap_or_else(|error| {
         mistakes.lose(error);
         skip_to_semicolon(input);
         Declared::Broken
@@ -35,7 +35,7 @@ pub(super) fn declare(
     Ok(Declare { name, what })
 }
 
-fn declared(
+fn parse_declared(
     input: ParseStream,
     name: &Ident,
     state: &Type,

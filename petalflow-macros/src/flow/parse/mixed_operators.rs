@@ -27,11 +27,11 @@ pub(super) fn message(operands: &[Group], operators: &[Operator], position: Posi
     let all = runs(operands, operators, Operator::And);
     let any = runs(operands, operators, Operator::Or);
     match position {
-        Position::Arm => messages::mixed_in_arm(&written(operands, " & ")),
+        Position::Arm => messages::mixed_in_arm(&join_groups(operands, " & ")),
         Position::Source => {
-            let joins: Vec<_> = all.iter().map(|run| bracketed(run, " & ")).collect();
+            let joins: Vec<_> = all.iter().map(|run| in_parentheses(run, " & ")).collect();
             let choices = any.iter().filter(|run| run.len() > 1);
-            let choices = choices.map(|run| format!("`{}`", written(run, " | ")));
+            let choices = choices.map(|run| format!("`{}`", join_groups(run, " | ")));
             let choices: Vec<_> = choices.collect();
             let each = if choices.len() > 1 { "each of " } else { "" };
             messages::mixed_operators(
@@ -66,19 +66,19 @@ fn runs<'a>(operands: &'a [Group], operators: &[Operator], inner: Operator) -> V
     runs
 }
 
-fn written(groups: &[Group], operator: &str) -> String {
+fn join_groups(groups: &[Group], operator: &str) -> String {
     let texts = groups
         .iter()
-        .map(|group| bracketed(std::slice::from_ref(group), operator));
+        .map(|group| in_parentheses(std::slice::from_ref(group), operator));
     texts.collect::<Vec<_>>().join(operator)
 }
 
 /// The run as an operand, in parentheses if it has several groups.
-fn bracketed(run: &[Group], operator: &str) -> String {
+fn in_parentheses(run: &[Group], operator: &str) -> String {
     match run {
         [group @ (Group::And(_) | Group::Or(_))] => format!("({group})"),
         [group] => group.to_string(),
-        run => format!("({})", written(run, operator)),
+        run => format!("({})", join_groups(run, operator)),
     }
 }
 

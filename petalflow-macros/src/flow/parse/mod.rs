@@ -112,7 +112,7 @@ fn statements(input: ParseStream, state: &Type, mistakes: &mut Mistakes) -> Vec<
                 // `chain` reports what follows a `match`.
                 let ends_with_match = matches!(statements.last(), Some(Statement::Chain(chain)) if matches!(chain.steps.last(), Some(Step::Match { .. })));
                 if !ends_with_match && !input.is_empty() && !input.peek(Token![;]) {
-                    mistakes.lose(misspelt(&begin).unwrap_or_else(|| unexpected(input)));
+                    mistakes.lose(misspelt(&begin).unwrap_or_else(|| unexpected_token(input)));
                     skip_to_semicolon(input);
                 }
             }
@@ -140,7 +140,7 @@ fn misspelt(begin: ParseStream) -> Option<syn::Error> {
 }
 
 /// The error for a token after a statement that seems complete.
-fn unexpected(input: ParseStream) -> syn::Error {
+fn unexpected_token(input: ParseStream) -> syn::Error {
     if begins_condition(input) {
         return conditional(input);
     }

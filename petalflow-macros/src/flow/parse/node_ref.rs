@@ -29,7 +29,7 @@ pub(super) fn node_ref(input: ParseStream) -> syn::Result<NodeRef> {
     }
     let node = node?;
     if input.peek(token::Paren) && node.0.is_ident("Send") {
-        return Err(sent(&node, input));
+        return Err(send_is_not_used(&node, input));
     }
     if let Some(end) = misspelt_end(&node) {
         let key = node.key();
@@ -48,7 +48,7 @@ pub(super) fn node_ref(input: ParseStream) -> syn::Result<NodeRef> {
 }
 
 /// The error for `Send(research)`, as another library has it.
-fn sent(node: &NodeRef, input: ParseStream) -> syn::Error {
+fn send_is_not_used(node: &NodeRef, input: ParseStream) -> syn::Error {
     let target = node_in_parentheses(input).unwrap_or_else(|| "research".to_string());
     let text = format_args!(
         "an edge delivers items with `each`: write `each {target}`, and return the items with `Each(items)` from the node before it"

@@ -392,7 +392,7 @@ impl Cx<'_> {
     fn item_check(&self) -> TokenStream {
         let check = |item: &Type| {
             let runtime = self.runtime;
-            let owned = types::owned(item);
+            let owned = types::owned_form(item);
             let shared = runtime.respan(item, quote!(#runtime::checks::shared));
             quote!(const __ITEM: ::core::primitive::usize = #shared::<#owned>();)
         };
@@ -416,7 +416,7 @@ impl Cx<'_> {
 
     /// The owned type of the item.
     fn item(&self) -> Option<TokenStream> {
-        self.node.item().map(types::owned)
+        self.node.item().map(types::owned_form)
     }
 
     fn policy(&self) -> TokenStream {
@@ -457,7 +457,7 @@ impl Cx<'_> {
             .enumerate()
             .map(|(index, param)| binder.bind(index, param));
         let call = if node.is_async && !self.on_own_thread() {
-            self.checked(self.call())
+            self.checked_future(self.call())
         } else {
             self.call()
         };
@@ -510,7 +510,7 @@ impl Cx<'_> {
             )
         };
         let function = runtime.respan(&node.call, quote!(#runtime::__private::#function));
-        let work = self.checked(work);
+        let work = self.checked_future(work);
         quote! {
             async move {
                 let #scope = ::core::clone::Clone::clone(#scope);
@@ -536,7 +536,7 @@ impl Cx<'_> {
 
     /// The future of the node, whose type depends on the checks of the values from the run. Without it, rustc reports first that the
     /// future is not `Send`, and then which value is not.
-    fn checked(&self, future: TokenStream) -> TokenStream {
+    fn checked_future(&self, future: TokenStream) -> TokenStream {
         let runtime = self.runtime;
         let mut params = self.node.params.iter();
         let is_doubtful = params
@@ -544,7 +544,7 @@ impl Cx<'_> {
         if self.method || !is_doubtful {
             return future;
         }
-        let takes = self.binder().taken(&self.node.params);
+        let takes = self.binder().take_statements(&self.node.params);
         quote!(#runtime::__private::checked::<{ #takes 0 }, _>(#future))
     }
 

@@ -35,7 +35,7 @@ pub(crate) fn reads_all(params: &[Param]) -> bool {
 }
 
 /// The names of the keys that are named by parameters.
-fn named(params: &[Param]) -> Vec<TokenStream> {
+fn key_names(params: &[Param]) -> Vec<TokenStream> {
     let named = params.iter().filter_map(|param| match param.source {
         Source::Key(_) => {
             let (cfgs, name) = (&param.cfgs, name(&param.ident));
@@ -50,7 +50,7 @@ impl Binder<'_> {
     /// The set of the keys that are read, without those of a parameter that reads the whole state.
     pub(crate) fn reads(&self, params: &[Param]) -> TokenStream {
         let Binder { runtime, state, .. } = self;
-        let named = named(params);
+        let named = key_names(params);
         let typed = params.iter().filter_map(|param| match &param.source {
             Source::KeyOf(key, _) => {
                 Some(runtime.item_of(key, &quote!(#runtime::__private::KeyOf<#state>), "INDEX"))
@@ -110,7 +110,7 @@ impl Binder<'_> {
     }
 
     /// Statements that depend on these constants.
-    pub(crate) fn taken(&self, params: &[Param]) -> TokenStream {
+    pub(crate) fn take_statements(&self, params: &[Param]) -> TokenStream {
         let declared = params.iter().filter(|param| self.declared(param));
         let taken = declared.map(|param| {
             let name = take(param);

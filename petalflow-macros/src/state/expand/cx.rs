@@ -39,7 +39,7 @@ impl<'a> Cx<'a> {
     }
 
     /// The same type.
-    pub(super) fn checked(&self, ty: TokenStream) -> TokenStream {
+    pub(super) fn checked_type(&self, ty: TokenStream) -> TokenStream {
         match self.keys_checked() {
             Some(constant) => quote!(<#ty as __pf::Checked<#constant>>::Type),
             None => ty,

@@ -4,7 +4,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens as _, quote};
 
 use super::cx::Cx;
-use super::newtype::cloned;
+use super::newtype::clone_field;
 use crate::paths::{impl_at, local, no_generics};
 use crate::state::model::{BuiltIn, Initial, Key, Reducer, State};
 
@@ -109,7 +109,7 @@ fn clone(cx: &Cx, inputs: &[&Key]) -> TokenStream {
     let bound = cx.bound();
     let fields = inputs.iter().map(|key| {
         let field = &key.field;
-        let clone = cloned(key, field);
+        let clone = clone_field(key, field);
         quote!(#field: #clone)
     });
     quote! {

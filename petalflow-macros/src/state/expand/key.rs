@@ -104,7 +104,7 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
     let flags = (!flags.is_empty()).then(|| quote!(.with_all(&[#(__pf::KeyFlag::#flags),*])));
     let id = key.id.as_ref().map(|id| quote!(.stored_as(#id)));
     let ty = (!cx.state.volatile).then(|| {
-        let ty = types::written(&key.ty);
+        let ty = types::text_of(&key.ty);
         quote!(.of_type(#ty))
     });
     quote!(__pf::KeyMeta::new(Self::NAME, __pf::Reducer::#reducer) #flags #id #ty)
@@ -262,7 +262,7 @@ fn type_check(cx: &Cx, key: &Key) -> TokenStream {
     } = key;
     // Neither is stored.
     let volatile = cx.state.volatile || key.flags.untracked.is_some();
-    let written = types::written(ty);
+    let written = types::text_of(ty);
     let of = quote!(<__pf::KeyType<<#newtype as __pf::Holds>::Value>>);
     let with_lifetimes = with_lifetimes(ty);
     let call = if !volatile && (key.borrows() || with_lifetimes.is_some()) {

@@ -46,7 +46,7 @@ pub(super) fn impls(key: &Key) -> TokenStream {
     let text = newtype.to_string();
     let other = local("other");
     let f = local("f");
-    let clone = cloned(key, &quote!(0));
+    let clone = clone_field(key, &quote!(0));
     let bound = |path: TokenStream| {
         (!key.is_std).then(|| quote!(where for<'__a> &'__a __pf::Value<#newtype>: #path))
     };
@@ -72,7 +72,7 @@ pub(super) fn impls(key: &Key) -> TokenStream {
 }
 
 /// A clone of the value in this field. A type without `Clone` is reported at the type.
-pub(super) fn cloned(key: &Key, field: &dyn ToTokens) -> TokenStream {
+pub(super) fn clone_field(key: &Key, field: &dyn ToTokens) -> TokenStream {
     // `self` is not found with the span of a type that a `macro_rules!` takes. The parentheses let the argument begin and end at the
     // type.
     let this = Ident::new("self", Span::call_site());

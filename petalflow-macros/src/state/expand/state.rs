@@ -32,12 +32,12 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
         quote!(Durable)
     };
     let build = build(cx);
-    let stored = stored(cx);
+    let stored = storage_items(cx);
     let bound = cx.bound();
-    let storage = cx.checked(quote!(__pf::#storage));
+    let storage = cx.checked_type(quote!(__pf::#storage));
     // rustc cannot evaluate a constant with a `&str` in an implementation with an error.
-    let name_type = cx.checked(quote!(&'static __pf::str));
-    let keys_type = cx.checked(quote!(&'static [__pf::KeyMeta]));
+    let name_type = cx.checked_type(quote!(&'static __pf::str));
+    let keys_type = cx.checked_type(quote!(&'static [__pf::KeyMeta]));
     quote! {
         impl __pf::State for #ident #bound {
             type Input = #input;
@@ -71,7 +71,7 @@ fn build(cx: &Cx) -> TokenStream {
 }
 
 /// How the keys are stored.
-fn stored(cx: &Cx) -> TokenStream {
+fn storage_items(cx: &Cx) -> TokenStream {
     let State { keys, .. } = cx.state;
     if cx.state.volatile {
         return TokenStream::new();

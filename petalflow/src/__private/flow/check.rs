@@ -123,7 +123,7 @@ pub const fn node(checked: &Checked, index: u32, first: u32, plain: bool) {
 pub const fn routed(checked: &Checked, index: u32, first: u32) {
     if checked.specs[index as usize].lacks_value {
         let text = messages::value_undeclared(checked.nodes[index as usize].name);
-        panic!("{}", messages::coded(Rule::NotANode, &text).as_str());
+        panic!("{}", messages::with_code(Rule::NotANode, &text).as_str());
     }
     if let Items::Unused = checked.items[checked.edges.len() + index as usize] {
         item_mismatch(&messages::items_unused(checked.nodes[index as usize].name));
@@ -208,7 +208,7 @@ pub const fn arm(checked: &Checked, index: u32, arm: &str, edge: u32) {
 
 #[track_caller]
 const fn item_mismatch(text: &Text) -> ! {
-    panic!("{}", messages::coded(Rule::ItemMismatch, text).as_str())
+    panic!("{}", messages::with_code(Rule::ItemMismatch, text).as_str())
 }
 
 /// Whether the guard of an interrupt reads the key that the verdict of the node names. The guard then reports it.

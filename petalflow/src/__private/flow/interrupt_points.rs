@@ -38,7 +38,10 @@ pub const fn guard_read(checked: &Checked, index: u32, reads: KeySet, after: boo
     if let Some(text) =
         verdict.guard_text(NodeIdx::new(index), key, after, checked.keys, checked.nodes)
     {
-        panic!("{}", messages::coded(Rule::UnwrittenRead, &text).as_str())
+        panic!(
+            "{}",
+            messages::with_code(Rule::UnwrittenRead, &text).as_str()
+        )
     }
 }
 

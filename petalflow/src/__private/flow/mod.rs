@@ -115,9 +115,12 @@ pub const fn distinct_names(specs: &[Spec], names: &[&str], ids: &[(u32, &'stati
             let mut other = 0;
             while other < specs.len() {
                 let is_named_alike = same(specs[other].node.facts.name, name);
-                if other != i && (is_named_alike || same(stored(specs, ids, other), name)) {
+                if other != i && (is_named_alike || same(stored_name(specs, ids, other), name)) {
                     let text = messages::named_alike(name, names[i], names[other]);
-                    panic!("{}", messages::coded(Rule::DuplicateNode, &text).as_str());
+                    panic!(
+                        "{}",
+                        messages::with_code(Rule::DuplicateNode, &text).as_str()
+                    );
                 }
                 other += 1;
             }
@@ -127,7 +130,7 @@ pub const fn distinct_names(specs: &[Spec], names: &[&str], ids: &[(u32, &'stati
 }
 
 /// The name of a node in checkpoints.
-const fn stored(specs: &[Spec], ids: &[(u32, &'static str)], node: usize) -> &'static str {
+const fn stored_name(specs: &[Spec], ids: &[(u32, &'static str)], node: usize) -> &'static str {
     let mut i = 0;
     while i < ids.len() {
         if ids[i].0 as usize == node {

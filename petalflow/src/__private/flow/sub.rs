@@ -60,7 +60,7 @@ pub const fn once<S: State, A, O: Output<S>, F: Fn(A) -> O>(name: &str, _: &F) {
     if let Some(key) = twice.first() {
         panic!(
             "{}",
-            messages::coded(
+            messages::with_code(
                 Rule::WrittenTwice,
                 &messages::written_twice(name, S::KEYS[key].name)
             )

@@ -14,14 +14,14 @@ pub(in crate::durable) async fn merged(
 ) -> Result<Record, ThreadError> {
     let stored = storage.read(namespace, Some(seq)).await?;
     let chain = stored.map(|stored| stored.chain).unwrap_or_default();
-    combined(records(storage, &chain)?).ok_or_else(|| ThreadError::UnknownCheckpoint {
+    combine(records(storage, &chain)?).ok_or_else(|| ThreadError::UnknownCheckpoint {
         thread: storage.thread.to_string(),
         checkpoint: seq,
     })
 }
 
 /// The last of the records combined with those before it. `None` if there is none.
-pub(super) fn combined(mut records: Vec<Record>) -> Option<Record> {
+pub(super) fn combine(mut records: Vec<Record>) -> Option<Record> {
     let outline = records
         .first()
         .and_then(|first| first.header.outline.clone());

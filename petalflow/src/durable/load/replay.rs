@@ -187,7 +187,7 @@ fn load(logs: &Named<Log>, codec: AnyCodec) -> Result<(StateBox, KeySet, KeySet)
         }
     }
     let mut lost = KeySet::NONE;
-    for key in ty.noted().iter() {
+    for key in ty.keys_with_noted_loss().iter() {
         if logs.get(ty.keys[key].id).is_some_and(|log| log.lost) {
             lost.insert(key);
         }

@@ -1,7 +1,7 @@
 //! A checkpoint with some of its keys.
 
 use super::checkpoint::decode;
-use super::merged::{combined, encode};
+use super::merged::{combine, encode};
 use crate::checkpoint::StoredCheckpoint;
 use crate::durable::record::fingerprint::Fingerprint;
 
@@ -12,7 +12,7 @@ pub(crate) fn slice(
     program: &Fingerprint,
     keys: &[&str],
 ) -> Option<StoredCheckpoint> {
-    let mut record = combined(decode(chain).ok()?)?;
+    let mut record = combine(decode(chain).ok()?)?;
     if !program.matches(&record.header) {
         return None;
     }

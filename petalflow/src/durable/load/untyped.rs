@@ -14,7 +14,7 @@ pub(in crate::durable) fn value(log: &Log) -> Result<Option<Value>, CodecError> 
     };
     let mut writes = Vec::new();
     for bytes in &log.writes {
-        writes.extend(written(&Json(bytes).value()?));
+        writes.extend(parse_writes(&Json(bytes).value()?));
     }
     if writes.is_empty() {
         return Ok(value);
@@ -24,7 +24,7 @@ pub(in crate::durable) fn value(log: &Log) -> Result<Option<Value>, CodecError> 
         .iter()
         .try_fold(value.clone(), |value, (overwrite, write)| match reducer {
             _ if *overwrite => Some(Some(write.clone())),
-            Some(reducer) => folded(reducer, value, write).map(Some),
+            Some(reducer) => fold_untyped(reducer, value, write).map(Some),
             None => None,
         });
     Ok(folded.unwrap_or_else(|| {
@@ -34,7 +34,7 @@ pub(in crate::durable) fn value(log: &Log) -> Result<Option<Value>, CodecError> 
 }
 
 /// The writes of a task: each with whether it replaces the value whatever the reducer is.
-fn written(writes: &Value) -> Vec<(bool, Value)> {
+fn parse_writes(writes: &Value) -> Vec<(bool, Value)> {
     let writes = writes.as_array().into_iter().flatten();
     let write = |write: &Value| match write.as_array().map(Vec::as_slice) {
         Some([overwrite, value]) => (overwrite.as_bool().unwrap_or_default(), value.clone()),
@@ -44,7 +44,7 @@ fn written(writes: &Value) -> Vec<(bool, Value)> {
 }
 
 /// The value after a write. `None` if only the program can compute it.
-fn folded(reducer: Reducer, value: Option<Value>, write: &Value) -> Option<Value> {
+fn fold_untyped(reducer: Reducer, value: Option<Value>, write: &Value) -> Option<Value> {
     let Some(value) = value.filter(|value| !value.is_null()) else {
         let is_simple = !matches!(reducer, Reducer::Custom | Reducer::Messages);
         return is_simple.then(|| write.clone());
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn writes_fold_as_the_reducers_of_a_program_fold_them() {
-        let after = |reducer, value, write| folded(reducer, Some(value), &write);
+        let after = |reducer, value, write| fold_untyped(reducer, Some(value), &write);
         let cases = [
             (Reducer::Append, json!([1]), json!([2]), json!([1, 2])),
             (Reducer::Append, json!("a"), json!("b"), json!("ab")),
@@ -138,6 +138,6 @@ mod tests {
         assert_eq!(after(Reducer::Custom, json!(2), json!(7)), None);
         assert_eq!(after(Reducer::Messages, json!([]), json!([])), None);
         assert_eq!(after(Reducer::Append, json!(2), json!([7])), None);
-        assert_eq!(folded(Reducer::Sum, None, &json!(3)), Some(json!(3)));
+        assert_eq!(fold_untyped(Reducer::Sum, None, &json!(3)), Some(json!(3)));
     }
 }

@@ -310,7 +310,7 @@ impl Editor<'_> {
         let effects: Vec<&dyn AnyEffects> = edits.iter().map(|edit| &*edit.effects).collect();
         let stepped = edits.iter().any(|edit| edit.node.is_some());
         let expired = if stepped {
-            self.state.ty().expired(self.written)
+            self.state.ty().expiring(self.written)
         } else {
             KeySet::NONE
         };

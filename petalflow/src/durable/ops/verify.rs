@@ -11,16 +11,16 @@ const PAGE: usize = 100;
 /// What is damaged of a thread. Fails if the store does.
 pub(crate) async fn verify(storage: &ThreadStorage) -> Result<Vec<String>, ThreadError> {
     let mut problems = Vec::new();
-    let info = noted(storage.info().await, &mut problems)?.flatten();
+    let info = note_damage(storage.info().await, &mut problems)?.flatten();
     let damage = info.as_ref().and_then(|info| info.damage.clone());
     problems.extend(damage);
     let namespaces = storage.store.namespaces(&storage.thread).await;
-    let namespaces = noted(namespaces, &mut problems)?.unwrap_or_default();
+    let namespaces = note_damage(namespaces, &mut problems)?.unwrap_or_default();
     let mut found = 0;
     for namespace in &namespaces {
         found += verify_checkpoints(storage, namespace, &mut problems).await?;
         let writes = storage.writes_beside(namespace, 0..u64::MAX).await;
-        for (seq, write) in noted(writes, &mut problems)?.unwrap_or_default() {
+        for (seq, write) in note_damage(writes, &mut problems)?.unwrap_or_default() {
             if write.contents().is_none() {
                 let name = &write.name;
                 problems.push(format!(
@@ -40,7 +40,7 @@ pub(crate) async fn verify(storage: &ThreadStorage) -> Result<Vec<String>, Threa
     }
     if problems.is_empty() {
         // Each checkpoint can be read. The values of the newest one are decoded, too.
-        noted(stored_snapshot(storage, None).await, &mut problems)?;
+        note_damage(stored_snapshot(storage, None).await, &mut problems)?;
     }
     problems.dedup();
     Ok(problems)
@@ -54,13 +54,13 @@ async fn verify_checkpoints(
 ) -> Result<u64, ThreadError> {
     let is_log = namespace == EVENT_LOG;
     if is_log {
-        noted(events_since(storage, 0).await, problems)?;
+        note_damage(events_since(storage, 0).await, problems)?;
     }
     let (mut before, mut found) = (None, 0);
     let mut builds_on: Option<(u64, Option<u64>)> = None;
     loop {
         let page = storage.history(namespace, before, PAGE).await;
-        let Some(page) = noted(page, problems)? else {
+        let Some(page) = note_damage(page, problems)? else {
             return Ok(found);
         };
         let Some(oldest) = page.last() else {
@@ -72,7 +72,7 @@ async fn verify_checkpoints(
             continue;
         }
         let records = storage.records(namespace, &page).await;
-        let Some(records) = noted(records, problems)? else {
+        let Some(records) = note_damage(records, problems)? else {
             return Ok(found);
         };
         for (checkpoint, record) in page.iter().zip(&records) {
@@ -101,7 +101,7 @@ fn check_parent(
 }
 
 /// What was read. `None` if it is damaged, which is noted then.
-fn noted<T>(
+fn note_damage<T>(
     read: Result<T, impl Into<ThreadError>>,
     problems: &mut Vec<String>,
 ) -> Result<Option<T>, ThreadError> {

@@ -35,7 +35,7 @@ impl DirtyKeys {
     ) -> Result<(), ThreadError> {
         let ty = codec.ty;
         for effects in effects {
-            let new = effects.written().intersection(ty.noted());
+            let new = effects.written().intersection(ty.keys_with_noted_loss());
             let new = new.minus(self.noted);
             self.noted = self.noted.union(new);
             self.changed = self.changed.union(new);

@@ -67,7 +67,7 @@ impl ThreadOpener<'_> {
         }
         // The outermost flow also waits for the questions of its sub-flows, and records those that have expired.
         if !self.writer.has_parent_barrier() {
-            for expired in answer::expired(&mut waiting) {
+            for expired in answer::take_expired(&mut waiting) {
                 changed = true;
                 self.writer.add_answer(expired);
             }
@@ -132,7 +132,7 @@ impl ThreadOpener<'_> {
         (state, written): (&mut dyn AnyState, &mut KeySet),
         waiting: &mut Waiting,
     ) -> Result<Option<DecisionRecord>, ThreadError> {
-        let decided = answer::decided(waiting, id)?;
+        let decided = answer::take_decided(waiting, id)?;
         let record = |interrupt: &Interrupt| {
             let kind = decision.action.kind();
             let mut record = DecisionRecord::new(interrupt.node.clone(), kind, now_ms());

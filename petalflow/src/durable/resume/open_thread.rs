@@ -223,7 +223,7 @@ impl ThreadOpener<'_> {
 
     /// The writes to `recover` keys by the tasks of a superstep that was not committed, in the order of the tasks: those of the
     /// tasks that finished, and those that the other tasks have recorded for this case.
-    fn recovered(
+    fn recovered_writes(
         &self,
         header: &Header,
         outline: &Outline,
@@ -239,7 +239,7 @@ impl ThreadOpener<'_> {
         for task in &header.frontier {
             let id = storage.task_id(namespace, header.origin, &task.node, task.send);
             let Some(write) = StoredWrite::result_of(id, writes) else {
-                recovered.push(self.unfinished(id, keys, writes));
+                recovered.push(self.unfinished_writes(id, keys, writes));
                 continue;
             };
             let program = (self.writer.fingerprint(), outline);
@@ -251,7 +251,7 @@ impl ThreadOpener<'_> {
     }
 
     /// The writes to these keys that a task has recorded in case it does not finish. Those of another type are lost.
-    fn unfinished(&self, task: TaskId, keys: KeySet, writes: &[StoredWrite]) -> EffectsBox {
+    fn unfinished_writes(&self, task: TaskId, keys: KeySet, writes: &[StoredWrite]) -> EffectsBox {
         let codec = self.writer.codec();
         let mut recorded = (codec.ty.no_effects)();
         for write in writes.iter().filter(|write| write.task == task) {
@@ -296,9 +296,9 @@ impl ThreadOpener<'_> {
         self.writer.mark_changed(reset.union(lost));
         let recovered = match &failed {
             Some(failed) => {
-                self.recovered(&failed.record.header, &failed.outline, &failed.writes)?
+                self.recovered_writes(&failed.record.header, &failed.outline, &failed.writes)?
             }
-            None => self.recovered(&record.header, &outline, &writes)?,
+            None => self.recovered_writes(&record.header, &outline, &writes)?,
         };
         for recovered in recovered {
             self.write(&mut *state, &mut written, recovered)?;

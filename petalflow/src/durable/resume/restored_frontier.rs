@@ -28,7 +28,7 @@ pub(crate) fn restore_frontier(
     Ok(RestoredFrontier {
         frontier: tasks(plan, writer, header.frontier)?,
         deferred: tasks(plan, writer, header.deferred)?,
-        arrived: arrived(writer, header.joins)?,
+        arrived: load_arrived(writer, header.joins)?,
     })
 }
 
@@ -47,7 +47,7 @@ fn fits(writer: &CheckpointWriter, header: &Header) -> Result<(), ThreadError> {
         &writer.fingerprint().outline.graph,
     );
     let breaking = changes.iter().find(|change| change.breaks(&used));
-    breaking.map_or(Ok(()), |change| Err(changed(writer, change)))
+    breaking.map_or(Ok(()), |change| Err(changed_error(writer, change)))
 }
 
 /// Decodes the stored tasks.
@@ -60,7 +60,7 @@ fn tasks(
     for entry in entries {
         let name = entry.node.clone();
         let Some(node) = plan.index_of_stored(&name) else {
-            return Err(changed(writer, &Change::NodeRemoved { node: name }));
+            return Err(changed_error(writer, &Change::NodeRemoved { node: name }));
         };
         tasks.push(load(plan, node, entry, |problem| {
             let previous = &writer.previous_outline().graph;
@@ -69,7 +69,7 @@ fn tasks(
             let problem = format!(
                 "the item of node `{name}` cannot be read: {problem}; convert it in a migration, `migration.map_item(\"{name}\", |old: {previous}| ..)`, or resume at another node with `Resume::goto`"
             );
-            refused(writer, problem)
+            refused_error(writer, problem)
         })?);
     }
     // As the planner orders them: the order of the nodes may have changed.
@@ -78,7 +78,7 @@ fn tasks(
 }
 
 /// The sides of joins that had arrived, by index.
-fn arrived(
+fn load_arrived(
     writer: &CheckpointWriter,
     joins: Vec<(String, Vec<String>)>,
 ) -> Result<Vec<(JoinIdx, u32)>, ThreadError> {
@@ -90,7 +90,7 @@ fn arrived(
             .iter()
             .position(|join| join.name == name);
         let Some(join) = known else {
-            return Err(changed(writer, &Change::JoinRemoved { join: name }));
+            return Err(changed_error(writer, &Change::JoinRemoved { join: name }));
         };
         for side in sides {
             let known = &writer.fingerprint().joins[join].sides;
@@ -103,11 +103,11 @@ fn arrived(
 }
 
 /// The error for a change of the program after which the thread cannot resume.
-fn changed(writer: &CheckpointWriter, change: &Change) -> ThreadError {
-    refused(writer, change.problem(writer.codec().ty.name))
+fn changed_error(writer: &CheckpointWriter, change: &Change) -> ThreadError {
+    refused_error(writer, change.problem(writer.codec().ty.name))
 }
 
-fn refused(writer: &CheckpointWriter, problem: String) -> ThreadError {
+fn refused_error(writer: &CheckpointWriter, problem: String) -> ThreadError {
     ThreadError::Changed {
         thread: writer.storage().thread.to_string(),
         problem,

@@ -86,7 +86,7 @@ impl AnyEngine {
         records: &'a ThreadRecords,
         input: InputBox,
     ) -> BoxFuture<'a, Result<RecordChanges, RunError>> {
-        Box::pin(self.stored(thread, records, |thread| {
+        Box::pin(self.run_and_store(thread, records, |thread| {
             thread.run(Command::Input(input), false)
         }))
     }
@@ -97,11 +97,11 @@ impl AnyEngine {
         records: &'a ThreadRecords,
         with: AnyResume,
     ) -> BoxFuture<'a, Result<RecordChanges, RunError>> {
-        Box::pin(self.stored(thread, records, |thread| thread.resume(with)))
+        Box::pin(self.run_and_store(thread, records, |thread| thread.resume(with)))
     }
 
     /// The changes of a run that stores what it begins with, and no more.
-    async fn stored(
+    async fn run_and_store(
         &self,
         thread: &str,
         records: &ThreadRecords,

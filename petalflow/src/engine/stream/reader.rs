@@ -65,7 +65,7 @@ impl StreamReader {
             }
             // The thread can go on in the same superstep.
             self.superstep.kinds.clear();
-            return Some(followed(number, event, false, 0));
+            return Some(followed_event(number, event, false, 0));
         }
         let is_late = self
             .committed
@@ -79,12 +79,12 @@ impl StreamReader {
                 ..Superstep::default()
             };
         }
-        let missed = self.superstep.missed(&event)?;
+        let missed = self.superstep.missed_before(&event)?;
         let restarts = match event.task {
             Some(task) => self.superstep.restarts(task, &event)?,
             None => self.is_new(&event).then_some(false)?,
         };
-        Some(followed(number, event, restarts, missed))
+        Some(followed_event(number, event, restarts, missed))
     }
 
     /// Whether an event of the superstep itself is new. Each attempt repeats them.
@@ -98,7 +98,7 @@ impl StreamReader {
 
 impl Superstep {
     /// How many events of the attempt are missing before this one. `None` if it was read before.
-    fn missed(&mut self, event: &StreamedEvent) -> Option<u64> {
+    fn missed_before(&mut self, event: &StreamedEvent) -> Option<u64> {
         let next = self.next.entry(event.attempt).or_default();
         let missed = event.sequence.checked_sub(*next)?;
         *next = event.sequence + 1;
@@ -136,7 +136,7 @@ impl Superstep {
     }
 }
 
-fn followed(number: u64, event: StreamedEvent, restarts: bool, missed: u64) -> FollowedEvent {
+fn followed_event(number: u64, event: StreamedEvent, restarts: bool, missed: u64) -> FollowedEvent {
     FollowedEvent {
         task: event.task,
         restarts,

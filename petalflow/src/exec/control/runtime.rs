@@ -32,7 +32,7 @@ fn needs(plan: &ExecutionPlan, settings: &Settings) -> Option<String> {
     }
     let nodes = plan.graph().nodes().iter().zip(&plan.policies);
     let mut needs = nodes.filter_map(|(node, policy)| {
-        let what = if !policy.retry.is_empty() {
+        let what = if !policy.retries().is_empty() {
             "retries"
         } else if policy.timeout.is_some() || policy.idle.is_some() {
             "a timeout"

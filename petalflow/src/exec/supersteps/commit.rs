@@ -37,7 +37,7 @@ pub(in crate::exec) fn commit(
         state,
         written,
     } = target;
-    let expired = state.ty().expired(*written);
+    let expired = state.ty().expiring(*written);
     // Most supersteps have one task, for which no list is made.
     let (one, several);
     let effects: &[&dyn AnyEffects] = if let [task] = &*tasks {

@@ -65,7 +65,7 @@ impl<S: State> Update<S> {
     }
 
     /// Takes the first of the writes to a key.
-    pub(crate) fn taken<K: Key<State = S>>(&mut self) -> Option<K::Value> {
+    pub(crate) fn take_first<K: Key<State = S>>(&mut self) -> Option<K::Value> {
         K::slot_mut(&mut self.slots).take_first()
     }
 

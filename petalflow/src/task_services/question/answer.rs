@@ -95,7 +95,7 @@ fn entry(interrupt: &Interrupt, answer: Answer) -> Result<AnswerEntry, AnswerErr
 }
 
 /// The entries of the questions that have expired: answers without bytes. No person can answer them any more.
-pub(crate) fn expired(waiting: &mut Waiting) -> Vec<AnswerEntry> {
+pub(crate) fn take_expired(waiting: &mut Waiting) -> Vec<AnswerEntry> {
     let now = now_ms();
     let mut entries = Vec::new();
     waiting.retain(|(_, interrupt)| {
@@ -116,7 +116,7 @@ pub(crate) fn expired(waiting: &mut Waiting) -> Vec<AnswerEntry> {
 }
 
 /// Takes the approvals that a decision is for: the one with this id, or all.
-pub(crate) fn decided(
+pub(crate) fn take_decided(
     waiting: &mut Waiting,
     id: Option<InterruptId>,
 ) -> Result<Vec<Interrupt>, AnswerError> {

@@ -52,7 +52,7 @@ impl TaskServices {
         (interrupt.asked_ms, interrupt.expires_ms) = (asked_ms, expires_ms);
         interrupt.answer_type = type_name::<A::Answer>().into();
         self.wait_for(task, vec![interrupt]);
-        Err(task.outlived("ask").await)
+        Err(task.wait_until_over("ask").await)
     }
 }
 

@@ -97,7 +97,7 @@ impl AnyThread {
     pub(crate) fn fork(&self, checkpoint: u64) -> BoxFuture<'_, Result<u64, ThreadError>> {
         Box::pin(async move {
             let (storage, _claim) = self.claimed().await?;
-            self.forked(&storage, checkpoint, &storage).await
+            self.fork_boxed(&storage, checkpoint, &storage).await
         })
     }
 
@@ -112,12 +112,12 @@ impl AnyThread {
             let (to, _claim) = other.claimed().await?;
             other.must_be_new().await?;
             durable::copy_labels(&from, &to).await?;
-            self.forked(&from, checkpoint, &to).await?;
+            self.fork_boxed(&from, checkpoint, &to).await?;
             Ok(())
         })
     }
 
-    async fn forked(
+    async fn fork_boxed(
         &self,
         from: &ThreadStorage,
         checkpoint: u64,

@@ -27,7 +27,7 @@ fn has_null(object: &Map<String, Value>) -> bool {
 }
 
 fn drop_in(root: &Value, schema: &Value, object: &mut Map<String, Value>, depth: usize) {
-    let schema = followed(root, schema);
+    let schema = resolve(root, schema);
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return;
     };
@@ -49,7 +49,7 @@ fn inside(root: &Value, schema: &Value, value: &mut Value, depth: usize) {
     if depth > DEEPEST {
         return;
     }
-    let schema = followed(root, schema);
+    let schema = resolve(root, schema);
     match value {
         Value::Object(object) => drop_in(root, schema, object, depth),
         Value::Array(values) => {
@@ -64,7 +64,7 @@ fn inside(root: &Value, schema: &Value, value: &mut Value, depth: usize) {
 }
 
 /// Resolves a reference, or selects the only alternative that is not `null`.
-fn followed<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     let mut schema = schema;
     for _ in 0..DEEPEST {
         if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {

@@ -4,7 +4,7 @@ use super::Pairs;
 use crate::analyses::superstep::Routes;
 use crate::analyses::work::{TooMuchWork, Work};
 use crate::bits::BitSet;
-use crate::edges::{EdgesBySource, caught, choose, fixed, routes};
+use crate::edges::{EdgesBySource, caught, choose, routes, unconditional};
 use crate::graph::{Edge, Graph, Source, Target, Via};
 use crate::idx::{JoinIdx, NodeIdx};
 
@@ -134,7 +134,7 @@ impl Found {
 /// The sets of edges that can fire together. `picks_several` is whether the source picks several routes, `several` whether several
 /// tasks of it can run in one superstep.
 fn choices<'a>(edges: &[&'a Edge], picks_several: bool, several: bool) -> Vec<Vec<&'a Edge>> {
-    let (fixed, caught) = (fixed(edges), caught(edges));
+    let (fixed, caught) = (unconditional(edges), caught(edges));
     let mut choices = routes(edges);
     if picks_several {
         choices = vec![choices.concat()];

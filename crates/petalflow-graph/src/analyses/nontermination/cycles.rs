@@ -8,7 +8,7 @@ use super::end::{Picks, without_end};
 use crate::analyses::Reach;
 use crate::analyses::work::{TooMuchWork, Work};
 use crate::components::{components, cycle_through, sinks};
-use crate::edges::{EdgesBySource, batches, caught, choose, fixed, routes};
+use crate::edges::{EdgesBySource, batches, caught, choose, routes, unconditional};
 use crate::graph::{Edge, Graph, Target, Via};
 use crate::idx::{NodeIdx, to_u32};
 use crate::tables::EndlessRow;
@@ -205,11 +205,11 @@ impl<'a> EdgeCycles<'a> {
     /// The parts that are endless only if their routing nodes pick exactly one route each.
     fn by_choice(&self, work: &mut Work) -> Vec<EndlessRow> {
         let mut reported = vec![false; self.graph.nodes.len()];
-        for nodes in &self.found(Picks::Any) {
+        for nodes in &self.find_endless(Picks::Any) {
             mark(&mut reported, nodes);
         }
         let (mut rows, mut part) = (Vec::new(), 0);
-        for nodes in &self.found(Picks::Declared) {
+        for nodes in &self.find_endless(Picks::Declared) {
             // A set that never ends, whatever its nodes pick, is reported without their types.
             if !is_marked(&reported, nodes) {
                 let mut sets = Vec::new();
@@ -233,7 +233,7 @@ impl<'a> EdgeCycles<'a> {
     }
 
     /// The parts that never end.
-    fn found(&self, picks: Picks) -> Vec<Vec<usize>> {
+    fn find_endless(&self, picks: Picks) -> Vec<Vec<usize>> {
         let mut found = self.without_end(picks).0;
         found.extend(self.parts(picks));
         found
@@ -282,7 +282,7 @@ pub(crate) fn is_marked(marked: &[bool], set: &[usize]) -> bool {
 }
 
 fn outcomes(edges: &[&Edge]) -> Vec<Vec<Activation>> {
-    let (sure, caught) = (fixed(edges), caught(edges));
+    let (sure, caught) = (unconditional(edges), caught(edges));
     let routes = routes(edges).into_iter();
     let mut outcomes: Vec<Vec<Activation>> = routes
         .map(|route| activations(&[route, sure.clone()].concat()))

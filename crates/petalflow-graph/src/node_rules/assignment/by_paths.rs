@@ -17,7 +17,7 @@ pub(crate) const fn by_paths(
     values: &mut [KeySet],
     verdicts: &mut [Verdict],
 ) {
-    written(paths, keys, nodes, values);
+    fill_written(paths, keys, nodes, values);
     let mut node = 0;
     while node < nodes.len() {
         if let Some(key) = nodes[node].reads.minus(values[node]).first() {
@@ -70,7 +70,7 @@ pub(crate) const fn by_paths(
 }
 
 /// Fills `values` with the keys that surely have a value when each node runs and when each join fires.
-const fn written(
+const fn fill_written(
     paths: &PathsRef<'_>,
     keys: &[KeyFacts<'_>],
     nodes: &[NodeFacts<'_>],
