@@ -108,6 +108,8 @@ pub struct KeyOptions {
     pub recover: (),
     /// A server does not show the value to clients.
     pub secret: (),
+    /// The key takes messages, which another program sends while the thread runs.
+    pub inbox: (),
     /// The name of the key in storage: `"draft"`.
     pub id: (),
     /// The name of the generated type.

@@ -127,6 +127,7 @@ fn threads() -> Router<Arc<Inner>> {
         .route("/threads/{thread}/resume", post(control::resume))
         .route("/threads/{thread}/cancel", post(control::cancel))
         .route("/threads/{thread}/edit", post(control::edit))
+        .route("/threads/{thread}/messages", post(control::send))
         .route("/threads/{thread}/fork", post(control::fork))
         .route("/threads/{thread}/copy", post(control::copy))
         .route("/threads/{thread}/labels", put(labels::replace))

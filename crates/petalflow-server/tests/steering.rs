@@ -19,7 +19,7 @@ struct Count {
     until: u64,
     #[key(sum)]
     n: u64,
-    #[key(append)]
+    #[key(append, inbox)]
     steps: Vec<String>,
 }
 
@@ -96,6 +96,50 @@ async fn history_has_pages_and_each_checkpoint_its_state() {
     }
     let unknown = get(&router, "/threads/Add:b/history").await;
     assert_eq!(unknown.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn f43_messages_are_sent_whether_or_not_a_run_has_the_thread() {
+    let gate = Gate {
+        closed: true,
+        ..Gate::default()
+    };
+    let router = router(&gate);
+    let body = json!({"id": "a", "input": {"until": 1}});
+    call(&router, "POST", "/flows/Add/threads", body).await;
+    gate.waits.notified().await;
+    // The run has the thread, and waits.
+    let message = json!({"key": "steps", "value": ["by mail"], "id": "mail-7"});
+    for _ in 0..2 {
+        let sent = post(&router, "/messages", message.clone()).await;
+        assert_eq!(
+            (sent.status, sent.json()),
+            (StatusCode::ACCEPTED, json!({"message": 1}))
+        );
+    }
+    assert_eq!(post(&router, "/cancel", json!({})).await.status, 202);
+    wait_until_settled(&router, "Add:a").await;
+    let more = json!({"key": "steps", "value": ["later"]});
+    assert_eq!(post(&router, "/messages", more).await.json()["message"], 2);
+    let turn = post(&router, "/turns", json!({"input": {"until": 2}})).await;
+    assert_eq!(turn.status, 202, "{turn:?}");
+    gate.waits.notified().await;
+    let running = get(&router, "/threads/Add:a").await.json();
+    let steps = json!(["by mail", "later", "step 0"]);
+    assert_eq!(running["state"]["steps"], steps, "{running}");
+
+    for (body, status, word) in [
+        (json!({"key": "n", "value": 1}), 422, "`n`"),
+        (json!({"key": "steps", "value": 7}), 422, "`steps`"),
+        (json!({"key": "steps"}), 422, "value"),
+    ] {
+        let refused = post(&router, "/messages", body).await;
+        assert_eq!(refused.status.as_u16(), status, "{refused:?}");
+        assert!(refused.error().contains(word), "{refused:?}");
+    }
+    let unknown = json!({"key": "steps", "value": ["x"]});
+    let unknown = call(&router, "POST", "/threads/Add:none/messages", unknown).await;
+    assert_eq!(unknown.status, StatusCode::NOT_FOUND, "{unknown:?}");
 }
 
 #[tokio::test]

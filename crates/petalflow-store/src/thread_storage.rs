@@ -19,6 +19,9 @@ use crate::ids::{TaskId, task_id};
 /// The namespace of the event log of a thread. That of a flow begins with the name of a node.
 pub const EVENT_LOG: &str = "/events";
 
+/// The namespace of the messages to a thread.
+pub const INBOX: &str = "/inbox";
+
 /// A thread in a store.
 #[derive(Clone)]
 pub struct ThreadStorage {
@@ -345,7 +348,7 @@ impl ThreadStorage {
     pub fn flows(&self) -> BoxFuture<'_, Result<Vec<String>, StoreError>> {
         Box::pin(async move {
             let mut namespaces = self.store.namespaces(&self.thread).await?;
-            namespaces.retain(|namespace| namespace != EVENT_LOG);
+            namespaces.retain(|namespace| namespace != EVENT_LOG && namespace != INBOX);
             Ok(namespaces)
         })
     }

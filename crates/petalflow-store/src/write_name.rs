@@ -18,6 +18,8 @@ pub enum WriteName<'a> {
     Once(&'a str),
     /// A write to the key with this id, which counts if the task does not finish.
     Unfinished(&'a str),
+    /// The number of the last message that the thread has taken.
+    Taken,
 }
 
 impl<'a> WriteName<'a> {
@@ -26,6 +28,7 @@ impl<'a> WriteName<'a> {
         match name.split_once('/') {
             None if name == "done" => Some(WriteName::Done),
             None if name == "error" => Some(WriteName::Error),
+            None if name == "taken" => Some(WriteName::Taken),
             Some(("ask", id)) => TaskId::parse(id).map(WriteName::Ask),
             Some(("once", name)) => Some(WriteName::Once(name)),
             Some(("unfinished", key)) => Some(WriteName::Unfinished(key)),
@@ -42,6 +45,7 @@ impl fmt::Display for WriteName<'_> {
             WriteName::Ask(id) => write!(f, "ask/{id}"),
             WriteName::Once(name) => write!(f, "once/{name}"),
             WriteName::Unfinished(key) => write!(f, "unfinished/{key}"),
+            WriteName::Taken => f.write_str("taken"),
         }
     }
 }

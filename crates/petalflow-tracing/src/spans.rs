@@ -154,6 +154,7 @@ fn record_outcome(span: &Span, error: &RunError, content: bool) {
         RunErrorKind::Limit { .. } => ("failed", Some("limit")),
         RunErrorKind::Thread { .. } => ("failed", Some("thread")),
         RunErrorKind::Write { .. } => ("failed", Some("write")),
+        RunErrorKind::Message { .. } => ("failed", Some("message")),
         RunErrorKind::Panic { .. } => ("failed", Some("panic")),
         RunErrorKind::MissingManaged(_) | RunErrorKind::RestoreManaged { .. } => {
             ("failed", Some("managed"))

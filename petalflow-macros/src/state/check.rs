@@ -4,7 +4,7 @@ use petalflow_graph::{MAX_KEYS, Rule, messages};
 use syn::{Data, Fields};
 
 use super::ast::{StateArgs, StateAst};
-use super::model::{Key, State};
+use super::model::{Key, Reducer, State};
 use super::nil::ambiguous;
 use crate::errors::Errors;
 
@@ -26,6 +26,7 @@ const RULES: &[fn(&Cx<'_>, &mut Errors)] = &[
     generated_types_have_different_names,
     ephemeral_keys_are_not_needed_later,
     untracked_keys_have_no_id,
+    inbox_keys_can_take_messages,
     turn_keys_have_a_default,
     untracked_inputs_have_a_default,
     stored_values_are_unambiguous,
@@ -176,6 +177,25 @@ fn ephemeral_keys_are_not_needed_later(cx: &Cx<'_>, errors: &mut Errors) {
                 errors.rule(Rule::Option, ephemeral, message);
             }
         }
+    }
+}
+
+/// PF024: a key that takes messages is stored, and has a reducer, because nodes may write it at the same time.
+fn inbox_keys_can_take_messages(cx: &Cx<'_>, errors: &mut Errors) {
+    for key in &cx.state.keys {
+        let Some(inbox) = &key.flags.inbox else {
+            continue;
+        };
+        let message = if cx.state.volatile {
+            "only a thread takes messages, and a `volatile` state has no threads: remove `inbox` or `volatile`"
+        } else if key.flags.untracked.is_some() || key.flags.ephemeral.is_some() {
+            "a key that takes messages retains them, so it is neither `untracked` nor `ephemeral`: remove one of the two"
+        } else if matches!(key.reducer, Reducer::Replace) && !key.broken {
+            "a message can arrive while a node writes the key, so the key needs a reducer: add for example `append`, `merge` or `sum`"
+        } else {
+            continue;
+        };
+        errors.rule(Rule::Option, inbox, message);
     }
 }
 

@@ -34,6 +34,7 @@ const OPTIONS: &[&str] = &[
     "ephemeral",
     "recover",
     "secret",
+    "inbox",
     "id",
     "name",
 ];
@@ -153,6 +154,7 @@ pub(crate) struct Flags {
     pub(crate) ephemeral: Option<Ident>,
     pub(crate) recover: Option<Ident>,
     pub(crate) secret: Option<Ident>,
+    pub(crate) inbox: Option<Ident>,
 }
 
 impl Flags {
@@ -167,6 +169,7 @@ impl Flags {
             "ephemeral" => &mut self.ephemeral,
             "recover" => &mut self.recover,
             "secret" => &mut self.secret,
+            "inbox" => &mut self.inbox,
             _ => return None,
         })
     }

@@ -8,12 +8,14 @@
 //! | [`results`] | stores and reads the results of tasks |
 //! | [`load`] | reads checkpoints |
 //! | [`write`] | writes checkpoints and the event log, and removes old ones |
+//! | [`inbox`] | the messages to a thread |
 //! | [`claim`] | gives one run the right to change a thread |
 //! | [`resume`] | resumes or begins a thread: applies an input, or answers and decisions, to the newest checkpoint |
 //! | [`ops`] | reads and changes a thread without a run: snapshots, edits, forks, copies |
 #![allow(clippy::result_large_err, reason = "made once, when a run ends")]
 
 mod claim;
+mod inbox;
 mod load;
 mod ops;
 mod record;
@@ -24,6 +26,7 @@ mod write;
 
 pub(crate) use claim::live_runs::live_run;
 pub(crate) use claim::thread_claim::{ThreadClaim, new_owner};
+pub(crate) use inbox::{message_to, send};
 #[cfg(feature = "engine")]
 pub(crate) use load::slice::slice;
 pub(crate) use ops::history::history;

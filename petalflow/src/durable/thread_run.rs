@@ -255,8 +255,9 @@ async fn load(
         services: Arc::clone(&services),
         blocked,
     };
-    let (finished, lost) = (opened.finished, opened.lost);
-    let persistence = ThreadPersistence::new(opened.writer, services, finished, lost, log.clone());
+    let (finished, lost, inbox) = (opened.finished, opened.lost, opened.inbox);
+    let persistence =
+        ThreadPersistence::new(opened.writer, services, finished, lost, log.clone(), inbox);
     let name = log.as_ref().map(|_| flow.name().to_string());
     let cancel = settings.cancel.clone();
     let persistence = Box::new(persistence);

@@ -68,6 +68,8 @@ pub(crate) struct StateType {
     pub(crate) untracked: KeySet,
     /// The `untracked` keys that a node may read only after they were written. They have no value when a thread is loaded.
     pub(crate) lossy: KeySet,
+    /// The keys that take messages.
+    pub(crate) inbox: KeySet,
     /// Whether it has keys for input. Without them a state is empty before the first superstep.
     pub(crate) has_input: bool,
     /// See [`State::start`].
@@ -98,6 +100,7 @@ impl<S: State> Of<S> {
         exclusive: S::EXCLUSIVE,
         untracked: Self::UNTRACKED,
         lossy: Self::UNTRACKED.minus(KeyMeta::set(S::KEYS, KeyFlag::Assigned)),
+        inbox: KeyMeta::set(S::KEYS, KeyFlag::Inbox),
         has_input: !KeyMeta::set(S::KEYS, KeyFlag::Input).is_empty(),
         start: start::<S>,
         input: input::<S>,

@@ -27,7 +27,7 @@ pub use context::Context;
 pub(crate) use external::{ExternalOutput, Following};
 pub use extract::{Extract, Managed, Requirements};
 pub use item::{AcceptsItem, Each, Sent};
-pub use key::{Key, Overwrite};
+pub use key::{Inbox, Key, Overwrite};
 pub use keys::Keys;
 pub(crate) use last_activity::LastActivity;
 pub use managed::{ManagedValues, RestoreContext};

@@ -31,6 +31,10 @@ impl fmt::Display for RunError {
                     quoted(nodes)
                 )
             }
+            RunErrorKind::Message { number, problem } => write!(
+                f,
+                "{problem} (message {number} to the thread, in superstep {superstep} of `{flow}`); the superstep was applied without it: resume the thread to go on"
+            ),
             RunErrorKind::Panic { message } if *superstep == 0 => {
                 write!(f, "`{flow}` panicked outside of its supersteps: {message}")
             }

@@ -41,6 +41,14 @@ pub enum RunErrorKind {
         /// The problem.
         problem: String,
     },
+    /// A reducer refused a [message](crate::thread::Thread::send) to the thread. The superstep was applied without it, and a run that
+    /// resumes the thread goes on without it.
+    Message {
+        /// The number of the message.
+        number: u64,
+        /// The problem.
+        problem: String,
+    },
     /// Code of the program panicked outside of a node: a reducer, for example, or an implementation of `Clone` or `Serialize`.
     /// Nothing of the superstep was stored. The error has no [state](super::RunError::state).
     Panic {

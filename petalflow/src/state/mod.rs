@@ -266,6 +266,8 @@ pub enum KeyFlag {
     Recover = 512,
     /// Is not shown to clients of a server.
     Secret = 1024,
+    /// Takes messages: writes from outside while the thread runs.
+    Inbox = 2048,
 }
 
 impl KeyMeta {

@@ -1,15 +1,21 @@
 //! One thread.
 
+use std::future::ready;
 use std::marker::PhantomData;
+
+use serde_core::Serialize;
 
 use super::erased::AnyThread;
 use super::{Edit, Retention, ThreadError, ThreadRun, Threads};
-use crate::durable::Command;
+use crate::durable::{self, Command};
+use crate::effects::Effects;
+use crate::erased::StateType;
 use crate::flow::Flow;
 use crate::future::BoxFuture;
 use crate::interrupt::Resume;
+use crate::node::Inbox;
 use crate::question::Ask;
-use crate::state::{InputOf, State};
+use crate::state::{InputOf, State, Update};
 
 /// One thread of a flow. Its runs are stored. Clones are handles to the same thread.
 ///
@@ -187,6 +193,164 @@ impl<F: Flow> Thread<F> {
     /// ```
     pub fn answer<A: Ask>(&self, answer: A::Answer) -> ThreadRun<F> {
         ThreadRun::typed(self.any.answer::<A>(&answer))
+    }
+
+    /// Sends a message: a write to a key with `inbox`, from any task and any process. Returns its number: the first message of a thread
+    /// has number 1. The thread need not be claimed: it may run, wait, have failed or have finished.
+    ///
+    /// The message is stored when this returns. Its reducer folds it at the next barrier: when the superstep that runs has ended,
+    /// behind what the nodes wrote. A thread that has finished takes its messages at the beginning of the next turn, before the input.
+    /// Messages are taken in the order in which they were stored, each once: the checkpoint that has a message also records that it was
+    /// taken. A fork of the thread does not take it again, and a copy of the thread begins with an empty inbox.
+    ///
+    /// If the reducer refuses the write (a sum that overflows, a removal of a message that does not exist), the run fails with
+    /// [`RunErrorKind::Message`](crate::run::RunErrorKind::Message), and can be resumed without it.
+    ///
+    /// # Errors
+    ///
+    /// [`Unknown`](ThreadError::Unknown) if there is no such thread, [`Value`](ThreadError::Value) if the value cannot be stored, or if
+    /// the store fails. Then nothing was sent.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the message is stored or not. [`send_once`](Self::send_once) can be repeated.
+    ///
+    /// ```
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Trip {
+    ///     #[key(input)]
+    ///     days: u32,
+    ///     #[key(append, inbox)]
+    ///     wishes: Vec<String>,
+    ///     plan: String,
+    /// }
+    ///
+    /// #[node(Trip)]
+    /// async fn look_for_hotels() {}
+    ///
+    /// #[node(Trip)]
+    /// async fn plan(days: u32, wishes: &[String]) -> TripPlan {
+    ///     TripPlan(format!("{days} days: {}", wishes.join(", ")))
+    /// }
+    ///
+    /// flow!(PlanTrip(Trip) { look_for_hotels -> plan; interrupt before plan; });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let trips = PlanTrip::new().store(&InMemoryStore::new());
+    /// let thread = trips.thread("rome");
+    /// thread.run(3).await?;
+    /// // Elsewhere:
+    /// trips.thread("rome").send(TripWishes(vec!["ice cream".into()])).await?;
+    /// # let _ = thread.resume(petalflow::interrupt::Decision::approve()).await?;
+    /// let snapshot = thread.snapshot().await?.expect("it exists");
+    /// assert_eq!(snapshot.state.wishes, ["ice cream"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn send<K>(&self, write: K) -> BoxFuture<'_, Result<u64, ThreadError>>
+    where
+        K: Inbox<State = F::State>,
+    {
+        self.send_write(None, write)
+    }
+
+    /// [`send`](Self::send), unless there is a message with this id: then nothing is added, and the number of that message is
+    /// returned. So a sender that does not know whether its message was stored can repeat it. Ids are any text. Of the messages that
+    /// the thread has taken, the last thousand are compared.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Self::send).
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the message is stored or not. Repeat the call.
+    ///
+    /// ```
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Trip { #[key(append, inbox)] wishes: Vec<String> }
+    /// # #[node(Trip)]
+    /// # async fn plan() {}
+    /// # flow!(PlanTrip(Trip) { plan });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let thread = PlanTrip::new().store(&InMemoryStore::new()).thread("rome");
+    /// thread.run(()).await?.into_finished()?;
+    /// let wish = || TripWishes(vec!["ice cream".into()]);
+    /// let first = thread.send_once("mail-7", wish()).await?;
+    /// assert_eq!(thread.send_once("mail-7", wish()).await?, first);
+    /// assert_eq!(thread.run(()).await?.into_finished()?.wishes, ["ice cream"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn send_once<K>(
+        &self,
+        id: impl Into<String>,
+        write: K,
+    ) -> BoxFuture<'_, Result<u64, ThreadError>>
+    where
+        K: Inbox<State = F::State>,
+    {
+        self.send_write(Some(id.into()), write)
+    }
+
+    /// [`send`](Self::send) or, with an id, [`send_once`](Self::send_once), for a program that knows the key by its name only. The
+    /// value is one write to the key, and may have any form that serde reads as the type of the key.
+    ///
+    /// # Errors
+    ///
+    /// As [`send`](Self::send), and [`Request`](ThreadError::Request) if the state has no such key, or the key does not take messages.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`send`](Self::send).
+    ///
+    /// ```
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::prelude::*;
+    /// # use serde_json::json;
+    /// # #[state]
+    /// # struct Trip { #[key(append, inbox)] wishes: Vec<String> }
+    /// # #[node(Trip)]
+    /// # async fn plan() {}
+    /// # flow!(PlanTrip(Trip) { plan });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let thread = PlanTrip::new().store(&InMemoryStore::new()).thread("rome");
+    /// thread.run(()).await?.into_finished()?;
+    /// assert_eq!(thread.send_value("wishes", json!(["ice cream"]), None).await?, 1);
+    /// let error = thread.send_value("wish", json!(["ice cream"]), None).await.unwrap_err();
+    /// assert_eq!(error.to_string(), "the state `Trip` has no key `wish` that takes messages; those are `wishes`");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn send_value(
+        &self,
+        key: &str,
+        value: impl Serialize,
+        id: Option<String>,
+    ) -> BoxFuture<'_, Result<u64, ThreadError>> {
+        let ty = StateType::of::<F::State>();
+        match durable::message_to(ty, key, &value) {
+            Ok((key, effects)) => self.any.send(id, key, effects),
+            Err(error) => Box::pin(ready(Err(error))),
+        }
+    }
+
+    fn send_write<K>(&self, id: Option<String>, write: K) -> BoxFuture<'_, Result<u64, ThreadError>>
+    where
+        K: Inbox<State = F::State>,
+    {
+        let mut update = Update::<F::State>::default();
+        update.push::<K>(write.into_value());
+        self.any
+            .send(id, K::INDEX, Box::new(Effects::<F::State>::of(update)))
     }
 
     /// Copies an older checkpoint to the end of the thread and returns its new number. The next [`resume`](Self::resume)

@@ -8,6 +8,7 @@ mod faults;
 mod held;
 mod json;
 mod live_answers;
+mod messages;
 mod option_pairs;
 mod recovered;
 mod responses;

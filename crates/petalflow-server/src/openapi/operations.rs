@@ -157,6 +157,15 @@ pub(super) const OPERATIONS: &[Operation] = &[
         )
     },
     Operation {
+        body: Some("Message"),
+        refusals: OF_BODIES,
+        ..post(
+            "/threads/{thread}/messages",
+            ("202", "Sent"),
+            "Sends a message: a write to a key that takes messages, at the next barrier of the thread.",
+        )
+    },
+    Operation {
         body: Some("Fork"),
         refusals: OF_BODIES,
         ..post(

@@ -120,6 +120,14 @@ pub(super) fn all() -> Map<String, Value> {
             object(&json!({ "checkpoint": number() }), json!({})),
         ),
         (
+            "Message",
+            request(
+                &json!({ "key": text(), "value": {} }),
+                json!({ "id": text() }),
+            ),
+        ),
+        ("Sent", object(&json!({ "message": number() }), json!({}))),
+        (
             "Fork",
             request(&json!({ "checkpoint": number() }), json!({ "id": id() })),
         ),

@@ -266,6 +266,17 @@ impl<F: Flow<State: Storable>> ServedThreads for RemoteFlow<F> {
         self.change(thread, work).await
     }
 
+    async fn send(
+        &self,
+        thread: &str,
+        key: String,
+        value: Value,
+        id: Option<String>,
+    ) -> Result<u64, Refusal> {
+        let work = async move |thread: Thread<F>| Ok(thread.send_value(&key, value, id).await?);
+        self.change(thread, work).await
+    }
+
     async fn fork(&self, thread: &str, checkpoint: u64) -> Result<u64, Refusal> {
         let work = async move |thread: Thread<F>| Ok(thread.fork(checkpoint).await?);
         self.change(thread, work).await

@@ -167,6 +167,14 @@ pub(crate) trait ServedThreads: ReadThreads {
         keys: Map<String, Value>,
         node: Option<String>,
     ) -> Result<u64, Refusal>;
+    /// Sends a message: one write to a key that takes messages. Returns its number.
+    async fn send(
+        &self,
+        thread: &str,
+        key: String,
+        value: Value,
+        id: Option<String>,
+    ) -> Result<u64, Refusal>;
     async fn fork(&self, thread: &str, checkpoint: u64) -> Result<u64, Refusal>;
     async fn fork_to(&self, thread: &str, checkpoint: u64, to: &str) -> Result<(), ThreadError>;
     async fn copy(&self, thread: &str, to: &str) -> Result<(), ThreadError>;

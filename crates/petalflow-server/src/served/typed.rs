@@ -221,6 +221,16 @@ impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
         Ok(self.thread(thread).update(edit).await?)
     }
 
+    async fn send(
+        &self,
+        thread: &str,
+        key: String,
+        value: Value,
+        id: Option<String>,
+    ) -> Result<u64, Refusal> {
+        Ok(self.thread(thread).send_value(&key, value, id).await?)
+    }
+
     async fn fork(&self, thread: &str, checkpoint: u64) -> Result<u64, Refusal> {
         Ok(self.thread(thread).fork(checkpoint).await?)
     }

@@ -68,6 +68,29 @@ pub(crate) async fn edit(
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
+struct Message {
+    key: String,
+    value: Value,
+    /// A message with the same id is not stored again.
+    id: Option<String>,
+}
+
+/// Sends a message to a thread, whether or not a run has it.
+pub(crate) async fn send(
+    State(server): State<Arc<Inner>>,
+    Path(thread): Path<String>,
+    request: Request,
+) -> Response {
+    let flow = server.owner(&thread).await?;
+    let limit = server.settings.limits.max_input_bytes;
+    let Message { key, value, id } = request::json(request, limit, &server).await?;
+    let sent = async move { flow.send(&thread, key, value, id).await };
+    let number = server.run_detached(sent).await?;
+    Ok((StatusCode::ACCEPTED, Json(json!({ "message": number }))))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Fork {
     checkpoint: u64,
     /// The id of another thread, after the name of the flow. `None`: the same thread.

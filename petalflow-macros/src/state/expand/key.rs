@@ -15,7 +15,17 @@ pub(super) fn impls(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let key_impl = key_impl(cx, index, key);
     let output = output_impl(cx, index, key);
     let newtype = newtype::impls(key);
-    quote!(#check #newtype #key_impl #output)
+    let inbox = inbox_impl(cx, key);
+    quote!(#check #newtype #key_impl #output #inbox)
+}
+
+/// `Inbox`, if the key takes messages.
+fn inbox_impl(cx: &Cx, key: &Key) -> Option<TokenStream> {
+    let (newtype, bound) = (&key.newtype, cx.bound());
+    key.flags
+        .inbox
+        .is_some()
+        .then(|| quote!(impl __pf::Inbox for #newtype #bound {}))
 }
 
 /// `Key`.
@@ -93,6 +103,7 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
         (flags.ephemeral.is_some(), "Ephemeral"),
         (flags.recover.is_some(), "Recover"),
         (flags.secret.is_some(), "Secret"),
+        (flags.inbox.is_some(), "Inbox"),
         (flags.skip_zero.is_some(), "SkipZero"),
         (!key.has_default(), "Required"),
     ];

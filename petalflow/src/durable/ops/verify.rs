@@ -1,7 +1,8 @@
 //! Checks everything that is stored of a thread.
 
 use super::stored_snapshot::stored_snapshot;
-use crate::checkpoint::{EVENT_LOG, StoreError, StoredCheckpoint, ThreadStorage};
+use crate::checkpoint::{EVENT_LOG, INBOX, StoreError, StoredCheckpoint, ThreadStorage};
+use crate::durable::inbox;
 use crate::durable::write::event_log::events_since;
 use crate::outcome::ThreadError;
 
@@ -56,6 +57,10 @@ async fn verify_checkpoints(
     if is_log {
         note_damage(events_since(storage, 0).await, problems)?;
     }
+    let is_inbox = namespace == INBOX;
+    if is_inbox {
+        note_damage(inbox::verify(storage).await, problems)?;
+    }
     let (mut before, mut found) = (None, 0);
     let mut builds_on: Option<(u64, Option<u64>)> = None;
     loop {
@@ -68,7 +73,7 @@ async fn verify_checkpoints(
         };
         before = Some(oldest.seq);
         found += page.len() as u64;
-        if is_log {
+        if is_log || is_inbox {
             continue;
         }
         let records = storage.records(namespace, &page).await;

@@ -6,6 +6,7 @@ use super::opener::{OpenedThread, ThreadOpener};
 use super::thread_start::{Command, Nested, ThreadStart};
 use crate::checkpoint::{Cause, Header, Outline, StoredWrite, WriteName};
 use crate::clock::now_ms;
+use crate::durable::inbox::Inbox;
 use crate::durable::load::checkpoint::{LoadedCheckpoint, load_checkpoint, waiting};
 use crate::durable::load::ended_call::{back_to_ended_call, is_end_of_call};
 use crate::durable::record::fingerprint::{Fingerprint, codec_of};
@@ -72,6 +73,7 @@ pub(in crate::durable) async fn open(
         planner: Planner::new(plan),
         writer,
         namespace,
+        inbox: nested.is_none().then(|| Inbox::of(ty)).flatten(),
     };
     let opened = match (command, head) {
         (Command::Input(input), None) => {
@@ -303,6 +305,8 @@ impl ThreadOpener<'_> {
         for recovered in recovered {
             self.write(&mut *state, &mut written, recovered)?;
         }
+        // What was sent before the input is before it.
+        self.take_messages(&mut *state, &mut written).await?;
         self.write(&mut *state, &mut written, (ty.input)(input))?;
         self.start(record.header.turn + 1, state, written).await
     }

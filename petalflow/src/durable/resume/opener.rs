@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::checkpoint::{DecisionRecord, StoredWrite};
+use crate::durable::inbox::Inbox;
 use crate::durable::results::task_results::load_result;
 use crate::durable::write::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use crate::durable::write::event_log::LoadedBarrier;
@@ -30,6 +31,8 @@ pub(in crate::durable) struct OpenedThread {
     pub(in crate::durable) services: TaskServices,
     /// The results of tasks of the frontier that have run already.
     pub(in crate::durable) finished: HashMap<TaskId, FinishedTask>,
+    /// The messages to the thread, if it takes them.
+    pub(in crate::durable) inbox: Option<Inbox>,
     /// What must be answered before anything runs.
     pub(in crate::durable) waiting: Vec<Interrupt>,
     /// The decision of a person that ended the run here.
@@ -54,6 +57,7 @@ pub(in crate::durable) struct ThreadOpener<'a> {
     pub(in crate::durable) planner: Planner,
     pub(in crate::durable) writer: CheckpointWriter,
     pub(in crate::durable) namespace: Namespace,
+    pub(in crate::durable) inbox: Option<Inbox>,
 }
 
 impl ThreadOpener<'_> {
@@ -86,6 +90,29 @@ impl ThreadOpener<'_> {
         self.writer.record_writes(&[&*writes], overwritten)?;
         // This is not a superstep: values that last one superstep remain.
         state.commit(&mut *writes, overwritten, written);
+        Ok(())
+    }
+
+    /// Applies the messages that the thread has not taken, up to one that is refused: the first barrier reports it.
+    pub(in crate::durable) async fn take_messages(
+        &mut self,
+        state: &mut dyn AnyState,
+        written: &mut KeySet,
+    ) -> Result<(), ThreadError> {
+        let Some(inbox) = &mut self.inbox else {
+            return Ok(());
+        };
+        let (storage, codec) = (self.writer.storage(), self.writer.codec());
+        for message in inbox.unread(storage, codec).await? {
+            if state.validate(KeySet::NONE, &[&*message.writes]).is_err() {
+                break;
+            }
+            self.write(state, written, message.writes)?;
+            self.writer.take_messages(message.number);
+            if let Some(inbox) = &mut self.inbox {
+                inbox.take(message.number);
+            }
+        }
         Ok(())
     }
 
@@ -136,6 +163,7 @@ impl ThreadOpener<'_> {
             planner,
             writer,
             namespace,
+            inbox,
         } = self;
         let answers = AnswerBook::of(writer.answers());
         let mut services = TaskServices::new(
@@ -160,6 +188,7 @@ impl ThreadOpener<'_> {
             writer,
             services,
             finished,
+            inbox,
             waiting: Vec::new(),
             rejected: None,
             lost: LostKeys::default(),

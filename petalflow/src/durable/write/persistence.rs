@@ -1,6 +1,7 @@
 //! The persistence of a run on a thread: what the driver reports, as checkpoints and task results.
 
 use std::collections::{HashMap, HashSet};
+use std::future::ready;
 use std::sync::Arc;
 
 use petalflow_graph::NodeIdx;
@@ -8,12 +9,13 @@ use petalflow_graph::NodeIdx;
 use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use super::event_log::EventLog;
 use crate::checkpoint::{AnswerEntry, DecisionKind, StoreError};
+use crate::durable::inbox::Inbox;
 use crate::durable::load::checkpoint::interrupt_at;
 use crate::durable::record::seq::CheckpointSeq;
 use crate::erased::AnyEffects;
 use crate::exec::{
     Barrier, Committed, FinishedTask, InterruptDecision, LostKeys, Persistence, Stopped,
-    TaskDisposition, TaskResult,
+    TaskDisposition, TaskResult, Unread,
 };
 use crate::future::BoxFuture;
 use crate::ids::TaskId;
@@ -36,6 +38,7 @@ pub(in crate::durable) struct ThreadPersistence {
     /// The keys whose values were not stored, until they are written again.
     lost: LostKeys,
     log: Option<Arc<EventLog>>,
+    inbox: Option<Inbox>,
     /// The questions of the superstep that were told while other tasks ran.
     told: HashSet<InterruptId>,
 }
@@ -47,6 +50,7 @@ impl ThreadPersistence {
         finished: HashMap<TaskId, FinishedTask>,
         lost: LostKeys,
         log: Option<Arc<EventLog>>,
+        inbox: Option<Inbox>,
     ) -> Self {
         ThreadPersistence {
             writer,
@@ -55,6 +59,7 @@ impl ThreadPersistence {
             interrupt_points: Vec::new(),
             lost,
             log,
+            inbox,
             told: HashSet::new(),
         }
     }
@@ -255,6 +260,25 @@ impl Persistence for ThreadPersistence {
             let interrupts = questions.into_iter().map(|question| question.interrupt);
             Ok(interrupts.collect())
         })
+    }
+
+    fn takes_messages(&self) -> bool {
+        self.inbox.is_some()
+    }
+
+    fn read_messages(&mut self) -> BoxFuture<'_, Result<Vec<Unread>, ThreadError>> {
+        let (storage, codec) = (self.writer.storage(), self.writer.codec());
+        match &mut self.inbox {
+            Some(inbox) => Box::pin(inbox.unread(storage, codec)),
+            None => Box::pin(ready(Ok(Vec::new()))),
+        }
+    }
+
+    fn take_messages(&mut self, number: u64) {
+        if let Some(inbox) = &mut self.inbox {
+            inbox.take(number);
+        }
+        self.writer.take_messages(number);
     }
 
     fn record_writes(

@@ -125,6 +125,12 @@ impl Abort {
         Self::new(RunErrorKind::Write { nodes, problem }).with_source(error)
     }
 
+    /// A message to the thread cannot be applied.
+    pub(in crate::exec) fn refused_message(number: u64, error: WriteError) -> Self {
+        let problem = error.to_string();
+        Self::new(RunErrorKind::Message { number, problem }).with_source(error)
+    }
+
     pub(in crate::exec) fn into_reason(self) -> AbortReason {
         *self.0
     }

@@ -7,7 +7,8 @@
 //! 2. [`tasks_finished`](Persistence::tasks_finished), [`flush`](Persistence::flush),
 //!    [`questions_asked`](Persistence::questions_asked), [`answers_given`](Persistence::answers_given): while tasks run.
 //! 3. [`tasks_ended`](Persistence::tasks_ended): no task runs any more.
-//! 4. [`record_writes`](Persistence::record_writes): the superstep is about to be committed.
+//! 4. [`read_messages`](Persistence::read_messages), [`record_writes`](Persistence::record_writes),
+//!    [`take_messages`](Persistence::take_messages): the superstep is about to be committed.
 //! 5. [`barrier_reached`](Persistence::barrier_reached), [`write_checkpoint`](Persistence::write_checkpoint): it is committed.
 //!
 //! [`run_ended`](Persistence::run_ended) comes once, at the end.
@@ -19,7 +20,7 @@ use std::future::ready;
 use petalflow_graph::NodeIdx;
 
 use crate::checkpoint::StoreError;
-use crate::erased::{AnyEffects, AnyState};
+use crate::erased::{AnyEffects, AnyState, EffectsBox};
 use crate::error::NodeError;
 use crate::future::BoxFuture;
 use crate::ids::TaskId;
@@ -124,6 +125,19 @@ pub(crate) trait Persistence: Send {
         Box::pin(ready(Ok(Vec::new())))
     }
 
+    /// Whether the thread takes messages.
+    fn takes_messages(&self) -> bool {
+        false
+    }
+
+    /// The messages that were sent since those that were taken.
+    fn read_messages(&mut self) -> BoxFuture<'_, Result<Vec<Unread>, ThreadError>> {
+        Box::pin(ready(Ok(Vec::new())))
+    }
+
+    /// The messages up to a number are in the writes that were recorded, or were refused.
+    fn take_messages(&mut self, _number: u64) {}
+
     /// The writes of the superstep, before they are applied.
     fn record_writes(
         &mut self,
@@ -210,6 +224,12 @@ pub(crate) enum TaskDisposition {
 pub(crate) enum InterruptDecision {
     Continue,
     Skip,
+}
+
+/// A message that the thread has not taken.
+pub(crate) struct Unread {
+    pub(crate) number: u64,
+    pub(crate) writes: EffectsBox,
 }
 
 /// The committed state of a run.

@@ -4,8 +4,8 @@ use petalflow_graph::NodeIdx;
 
 use crate::erased::{AnyEffects, AnyState, EffectsBox};
 use crate::exec::control::abort::Abort;
-use crate::exec::persistence::Persistence;
 use crate::exec::persistence::task_end::TaskEnd;
+use crate::exec::persistence::{Persistence, Unread};
 use crate::exec::task::task_run::TaskRun;
 use crate::flow::next_on_fast_path;
 use crate::outcome::RunErrorKind;
@@ -28,10 +28,11 @@ pub(in crate::exec) struct CommitTarget<'a> {
 pub(in crate::exec) fn commit(
     target: CommitTarget<'_>,
     tasks: &mut [TaskRun],
+    messages: Vec<Unread>,
     planner: &mut Planner,
     frontier: &mut Vec<Task>,
     persistence: &mut dyn Persistence,
-) -> Result<(), Abort> {
+) -> Result<Option<RefusedMessage>, Abort> {
     let CommitTarget {
         plan,
         state,
@@ -40,11 +41,13 @@ pub(in crate::exec) fn commit(
     let expired = state.ty().expiring(*written);
     // Most supersteps have one task, for which no list is made.
     let (one, several);
-    let effects: &[&dyn AnyEffects] = if let [task] = &*tasks {
+    let mut messages = messages;
+    let refused = fitting_messages(state, expired, tasks, &mut messages);
+    let effects: &[&dyn AnyEffects] = if let ([task], []) = (&*tasks, &*messages) {
         one = [&*task.effects];
         &one
     } else {
-        several = effects_of(tasks);
+        several = effects_of(tasks, &messages);
         &several
     };
     let overwritten = match prepare(state, expired, effects) {
@@ -69,14 +72,62 @@ pub(in crate::exec) fn commit(
     persistence
         .record_writes(effects, overwritten)
         .map_err(Abort::of_thread)?;
+    let last = refused.as_ref().map(|refused| refused.number);
+    if let Some(last) = last.or(messages.last().map(|message| message.number)) {
+        persistence.take_messages(last);
+    }
     let effects = tasks.iter_mut().map(|task| &mut *task.effects);
-    apply(state, written, overwritten, effects);
-    Ok(())
+    let messages = messages.iter_mut().map(|message| &mut *message.writes);
+    apply(state, written, overwritten, effects.chain(messages));
+    Ok(refused)
 }
 
-/// What the tasks have written, in their order.
-fn effects_of(tasks: &[TaskRun]) -> Vec<&dyn AnyEffects> {
-    tasks.iter().map(|task| &*task.effects).collect()
+/// What the tasks have written, in their order, and then the messages.
+fn effects_of<'a>(tasks: &'a [TaskRun], messages: &'a [Unread]) -> Vec<&'a dyn AnyEffects> {
+    let tasks = tasks.iter().map(|task| &*task.effects);
+    let messages = messages.iter().map(|message| &*message.writes);
+    tasks.chain(messages).collect()
+}
+
+/// A message whose write a reducer has refused. It is taken, so that the thread can go on without it.
+pub(in crate::exec) struct RefusedMessage {
+    number: u64,
+    error: WriteError,
+}
+
+impl RefusedMessage {
+    pub(in crate::exec) fn into_abort(self) -> Abort {
+        Abort::refused_message(self.number, self.error)
+    }
+}
+
+/// Removes the first message that cannot be applied together with the writes of the tasks and the messages before it, and all
+/// messages after it. They remain in the inbox. If this is the first message, it is refused.
+///
+/// If the tasks alone cannot be applied, the messages are not the reason.
+fn fitting_messages(
+    state: &dyn AnyState,
+    expired: KeySet,
+    tasks: &[TaskRun],
+    messages: &mut Vec<Unread>,
+) -> Option<RefusedMessage> {
+    if messages.is_empty() || prepare(state, expired, &effects_of(tasks, messages)).is_ok() {
+        return None;
+    }
+    if prepare(state, expired, &effects_of(tasks, &[])).is_err() {
+        messages.clear();
+        return None;
+    }
+    for fitting in 0..messages.len() {
+        let effects = effects_of(tasks, &messages[..=fitting]);
+        let Err(error) = prepare(state, expired, &effects) else {
+            continue;
+        };
+        let number = messages[fitting].number;
+        messages.truncate(fitting);
+        return (fitting == 0).then_some(RefusedMessage { number, error });
+    }
+    None
 }
 
 /// The node that follows, if a single node leads to it. Such an edge changes neither a join nor the deferred tasks, so the planner

@@ -61,14 +61,25 @@ pub(in crate::exec) async fn run_superstep(
     if let Err(abort) = result {
         return Err(abort.with_pending(take_pending(driver.plan(), tasks)));
     }
+    let messages = if persistence.takes_messages() {
+        let read = persistence.read_messages().await;
+        read.map_err(|error| {
+            Abort::of_thread(error).with_pending(take_pending(driver.plan(), tasks))
+        })?
+    } else {
+        Vec::new()
+    };
     let target = CommitTarget {
         plan: &driver.scope.shared.plan,
         state: &mut *driver.state,
         written: &mut driver.fast_path.written,
     };
-    commit(target, tasks, planner, frontier, persistence)?;
+    let refused = commit(target, tasks, messages, planner, frontier, persistence)?;
     if persistence.is_stored() {
         write_barrier(driver, persistence, planner, frontier, tasks).await?;
+    }
+    if let Some(refused) = refused {
+        return Err(refused.into_abort());
     }
     driver.emit_progress(|| AnyEventKind::SuperstepFinished);
     driver.emit_values();

@@ -84,6 +84,31 @@ pub trait Key: WriteOutput<Self::State> + Send + 'static {
     }
 }
 
+/// A key that takes messages: writes from outside, while a thread runs, waits or rests. `#[key(inbox)]` implements it. See
+/// [`Thread::send`](crate::thread::Thread::send).
+///
+/// ```
+/// use petalflow::node::Inbox;
+/// use petalflow::prelude::*;
+///
+/// #[state]
+/// struct Trip {
+///     #[key(append, inbox)]
+///     wishes: Vec<String>,
+/// }
+///
+/// fn name_of<K: Inbox>() -> &'static str {
+///     K::NAME
+/// }
+/// assert_eq!(name_of::<TripWishes>(), "wishes");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the key `{Self}` takes no messages",
+    label = "not a key with `inbox`",
+    note = "add `inbox` to the options of the key: `#[key(append, inbox)]`"
+)]
+pub trait Inbox: Key {}
+
 /// A write that replaces the value of the key, without its reducer.
 ///
 /// All other writes to the key in the same superstep are dropped, before and after it. Two overwrites of one key in a

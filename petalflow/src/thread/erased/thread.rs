@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::AnyThreads;
 use crate::checkpoint::{Retention, ThreadStorage};
 use crate::durable::{self, Command, NewBase, ThreadClaim, ThreadStart};
+use crate::erased::EffectsBox;
 use crate::event::LogSettings;
 use crate::exec::{Begin, Start};
 use crate::future::BoxFuture;
@@ -169,6 +170,19 @@ impl AnyThread {
             let flow = &*self.threads.flow;
             let edit = Box::pin(durable::edit(flow, &storage, supersteps));
             ThreadError::catch_panic(edit).await
+        })
+    }
+
+    /// Adds a write to the inbox. `effects` has a write to this key alone.
+    pub(crate) fn send(
+        &self,
+        id: Option<String>,
+        key: usize,
+        effects: EffectsBox,
+    ) -> BoxFuture<'_, Result<u64, ThreadError>> {
+        Box::pin(async move {
+            let storage = self.checked()?;
+            durable::send(&storage, id.as_deref(), key, effects).await
         })
     }
 

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use super::{ChainSize, CheckpointSeq, CheckpointWriter, ParentBarrier, PlannedFrontier};
 use crate::checkpoint::{AnswerEntry, Cause, Durability, StoreChange, StoreError};
 use crate::clock::now_ms;
+use crate::durable::inbox;
 use crate::exec::Committed;
 use crate::future::BoxFuture;
 use crate::outcome::ThreadError;
@@ -176,6 +177,9 @@ impl CheckpointWriter {
     fn append(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
         let after = self.newest.map(CheckpointSeq::get);
         let removed_results = self.removed_results();
+        if let Some(number) = self.taken_message {
+            return self.append_with_messages(after, removed_results, number);
+        }
         let checkpoint = &mut self.next.checkpoint;
         if self.durability == Durability::Async {
             let (storage, namespace) = (self.storage.clone(), self.namespace.clone());
@@ -190,6 +194,34 @@ impl CheckpointWriter {
             self.storage
                 .append(&self.namespace, checkpoint, after, removed_results)
         }
+    }
+
+    /// Appends the next checkpoint, and records that it has the messages up to a number: both or neither.
+    fn append_with_messages(
+        &mut self,
+        after: Option<u64>,
+        removed_results: Range<u64>,
+        number: u64,
+    ) -> BoxFuture<'_, Result<(), StoreError>> {
+        let append = StoreChange::Append {
+            namespace: self.namespace.clone(),
+            checkpoint: self.next.checkpoint.clone(),
+            after,
+            settled: removed_results,
+        };
+        let changes = vec![append, inbox::taken_up_to(number)];
+        if self.durability == Durability::Async {
+            let storage = self.storage.clone();
+            self.in_flight = Some(tokio::spawn(async move { storage.apply(changes).await }));
+            return Box::pin(std::future::ready(Ok(())));
+        }
+        Box::pin(self.storage.apply(changes))
+    }
+
+    /// The messages up to a number are in the writes that were recorded, or were refused.
+    pub(in crate::durable) fn take_messages(&mut self, number: u64) {
+        self.taken_message = Some(number);
+        self.saved = false;
     }
 
     /// The numbers of the results that the next checkpoint removes.
@@ -233,6 +265,7 @@ impl CheckpointWriter {
         self.builds_on = Some(seq);
         self.header.parent = Some(seq.get());
         self.header.notes.clear();
+        self.taken_message = None;
         self.oldest_results = self.origin();
         self.saved = true;
         self.mark_stored();

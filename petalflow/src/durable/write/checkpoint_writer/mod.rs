@@ -71,6 +71,8 @@ pub(crate) struct CheckpointWriter {
     /// The outline of the program that wrote the checkpoint that was loaded.
     previous_outline: Outline,
     pruning: Pruning,
+    /// The last message that is in the state or was refused, if the store does not know of it.
+    taken_message: Option<u64>,
     next: NextCheckpoint,
     /// The time, until the run waits: reading it takes as long as encoding a small checkpoint.
     now_ms: Option<u64>,
@@ -138,6 +140,7 @@ impl CheckpointWriter {
             written_results: 0,
             previous_outline: Outline::default(),
             pruning: Pruning::default(),
+            taken_message: None,
             next: NextCheckpoint::default(),
             now_ms: None,
         }
