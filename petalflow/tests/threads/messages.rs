@@ -228,6 +228,41 @@ async fn f43_a_message_that_is_refused_fails_one_run_and_loses_nothing_else() {
     );
 }
 
+#[node(Trip)]
+async fn start_over(gate: Managed<Gate>) -> Overwrite<TripWishes> {
+    gate.entered.notify_one();
+    gate.open.notified().await;
+    Overwrite(wish("fresh"))
+}
+
+flow!(StartOver(Trip) { start_over -> plan });
+
+/// An overwrite drops the other writes to its key in the superstep. A message is none of them.
+#[tokio::test]
+async fn f43_a_message_beside_an_overwrite_is_taken_at_the_next_barrier() {
+    let (store, gate) = (InMemoryStore::new(), Arc::new(Gate::default()));
+    let threads = StartOver::new()
+        .manage_with(Arc::clone(&gate))
+        .store(&store);
+    let thread = threads.thread("rome");
+    gate.open.notify_one();
+    ended(&thread, "one").await;
+    let running = thread.clone();
+    let run = tokio::spawn(async move { running.run(requests("two")).await });
+    gate.entered.notified().await;
+    gate.entered.notified().await;
+    thread.send(TripBudget(1)).await.unwrap();
+    thread.send(wish("sun")).await.unwrap();
+    thread.send(TripBudget(2)).await.unwrap();
+    gate.open.notify_one();
+    let trip = run.await.unwrap().unwrap().into_finished().unwrap();
+    assert_eq!(
+        (&*trip.wishes, trip.budget),
+        (&["fresh".into(), "sun".into()][..], 3)
+    );
+    assert_eq!(trip.log.last().unwrap(), "one two: fresh");
+}
+
 #[tokio::test]
 async fn f43_several_senders_lose_nothing_and_each_keeps_its_order() {
     let threads = Plan::new().store(&InMemoryStore::new());

@@ -101,6 +101,24 @@ impl RefusedMessage {
     }
 }
 
+/// Removes the first message to a key that a task overwrites, and all messages after it: the overwrite would drop the message. They are
+/// taken at the next barrier.
+fn wait_for_overwrites(tasks: &[TaskRun], messages: &mut Vec<Unread>) {
+    let overwritten = tasks.iter().fold(KeySet::NONE, |keys, task| {
+        keys.union(task.effects.overwritten())
+    });
+    let is_dropped = |message: &Unread| {
+        !message
+            .writes
+            .written()
+            .intersection(overwritten)
+            .is_empty()
+    };
+    if let Some(first) = messages.iter().position(is_dropped) {
+        messages.truncate(first);
+    }
+}
+
 /// Removes the first message that cannot be applied together with the writes of the tasks and the messages before it, and all
 /// messages after it. They remain in the inbox. If this is the first message, it is refused.
 ///
@@ -111,6 +129,7 @@ fn fitting_messages(
     tasks: &[TaskRun],
     messages: &mut Vec<Unread>,
 ) -> Option<RefusedMessage> {
+    wait_for_overwrites(tasks, messages);
     if messages.is_empty() || prepare(state, expired, &effects_of(tasks, messages)).is_ok() {
         return None;
     }
