@@ -86,7 +86,8 @@ pub mod prelude {
 
 pub use agent::{Agent, AgentNode, Answer};
 pub use conversation::{
-    ClientSettings, Conversation, ConversationEvents, ConversationInput, Pending, TurnEnd,
+    ClientSettings, Conversation, ConversationEvents, ConversationInput, ConversationSteering,
+    Pending, TurnEnd,
 };
 pub use definition::{History, Mode};
 pub use error::AgentError;

@@ -58,10 +58,12 @@ pub(crate) fn message_to(
     pack::array(1, &mut bytes);
     pack::array(2, &mut bytes);
     pack::boolean(false, &mut bytes);
-    let what = || format!("the value of key `{name}`");
-    encode_value(value, &mut bytes).map_err(ThreadError::value(what()))?;
+    let unfit = |problem: CodecError| {
+        ThreadError::Request(format!("the value of key `{name}` does not fit: {problem}"))
+    };
+    encode_value(value, &mut bytes).map_err(unfit)?;
     let mut writes = (ty.no_effects)();
-    (codec.load_writes)(&mut *writes, key, &bytes).map_err(ThreadError::value(what()))?;
+    (codec.load_writes)(&mut *writes, key, &bytes).map_err(unfit)?;
     Ok((key, writes))
 }
 

@@ -18,7 +18,7 @@ pub(crate) use calls::{Outcome, PendingCall};
 pub use client::ClientSettings;
 pub use pending::Pending;
 pub(crate) use speakers::{Speaker, Waiting};
-pub use state::{Conversation, ConversationEvents, ConversationInput};
+pub use state::{Conversation, ConversationEvents, ConversationInput, ConversationSteering};
 pub(crate) use state::{
     ConversationCalls, ConversationCuts, ConversationDecided, ConversationMessage,
     ConversationOutcomes, ConversationRemoved, ConversationSpeakers, ConversationSpent,

@@ -92,6 +92,10 @@ pub struct Conversation {
     /// The ids of the calls that decisions of a person have started, until their outcomes are gathered.
     #[key(default)]
     pub(crate) decided: Vec<String>,
+    /// Messages to the agent while it works, which its next model call reads: see
+    /// [`Thread::send`](petalflow::thread::Thread::send).
+    #[key(append, inbox)]
+    pub steering: Vec<ChatMessage>,
     /// What the client adds to the turn.
     #[key(input, turn, default)]
     pub client: ClientSettings,

@@ -16,8 +16,8 @@ use super::{prices, requirements};
 use crate::conversation::{
     Conversation, ConversationCalls, ConversationCuts, ConversationDecided, ConversationEvents,
     ConversationMessage, ConversationOutcomes, ConversationSpeakers, ConversationSpent,
-    ConversationState, ConversationTemp, ConversationThoughtOnlyAnswers, ConversationTurnId,
-    ConversationTurnSpent, ConversationWaiting, PendingCall,
+    ConversationState, ConversationSteering, ConversationTemp, ConversationThoughtOnlyAnswers,
+    ConversationTurnId, ConversationTurnSpent, ConversationWaiting, PendingCall,
 };
 use crate::definition::{AgentTree, Definition};
 use crate::limits::{OwnShare, Usage};
@@ -29,7 +29,7 @@ use crate::turn::model::code;
 use crate::turn::model::compact;
 use crate::{AgentError, AgentEvent, ConversationInput};
 use petalflow::middleware::BoxFuture;
-use petalflow::node::ManagedProvider;
+use petalflow::node::{ManagedProvider, Overwrite};
 use petalflow::{BoxError, Context, Launch, Route, flow, node};
 
 /// The first step of a turn: the model call, or the tool calls that a person has decided about. None if the input only
@@ -151,6 +151,7 @@ impl Ask {
             ConversationThoughtOnlyAnswers,
             ConversationSpent,
             ConversationTurnSpent,
+            Option<Overwrite<ConversationSteering>>,
             Then,
         ),
         BoxError,
@@ -165,7 +166,7 @@ impl Ask {
         }
         // Boxed: every step of a turn has room for the largest one.
         let step = Box::pin(spans::step(ctx, ask::ask(ctx))).await?;
-        let calls = u32::from(!matches!(step.next, Next::Compact));
+        let calls = u32::from(!matches!(step.next, Next::Compact) && !step.has_steering);
         let then = match step.next {
             Next::Ask => Then::Ask,
             Next::Compact => Then::Compact,
@@ -182,6 +183,8 @@ impl Ask {
             ConversationThoughtOnlyAnswers(step.thought_only_answers),
             ConversationSpent(step.spent),
             ConversationTurnSpent(step.spent),
+            step.has_steering
+                .then(|| Overwrite(ConversationSteering(Vec::new()))),
             then,
         ))
     }

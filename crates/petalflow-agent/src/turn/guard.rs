@@ -83,6 +83,28 @@ pub(super) async fn begin(
     Ok(blocked)
 }
 
+/// Checks messages that were sent to the agent while it works. Returns whether one was blocked; then the answer is the last event.
+pub(super) async fn steering(
+    ctx: Ctx<'_>,
+    events: &mut Vec<AgentEvent>,
+) -> Result<bool, AgentError> {
+    let before = || guardrails(ctx.tree, ctx.index).filter(|it| !it.runs_beside_model());
+    let number = events.len();
+    let mut answer = None;
+    for event in events.iter_mut().filter(|event| says_something(event)) {
+        if let Some((text, done)) = check_message(before(), ctx.position(), event).await? {
+            answer = Some(AgentEvent {
+                message: Some(ChatMessage::assistant(text)),
+                guardrails: vec![done],
+                ..ctx.event(number)
+            });
+        }
+    }
+    let blocked = answer.is_some();
+    events.extend(answer);
+    Ok(blocked)
+}
+
 /// Checks the message of an event, and rewrites it. Returns the answer and the event of the guardrail that blocked it.
 async fn check_message(
     guardrails: impl Iterator<Item = &Arc<dyn Guardrail>>,

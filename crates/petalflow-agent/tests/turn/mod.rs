@@ -5,5 +5,6 @@ mod output;
 mod parallel;
 mod scripts;
 mod spans;
+mod steering;
 mod streaming;
 mod turns;

@@ -9,6 +9,7 @@ use super::code;
 use super::compact;
 use super::guarded::{self, Guarded};
 use super::repair;
+use super::steering;
 use super::steps;
 use crate::conversation::PendingCall;
 use crate::definition::{Mode, Unavailable};
@@ -33,6 +34,8 @@ pub(in crate::turn) struct ModelStep {
     /// The number of consecutive answers that contain only thoughts.
     pub(in crate::turn) thought_only_answers: u32,
     pub(in crate::turn) spent: Usage,
+    /// Whether the step has read the messages that were sent to the agent while it works.
+    pub(in crate::turn) has_steering: bool,
     pub(in crate::turn) next: Next,
 }
 
@@ -52,12 +55,13 @@ pub(in crate::turn) enum Next {
 
 impl ModelStep {
     /// A step that gets no answer from the model.
-    fn without_answer(ctx: Ctx<'_>, next: Next) -> Self {
+    pub(super) fn without_answer(ctx: Ctx<'_>, next: Next) -> Self {
         ModelStep {
             events: Vec::new(),
             state: Map::new(),
             thought_only_answers: 0,
             spent: spend::with_unwritten(ctx, Usage::default()),
+            has_steering: false,
             next,
         }
     }
@@ -69,6 +73,9 @@ pub(in crate::turn) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
     // A turn may resume in a program with other values.
     requirements::check(ctx.tree, ctx.cx)?;
     spend::restore_unwritten(ctx);
+    if !ctx.conversation.steering.is_empty() {
+        return Ok(steering::read(ctx).await?);
+    }
     if compact::is_due(ctx)? {
         return Ok(ModelStep {
             thought_only_answers: ctx.conversation.thought_only_answers,
@@ -176,6 +183,7 @@ fn read(
         state: delta,
         thought_only_answers,
         spent: Usage::default(),
+        has_steering: false,
         next: then,
     })
 }

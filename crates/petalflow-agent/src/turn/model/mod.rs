@@ -7,4 +7,5 @@ pub(super) mod compact;
 pub(super) mod guarded;
 pub(super) mod model_call;
 pub(super) mod repair;
+pub(super) mod steering;
 pub(super) mod steps;
