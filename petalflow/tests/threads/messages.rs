@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Waker};
 
 use petalflow::Flow;
-use petalflow::checkpoint::InMemoryStore;
+use petalflow::checkpoint::{InMemoryStore, ThreadQuery};
 use petalflow::interrupt::Decision;
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
@@ -166,7 +166,7 @@ async fn f43_a_message_to_no_thread_is_refused_and_leaves_none() {
     thread.delete().await.unwrap();
     let error = thread.send(wish("sun")).await.unwrap_err();
     assert!(matches!(error, ThreadError::Unknown { .. }), "{error}");
-    let listed = threads.list(Default::default()).await.unwrap();
+    let listed = threads.list(ThreadQuery::default()).await.unwrap();
     assert!(listed.is_empty(), "{listed:?}");
     // A new thread with the id has an empty inbox.
     let trip = ended(&thread, "two").await;
@@ -364,7 +364,7 @@ async fn f43_many_messages_are_bounded_in_the_store() {
         }
         ended(&thread, &turn.to_string()).await;
     }
-    let listed = threads.list(Default::default()).await.unwrap();
+    let listed = threads.list(ThreadQuery::default()).await.unwrap();
     assert!(listed[0].checkpoints < 3_100, "{listed:?}");
     let problems = StoredThreads::new(&store).verify("rome").await.unwrap();
     assert!(problems.is_empty(), "{problems:?}");

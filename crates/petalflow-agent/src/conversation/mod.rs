@@ -45,7 +45,7 @@ mod tests {
         assert_eq!(
             keys.join(" "),
             "message events state temp branch invocation speakers waiting calls thoughts spent turn_spent unfinished cuts \
-             removed outcomes decided client"
+             removed outcomes decided steering client"
         );
         let outcome = json!({ "place": 2, "call": "c", "event": AgentEvent::default() });
         let read = Outcome::of(2, "c", AgentEvent::default());

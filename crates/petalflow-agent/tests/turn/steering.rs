@@ -8,7 +8,7 @@ use petalflow::checkpoint::InMemoryStore;
 use petalflow::thread::Thread;
 use petalflow::tool::{FuncTool, ToolSpec};
 use petalflow_agent::guardrail::{self, Verdict};
-use petalflow_agent::{Agent, AgentFlow, ConversationSteering};
+use petalflow_agent::{Agent, AgentEvent, AgentFlow, ConversationSteering};
 use petalflow_llm::{ChatMessage, LlmRequest, Reply};
 use serde_json::json;
 use tokio::sync::Notify;
@@ -185,7 +185,7 @@ async fn f43_a_message_survives_the_end_of_the_process() {
         // What came too late for the turn is for the next one.
         let talk = thread.run("good bye").await.unwrap();
         let talk = talk.into_finished().unwrap();
-        let said = talk.events.iter().map(|event| event.text());
+        let said = talk.events.iter().map(AgentEvent::text);
         let said = said.filter(|text| text == "no trains please").count();
         assert_eq!(said, 1, "{polls} polls: {talk:?}");
     }

@@ -143,7 +143,7 @@ mod tests {
                 pairs_of_edges(&graph, Routes::Any, &mut by_pair).is_ok(),
                 "{name}"
             );
-            join_deadlock::suspected(&graph, &mut by_join);
+            join_deadlock::suspect_stuck(&graph, &mut by_join);
             let steps = [by_state, by_pair, by_join].map(|work| work.steps);
             let within = steps[0] <= states && steps[1] <= pairs && steps[2] <= stuck;
             assert!(within, "{name}: {steps:?}");

@@ -60,7 +60,7 @@ proptest! {
             if simple && (routes == Routes::AsDeclared || several.is_empty()) {
                 prop_assert_eq!(different(&pairs), seen.pairs.clone());
             }
-            let suspected: BTreeSet<JoinIdx> = crate::analyses::join_deadlock::suspected(&graph, &mut Work::default()).iter().map(|stuck| stuck.join).collect();
+            let suspected: BTreeSet<JoinIdx> = crate::analyses::join_deadlock::suspect_stuck(&graph, &mut Work::default()).iter().map(|stuck| stuck.join).collect();
             prop_assert!(seen.stuck.is_subset(&suspected), "{:?} {:?}", seen.stuck, suspected);
         }
     }
