@@ -167,6 +167,15 @@ impl PassStore {
         let _ = batches.send((batch, None));
     }
 
+    /// A checkpoint was appended. Its caller gets it with the results of tasks, or with the end of the pass.
+    fn appended(&self, namespace: &str) {
+        if namespace.is_empty() {
+            self.0.token.drain();
+        } else if namespace != EVENT_LOG {
+            self.0.news.notify_one();
+        }
+    }
+
     /// Hands out what is new, and waits until the caller has recorded it.
     async fn flush(&self) -> Result<(), StoreError> {
         let Some(batches) = &self.0.batches else {
@@ -223,12 +232,7 @@ impl Store for PassStore {
         store
             .append(address, checkpoint, after, settled, owner)
             .await?;
-        // The caller gets both with the results of tasks, or with the end of the pass.
-        if address.namespace.is_empty() {
-            self.0.token.drain();
-        } else if address.namespace != EVENT_LOG {
-            self.0.news.notify_one();
-        }
+        self.appended(address.namespace);
         Ok(())
     }
 
@@ -253,7 +257,13 @@ impl Store for PassStore {
         changes: &[StoreChange],
         owner: Option<&str>,
     ) -> Result<(), StoreError> {
-        self.0.store.apply(thread, changes, owner).await
+        self.0.store.apply(thread, changes, owner).await?;
+        for change in changes {
+            if let StoreChange::Append { namespace, .. } = change {
+                self.appended(namespace);
+            }
+        }
+        Ok(())
     }
 
     async fn read(

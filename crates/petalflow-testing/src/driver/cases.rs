@@ -14,7 +14,7 @@ use super::check::check as compare;
 use super::flows::{
     Approving, Asking, AskingParts, AskingTwice, Caught, Chain, Choose, Fork, Job, JobTitle,
     KeptParts, Loop, Managing, MayGoOn, Parts, Paying, Repair, Retrying, Spread, SpreadOdd,
-    WhichTitle,
+    WhichTitle, note,
 };
 use petalflow::thread::Thread;
 
@@ -74,6 +74,28 @@ fn give_title<F: Flow<State: Storable>>(
     thread: Thread<F>,
 ) -> BoxFuture<'static, Result<(), BoxError>> {
     Box::pin(async move { ran(thread.answer::<WhichTitle>("Petals".into()).await) })
+}
+
+/// A step that sends a message to a thread that waits, and then answers.
+fn send_and_allow<F: Flow<State = Job>>(
+    thread: Thread<F>,
+) -> BoxFuture<'static, Result<(), BoxError>> {
+    Box::pin(async move {
+        thread.send(note("by mail")).await?;
+        thread.send_once("2", note("twice")).await?;
+        thread.send_once("2", note("twice")).await?;
+        ran(thread.answer::<MayGoOn>(true).await)
+    })
+}
+
+/// A step that sends a message to a thread that has ended, and begins a turn.
+fn send_and_begin<F: Flow<State = Job>>(
+    thread: Thread<F>,
+) -> BoxFuture<'static, Result<(), BoxError>> {
+    Box::pin(async move {
+        thread.send(note("before the turn")).await?;
+        ran(thread.run(vec![7]).await)
+    })
 }
 
 async fn check<F: Flow<State = Job>>(
@@ -146,6 +168,9 @@ cases! {
     turns: Chain, Chain::new, placed &["count"], [begin::<Chain, 1>, begin::<Chain, 2>, begin::<Chain, 3>];
     /// A run that reaches its limit of supersteps.
     limit: Chain, || Chain::new().limit(2), placed &["read"], [begin::<Chain, 1>, resume::<Chain>];
+    /// Messages to a thread that waits, and to one that has ended.
+    messages: Asking, Asking::new, placed &["ask"],
+        [begin::<Asking, 2>, send_and_allow::<Asking>, send_and_begin::<Asking>, allow::<Asking>];
     /// A managed value.
     managed: Managing, || Managing::new().manage(String::from("a client")), placed &["use_client"], [begin::<Managing, 1>];
 }

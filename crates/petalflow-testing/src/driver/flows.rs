@@ -8,7 +8,7 @@ use petalflow::{BoxError, NodeError};
 pub(crate) struct Job {
     #[key(input)]
     pages: Vec<u32>,
-    #[key(append)]
+    #[key(append, inbox)]
     notes: Vec<String>,
     #[key(sum)]
     total: u64,

@@ -22,7 +22,8 @@ macro_rules! driver_contract {
             $crate::driver_contract! { @cases ($setup)
                 chain fork each each_with_failures loops routes retry catch failure_and_resume
                 question questions_of_two_tasks approval rejection skip subflow kept_subflow
-                question_in_subflow once turns limit managed changed_program unusable_result
+                question_in_subflow once turns limit managed messages changed_program
+                unusable_result
             }
         }
     };
