@@ -304,11 +304,7 @@ async fn store_beginning(opened: &mut OpenedThread) -> Result<(), ThreadError> {
 /// Why a thread that was opened does not run.
 fn blocked(rejected: Option<DecisionRecord>, waiting: Vec<Interrupt>) -> Option<RunErrorKind> {
     if let Some(decision) = rejected {
-        return Some(RunErrorKind::Rejected {
-            node: decision.node,
-            by: decision.by,
-            reason: decision.reason,
-        });
+        return Some(RunErrorKind::rejected(decision));
     }
     (!waiting.is_empty()).then_some(RunErrorKind::Interrupted {
         interrupts: waiting,
