@@ -14,7 +14,7 @@ use crate::flow::AnyFlow;
 use crate::flow::Flow;
 use crate::ids::Namespace;
 use crate::node::Context;
-use crate::node::{Effects, ManagedValues, Output, Scope};
+use crate::node::{Effects, ManagedValues, NoKeep, Output, Scope};
 use crate::outcome::{RunError, RunErrorKind};
 use crate::state::State;
 use crate::task_services::{ParentTask, TaskServices, outlived_error};
@@ -113,14 +113,11 @@ async fn run_subflow(
         };
         return Err(error.into());
     }
-    let is_of_item = shared.is_of_item || scope.index().is_some();
-    if call.retains_state && is_of_item {
-        // The types of the flows do not show it. Where the sub-flow itself takes the item, the graph is refused.
-        return Err(format!(
-            "PF028: the sub-flow `{}` keeps its state, and a sub-flow around it runs for an item: the state would belong to the position of the item, and the next item there would get it; remove `keep: thread`, and store what belongs to an item in the state of the outer flow",
-            call.namespace
-        )
-        .into());
+    let of_item = scope.index().map(|_| NoKeep::Item);
+    if call.retains_state
+        && let Some(no_keep) = shared.no_keep.or(of_item)
+    {
+        return Err(no_keep.refuse(call.namespace.as_str()).into());
     }
     let cache = shared.managed.as_ref().and_then(|managed| managed.get());
     let find_cached = cache.map(|_: Arc<RunCache>| crate::durable::find_cached as _);
@@ -139,7 +136,7 @@ async fn run_subflow(
         max_depth: shared.max_depth,
         parent: Some(Arc::clone(shared)),
         retained_by: call.retains_state.then(|| scope.task_id()),
-        is_of_item,
+        no_keep: shared.no_keep.or_else(|| NoKeep::inside(scope)),
         cancel: shared.cancel.as_ref().map(RunToken::for_subflow),
         managed: call.managed,
         extras: (sink.is_some() || find_cached.is_some()).then(|| {

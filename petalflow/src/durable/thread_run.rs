@@ -308,11 +308,7 @@ fn blocked_reason(
     waiting: Vec<Interrupt>,
 ) -> Option<RunErrorKind> {
     if let Some(decision) = rejected {
-        return Some(RunErrorKind::Rejected {
-            node: decision.node,
-            by: decision.by,
-            reason: decision.reason,
-        });
+        return Some(RunErrorKind::rejected(decision));
     }
     (!waiting.is_empty()).then_some(RunErrorKind::Interrupted {
         interrupts: waiting,

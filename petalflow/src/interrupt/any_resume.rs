@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Answer, AnswerError, AnyDecision, Ask, Interrupt, InterruptId};
+use super::{Answer, AnswerError, AnyDecision, Ask, DecisionAction, Interrupt, InterruptId};
 use crate::erased::EffectsBox;
 use crate::error::BoxError;
 use crate::task_services::question::answer::AnswerTarget;
@@ -77,9 +77,12 @@ impl Response {
 }
 
 impl AnyResume {
-    /// Whether it does nothing but answer questions, or respond to what is open.
-    pub(crate) fn only_answers(&self) -> bool {
-        self.decisions.is_empty() && self.updates.is_empty() && self.goto.is_empty()
+    /// Whether a run in progress can take it. It does not change the state, which the nodes that run have, nor the frontier.
+    pub(crate) fn fits_a_run(&self) -> bool {
+        let mut decisions = self.decisions.iter();
+        let edits =
+            decisions.any(|(_, decision)| matches!(decision.action, DecisionAction::Edit(_)));
+        !edits && self.updates.is_empty() && self.goto.is_empty()
     }
 
     /// The input with the answers and decisions of its responses to what the thread waits for.

@@ -2,7 +2,9 @@
 
 use std::marker::PhantomData;
 
-use crate::checkpoint::DecisionKind;
+use super::Interrupt;
+use crate::checkpoint::{DecisionKind, DecisionRecord};
+use crate::clock::now_ms;
 use crate::erased::EffectsBox;
 use crate::error::BoxError;
 use crate::node::{Effects, KeyWrites};
@@ -99,6 +101,17 @@ impl std::fmt::Debug for AnyDecision {
 impl std::fmt::Debug for DecisionAction {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.kind().name())
+    }
+}
+
+impl AnyDecision {
+    /// The decision about this approval, as the history stores it.
+    pub(crate) fn record(&self, interrupt: &Interrupt) -> DecisionRecord {
+        let kind = self.action.kind();
+        let mut record = DecisionRecord::new(interrupt.node.clone(), kind, now_ms());
+        record.by.clone_from(&self.by);
+        record.reason.clone_from(&self.reason);
+        record
     }
 }
 

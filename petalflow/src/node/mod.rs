@@ -9,6 +9,7 @@ mod keys;
 mod last_activity;
 mod managed;
 mod managed_provider;
+mod no_keep;
 mod output;
 mod route;
 #[cfg(feature = "builder")]
@@ -32,6 +33,7 @@ pub use keys::Keys;
 pub(crate) use last_activity::LastActivity;
 pub use managed::{ManagedValues, RestoreContext};
 pub use managed_provider::ManagedProvider;
+pub(crate) use no_keep::NoKeep;
 pub use output::{IntoBoxError, KeyWrites, Output, WriteOutput};
 #[doc(hidden)]
 pub use output::{key_output, last_output};

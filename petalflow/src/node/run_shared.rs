@@ -11,7 +11,7 @@ use crate::erased::KeptStates;
 use crate::error::{DEFAULT_MAX_DEPTH, NodeError};
 use crate::event::Sink;
 use crate::ids::{Namespace, TaskId, task_id};
-use crate::node::ManagedValues;
+use crate::node::{ManagedValues, NoKeep};
 use crate::plan::{ExecutionPlan, NodeSpec};
 use crate::policy::node_policy::NodePolicy;
 use crate::task_services::{TaskServices, UsedNames};
@@ -41,8 +41,8 @@ pub(crate) struct Surroundings {
     pub(crate) max_depth: u32,
     /// The tasks of this run and its sub-flows whose last attempt failed and that are tried again.
     pub(crate) retried: Mutex<Vec<(TaskId, NodeError)>>,
-    /// Whether it is inside a sub-flow that runs for an item.
-    pub(crate) is_of_item: bool,
+    /// Why the sub-flows of this run cannot keep their states, if they cannot.
+    pub(crate) no_keep: Option<NoKeep>,
     /// The states that sub-flows retain, if the run is not stored. Those of all levels are in the outermost run.
     pub(crate) kept_states: OnceLock<Box<KeptStates>>,
     /// The names of effects in the superstep, if the run is not stored. Made when the first is used.
@@ -64,7 +64,7 @@ impl Surroundings {
             depth: 0,
             max_depth: DEFAULT_MAX_DEPTH,
             retried: Mutex::new(Vec::new()),
-            is_of_item: false,
+            no_keep: None,
             kept_states: OnceLock::new(),
             used_names: Mutex::new(None),
             thread: OnceLock::new(),

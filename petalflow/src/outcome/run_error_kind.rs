@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::checkpoint::DecisionRecord;
 use crate::error::NodeError;
 use crate::question::Interrupt;
 
@@ -114,6 +115,17 @@ pub enum RunErrorKind {
         /// The route that it chose.
         route: String,
     },
+}
+
+impl RunErrorKind {
+    /// A person has rejected what the run waited for.
+    pub(crate) fn rejected(decision: DecisionRecord) -> Self {
+        RunErrorKind::Rejected {
+            node: decision.node,
+            by: decision.by,
+            reason: decision.reason,
+        }
+    }
 }
 
 /// Which time limit a run reached.

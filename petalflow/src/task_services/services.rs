@@ -68,7 +68,7 @@ pub(super) struct Inner {
     pub(super) effects: HashMap<(TaskId, String), Vec<u8>>,
     /// The encoded writes that count if the task does not finish, by the id of the key.
     pub(super) unfinished: HashMap<(TaskId, String), Vec<u8>>,
-    /// Questions that an earlier run of the superstep asked.
+    /// Questions that the superstep has asked before: in an earlier run, or before their task ran again.
     pub(super) asked_before: HashMap<InterruptId, Interrupt>,
     /// The names that each attempt has used: names must not repeat.
     pub(super) used_names: HashSet<(TaskId, u32, String)>,

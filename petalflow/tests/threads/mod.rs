@@ -8,6 +8,8 @@ mod faults;
 mod held;
 mod json;
 mod live_answers;
+mod live_approvals;
+mod live_expiries;
 mod messages;
 mod option_pairs;
 mod recovered;

@@ -121,7 +121,7 @@ async fn f42_pairs_16_18_20_23_25_29_31_with_a_cache_a_retry_a_timeout_and_middl
     let begun = tokio::time::Instant::now();
     assert_eq!(lines(&thread("5"), "hang").await, ["Timeout", "after"]);
     assert_eq!((begun.elapsed().as_secs(), runs.take()), (2, (2, 2)));
-    // 19, 24, 28, 31, 34: an edit by the node is its result. Nothing runs around it, it is not cached, and its edges are taken.
+    // 19, 31, 34: an edit by the node is its result. Nothing runs around it, it is not cached, and its edges are taken.
     let edited = thread("6");
     assert_eq!(lines(&edited, "plain").await.len(), 2);
     assert_eq!(runs.take(), (1, 1));
@@ -133,6 +133,29 @@ async fn f42_pairs_16_18_20_23_25_29_31_with_a_cache_a_retry_a_timeout_and_middl
     assert_eq!(log.lines[2..], ["by hand", "after"]);
     assert_eq!(lines(&thread("7"), "plain").await, ["attempt 1", "after"]);
     assert_eq!(runs.take(), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn f42_pairs_24_28_an_edit_makes_no_attempt_and_takes_no_time() {
+    // 24: all attempts have failed. 28: all attempts have taken too long.
+    for (mode, seconds) in [("fail", 0), ("hang", 2)] {
+        let (thread, runs) = launched(Work::new(), &InMemoryCache::new());
+        let thread = thread("1");
+        let begun = tokio::time::Instant::now();
+        let failed = thread.run(mode.to_string()).await.unwrap_err();
+        assert!(failed.to_string().contains("`work`"), "{mode}: {failed}");
+        let elapsed = begun.elapsed().as_secs();
+        assert_eq!((elapsed, runs.take()), (seconds, (2, 2)), "{mode}");
+        thread
+            .update(Edit::new(LogLines(vec!["by hand".into()])).by("work"))
+            .await
+            .unwrap();
+        let begun = tokio::time::Instant::now();
+        let log = thread.resume(()).await.unwrap().into_finished().unwrap();
+        assert_eq!(log.lines, ["by hand", "after"], "{mode}");
+        let elapsed = begun.elapsed();
+        assert_eq!((elapsed, runs.take()), (Duration::ZERO, (0, 0)), "{mode}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

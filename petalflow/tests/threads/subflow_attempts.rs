@@ -302,3 +302,50 @@ async fn f42_a_state_that_would_be_kept_for_the_position_of_an_item_is_refused()
         );
     }
 }
+
+flow! {
+    Retried(Log) {
+        middle;
+        node middle: Middle { in: || (), out: |log: Log| LogLines(log.lines) };
+        with middle { retry: 2 };
+    }
+}
+
+flow! {
+    Cached(Log) {
+        outer;
+        node outer: Around { in: || (), out: |log: Log| LogLines(log.lines) };
+        with outer { cache: 1h };
+    }
+}
+
+flow! {
+    Around(Log) {
+        middle;
+        node middle: Middle { in: || (), out: |log: Log| LogLines(log.lines) };
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn f42_a_kept_state_inside_a_retried_or_a_cached_sub_flow_is_refused() {
+    // The first attempt of the middle flow would count, and the second one once more.
+    let launch = || Retried::new().manage(Failing::of([]));
+    for (case, end) in ends(launch, || ().into()).await.into_iter().enumerate() {
+        let error = end.unwrap_err();
+        let expected = "PF028: the sub-flow `middle/counter` keeps its state, and a sub-flow around it is tried again";
+        assert!(error.contains(expected), "case {case}: {error}");
+    }
+    // At any depth.
+    let cache = petalflow::cache::InMemoryCache::new();
+    let launch = || Cached::new().manage(Failing::of([])).cache(&cache);
+    for (case, end) in ends(launch, || ().into()).await.into_iter().enumerate() {
+        let error = end.unwrap_err();
+        let expected = "PF028: the sub-flow `outer/middle/counter` keeps its state, and a sub-flow around it is cached";
+        assert!(error.contains(expected), "case {case}: {error}");
+    }
+    // Without the options it is kept.
+    let launch = || Around::new().manage(Failing::of([]));
+    for (case, end) in ends(launch, || ().into()).await.into_iter().enumerate() {
+        assert_eq!(end.unwrap().lines, ["1 [7]"], "case {case}");
+    }
+}

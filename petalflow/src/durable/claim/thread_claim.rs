@@ -12,14 +12,17 @@ use tokio_util::sync::CancellationToken;
 use super::answered::check_unanswered;
 use super::live_runs::LiveRun;
 use crate::cancel_token::RunToken;
-use crate::checkpoint::{Claim, Moment, OnBusy, RunClaim, Store, ThreadStorage};
+use crate::checkpoint::{
+    AnswerEntry, Claim, DecisionKind, DecisionRecord, Moment, OnBusy, RunClaim, Store,
+    ThreadStorage,
+};
 use crate::exec::BeginBarrier;
 use crate::interrupt::AnyResume;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::question::AnswerError;
 use crate::task_services::question::LiveQuestions;
-use crate::task_services::question::answer::{AnswerTarget, Waiting};
+use crate::task_services::question::answer::{self, AnswerTarget, Waiting};
 
 /// How long to wait before a claim is tried again, at first and at most.
 const WAITS: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(200));
@@ -108,25 +111,51 @@ impl Answering<'_> {
         &mut self,
         questions: &LiveQuestions,
     ) -> Result<Option<oneshot::Receiver<()>>, AnswerError> {
-        if !self.resume.only_answers() {
+        if !self.resume.fits_a_run() {
             return Ok(None);
         }
         let resume = &mut *self.resume;
-        questions.give(self.targets, |open: &Waiting| {
-            let open = open.iter().map(|(_, interrupt)| interrupt);
-            *resume = std::mem::take(resume).with_responses(open)?;
-            // A response may be a decision.
-            Ok(resume.only_answers().then(|| resume.answers.clone()))
+        questions.give(self.targets, |open: &mut Waiting| {
+            let interrupts = open.iter().map(|(_, interrupt)| interrupt);
+            *resume = std::mem::take(resume).with_responses(interrupts)?;
+            // A response may be an edit.
+            if !resume.fits_a_run() {
+                return Ok(None);
+            }
+            entries(resume, open).map(Some)
         })
     }
 
     /// The run has stored the answers.
     async fn are_stored(&mut self) {
         self.resume.answers.clear();
+        self.resume.decisions.clear();
         if let Some(begin_barrier) = self.begin_barrier {
             begin_barrier.pass().await;
         }
     }
+}
+
+/// The answers and decisions, as the next checkpoint records them. Removes what they are for from what is open.
+fn entries(
+    resume: &AnyResume,
+    open: &mut Waiting,
+) -> Result<(Vec<AnswerEntry>, Vec<DecisionRecord>), AnswerError> {
+    let mut entries = answer::answers(open, resume.answers.clone())?;
+    let mut notes = Vec::new();
+    for (id, decision) in &resume.decisions {
+        let kind = decision.action.kind();
+        for interrupt in answer::take_decided(open, *id)? {
+            if kind == DecisionKind::Skipped {
+                // That of the outermost flow has no name.
+                let is_inside = !interrupt.namespace.is_empty();
+                answer::check_skip(&interrupt, interrupt.chooses, is_inside)?;
+            }
+            entries.push(answer::decision(&interrupt, kind));
+            notes.push(decision.record(&interrupt));
+        }
+    }
+    Ok((entries, notes))
 }
 
 impl ThreadClaim {
@@ -146,6 +175,7 @@ impl ThreadClaim {
             thread: thread.to_string(),
         };
         let (mut wait, longest) = WAITS;
+        let mut was_lost = false;
         // Created before the claim is granted: if this future is dropped while it waits, the store may have granted it already.
         let mut claimed = ThreadClaim {
             store: Arc::clone(store),
@@ -166,17 +196,22 @@ impl ThreadClaim {
             // Made before the run can change, so that the change is not missed.
             let known = known.map(|run| (run.is_open.subscribe(), run));
             if let Some(answering) = &mut answers
+                && !was_lost
                 && let Some((_, run)) = &known
                 && let Some(stored) = answering.give(&run.questions)?
-                && stored.await.is_ok()
             {
-                answering.are_stored().await;
-                // The caller gets how the thread goes on after the run that has the answers.
-                (answers, on_busy) = (None, OnBusy::Queue);
-                continue;
+                if stored.await.is_ok() {
+                    answering.are_stored().await;
+                    // The caller gets how the thread goes on after the run that has the answers.
+                    (answers, on_busy) = (None, OnBusy::Queue);
+                    continue;
+                }
+                // The run ends, and has stored none of them.
+                was_lost = true;
             }
             let mut may_answer = false;
-            if let Some(Answering { plan, targets, .. }) = &answers {
+            if let Some(answering) = &answers {
+                let Answering { plan, targets, .. } = answering;
                 // Read first: an open run has stored its answers.
                 may_answer = match &known {
                     Some((_, run)) => !*run.is_open.borrow(),
@@ -184,7 +219,7 @@ impl ThreadClaim {
                 };
                 // Its last task has ended, and it stores that it waits.
                 let told = |(_, run): &(_, ClaimedRun)| run.questions.has_told(targets);
-                may_answer |= known.as_ref().is_some_and(told);
+                may_answer |= answering.resume.fits_a_run() && known.as_ref().is_some_and(told);
                 check_unanswered(storage, plan, targets).await?;
             }
             match on_busy {

@@ -3,7 +3,6 @@
 use super::opener::{OpenedThread, ThreadOpener};
 use super::restored_frontier::{node_of, restore_frontier};
 use crate::checkpoint::{Cause, DecisionKind, DecisionRecord, Header, ThreadStatus};
-use crate::clock::now_ms;
 use crate::durable::load::checkpoint::{LoadedCheckpoint, waiting};
 use crate::erased::AnyState;
 use crate::exec::LostKeys;
@@ -67,7 +66,10 @@ impl ThreadOpener<'_> {
         }
         // The outermost flow also waits for the questions of its sub-flows, and records those that have expired.
         if !self.writer.has_parent_barrier() {
-            for expired in answer::take_expired(&mut waiting) {
+            let open = waiting.iter().map(|(_, interrupt)| interrupt);
+            let now_ms = answer::time_for(self.writer.storage(), open).await?;
+            let has_expired = |open: &Interrupt| open.expires_ms.is_some_and(|at| at <= now_ms);
+            for expired in answer::take_expired(&mut waiting, has_expired) {
                 changed = true;
                 self.writer.add_answer(expired);
             }
@@ -133,19 +135,12 @@ impl ThreadOpener<'_> {
         waiting: &mut Waiting,
     ) -> Result<Option<DecisionRecord>, ThreadError> {
         let decided = answer::take_decided(waiting, id)?;
-        let record = |interrupt: &Interrupt| {
-            let kind = decision.action.kind();
-            let mut record = DecisionRecord::new(interrupt.node.clone(), kind, now_ms());
-            record.by.clone_from(&decision.by);
-            record.reason.clone_from(&decision.reason);
-            record
-        };
         for interrupt in &decided {
             let kind = decision.action.kind();
             self.writer.add_answer(answer::decision(interrupt, kind));
-            self.writer.add_decision(record(interrupt));
+            self.writer.add_decision(decision.record(interrupt));
         }
-        let rejected = decided.first().map(record);
+        let rejected = decided.first().map(|interrupt| decision.record(interrupt));
         match decision.action {
             DecisionAction::Approve => {}
             DecisionAction::Skip => {
@@ -174,19 +169,7 @@ impl ThreadOpener<'_> {
         let node_here = self.plan.index_of(node).filter(|_| !inside);
         // The program may have changed since then. Of a sub-flow, only the recorded interrupt is known.
         let chooses = node_here.map_or(interrupt.chooses, |node| self.plan.chooses(node));
-        if !chooses || interrupt.kind != InterruptKind::Before {
-            return Ok(());
-        }
-        let problem = if inside {
-            format!(
-                "node `{node}` inside `{namespace}` cannot be skipped, because it chooses a route: approve or reject it"
-            )
-        } else {
-            format!(
-                "node `{node}` cannot be skipped, because it chooses a route: choose the next node with `Resume::goto`"
-            )
-        };
-        Err(AnswerError::Value(problem).into())
+        Ok(answer::check_skip(interrupt, chooses, inside)?)
     }
 
     /// Checks that the decision may edit the state. The state of a sub-flow cannot be edited.

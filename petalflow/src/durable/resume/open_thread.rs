@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::opener::{OpenedThread, ThreadOpener};
 use super::thread_start::{Command, Nested, ThreadStart};
 use crate::checkpoint::{Cause, Header, Outline, StoredWrite, WriteName};
-use crate::clock::now_ms;
 use crate::durable::inbox::Inbox;
 use crate::durable::load::checkpoint::{LoadedCheckpoint, load_checkpoint, waiting};
 use crate::durable::load::ended_call::{back_to_ended_call, is_end_of_call};
@@ -23,7 +22,7 @@ use crate::plan::{ExecutionPlan, NodeNames};
 use crate::question::Interrupt;
 use crate::state::{KeyFlag, KeyMeta, KeySet};
 use crate::superstep::Planner;
-use crate::task_services::question::answer::only_interrupts;
+use crate::task_services::question::answer::{only_interrupts, time_for};
 
 /// Opens a thread, or the history of a sub-flow, and applies the command to it.
 pub(in crate::durable) async fn open(
@@ -88,7 +87,7 @@ pub(in crate::durable) async fn open(
         (Command::Input(input), Some(head)) => match nested {
             None => {
                 if !discard_pending {
-                    opener.check_nothing_waits(&head)?;
+                    opener.check_nothing_waits(&head).await?;
                 }
                 opener.begin_turn(head, None, input).await
             }
@@ -199,7 +198,7 @@ impl ThreadOpener<'_> {
     }
 
     /// Refuses an input while the thread waits for an answer that a person can still give.
-    fn check_nothing_waits(&self, head: &LoadedCheckpoint) -> Result<(), ThreadError> {
+    async fn check_nothing_waits(&self, head: &LoadedCheckpoint) -> Result<(), ThreadError> {
         let storage = self.writer.storage();
         let namespace = self.namespace.as_str();
         let waits = waiting(
@@ -209,8 +208,9 @@ impl ThreadOpener<'_> {
             &head.record,
             &head.writes,
         )?;
-        let now = now_ms();
-        let waiting: Vec<Interrupt> = only_interrupts(&waits)
+        let waits = only_interrupts(&waits);
+        let now = time_for(storage, waits.iter()).await?;
+        let waiting: Vec<Interrupt> = waits
             .into_iter()
             .filter(|interrupt| interrupt.expires_ms.is_none_or(|at| at > now))
             .collect();

@@ -8,7 +8,7 @@ use petalflow_graph::NodeIdx;
 
 use super::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use super::event_log::EventLog;
-use crate::checkpoint::{AnswerEntry, DecisionKind, StoreError};
+use crate::checkpoint::{DecisionKind, DecisionRecord, StoreError};
 use crate::durable::inbox::Inbox;
 use crate::durable::load::checkpoint::interrupt_at;
 use crate::durable::record::seq::CheckpointSeq;
@@ -25,7 +25,8 @@ use crate::question::{Interrupt, InterruptId, InterruptKind};
 use crate::state::KeySet;
 use crate::superstep::Task;
 use crate::task_services::TaskServices;
-use crate::task_services::question::WaitingQuestion;
+use crate::task_services::question::answer::time_for;
+use crate::task_services::question::{GivenAnswers, WaitingQuestion};
 
 /// The persistence of a run on a thread.
 pub(in crate::durable) struct ThreadPersistence {
@@ -33,14 +34,14 @@ pub(in crate::durable) struct ThreadPersistence {
     services: Arc<TaskServices>,
     /// The results of tasks in a superstep that was stopped.
     finished: HashMap<TaskId, FinishedTask>,
-    /// The interrupts before nodes of the superstep, with the tasks that wait.
-    interrupt_points: Vec<WaitingQuestion>,
     /// The keys whose values were not stored, until they are written again.
     lost: LostKeys,
     log: Option<Arc<EventLog>>,
     inbox: Option<Inbox>,
     /// The questions of the superstep that were told while other tasks ran.
     told: HashSet<InterruptId>,
+    /// The decisions that end the run, which it was given while tasks ran.
+    rejecting: Vec<GivenAnswers>,
 }
 
 impl ThreadPersistence {
@@ -56,20 +57,27 @@ impl ThreadPersistence {
             writer,
             services,
             finished,
-            interrupt_points: Vec::new(),
             lost,
             log,
             inbox,
             told: HashSet::new(),
+            rejecting: Vec::new(),
         }
     }
 
-    /// Lets callers of this process answer these questions while the run goes on.
-    fn set_open(&self, questions: Vec<WaitingQuestion>) {
-        if let Some(live) = &self.services.live {
-            let open = questions.into_iter();
-            live.set_open(open.map(|open| (open.task, open.interrupt)).collect());
-        }
+    /// Lets callers of this process answer these questions while the run goes on, until they expire.
+    async fn set_open(&self, questions: Vec<WaitingQuestion>) -> Result<(), StoreError> {
+        let Some(live) = &self.services.live else {
+            return Ok(());
+        };
+        let open = questions.iter().map(|open| &open.interrupt);
+        let now_ms = time_for(self.writer.storage(), open).await?;
+        let open = questions.into_iter();
+        live.set_open(
+            open.map(|open| (open.task, open.interrupt)).collect(),
+            now_ms,
+        );
+        Ok(())
     }
 
     fn task_id(&self, node: &str, send: Option<u32>) -> TaskId {
@@ -134,19 +142,12 @@ impl Persistence for ThreadPersistence {
     fn wait_at_interrupt(&mut self, plan: &ExecutionPlan, node: NodeIdx) {
         let (task, mut interrupt) =
             self.interrupt_at(plan.stored_name(node), InterruptKind::Before);
-        if self
-            .interrupt_points
-            .iter()
-            .any(|point| point.interrupt.id == interrupt.id)
-        {
-            return;
-        }
         interrupt.node = plan.name(node).into();
         interrupt.chooses = plan.chooses(node);
         if let Some(asked_ms) = self.services.first_asked_ms(interrupt.id) {
             interrupt.asked_ms = asked_ms;
         }
-        self.interrupt_points.push(WaitingQuestion {
+        self.services.wait_for_approval(WaitingQuestion {
             node,
             index: None,
             task,
@@ -184,8 +185,7 @@ impl Persistence for ThreadPersistence {
     ) -> BoxFuture<'a, Result<Vec<Interrupt>, ThreadError>> {
         Box::pin(async move {
             self.flush(committed).await?;
-            let mut questions = self.interrupt_points.clone();
-            questions.extend(self.services.open_questions());
+            let mut questions = self.services.open_questions();
             number_questions(&mut questions);
             let ids = |question: &WaitingQuestion| question.interrupt.id;
             let new: Vec<Interrupt> = questions
@@ -202,7 +202,7 @@ impl Persistence for ThreadPersistence {
             if let Some(parent) = &self.services.parent {
                 parent.announce(&new);
             }
-            self.set_open(questions);
+            self.set_open(questions).await?;
             Ok(new)
         })
     }
@@ -210,29 +210,27 @@ impl Persistence for ThreadPersistence {
     fn answers_given<'a>(
         &'a mut self,
         committed: Committed<'a>,
-    ) -> BoxFuture<'a, Result<(), ThreadError>> {
+    ) -> BoxFuture<'a, Result<Option<DecisionRecord>, ThreadError>> {
         Box::pin(async move {
             let given = self.services.live.as_ref().map(|live| live.take_given());
             let given = given.unwrap_or_default();
-            let entries: Vec<AnswerEntry> = given
-                .iter()
-                .flat_map(|given| given.entries.iter().cloned())
-                .collect();
-            let stored = self.writer.save_answers(entries.iter().cloned(), committed);
-            stored.await?;
-            self.services.answers.add(&entries);
-            for given in given {
-                // The caller may have gone.
-                let _ = given.stored.send(());
+            let mut notes = given.iter().flat_map(|given| &given.notes);
+            if let Some(rejected) = notes.find(|note| note.decision == DecisionKind::Rejected) {
+                let rejected = rejected.clone();
+                // Recorded when the effects that are in flight are.
+                self.rejecting = given;
+                return Ok(Some(rejected));
             }
-            Ok(())
+            self.writer.save_answers(&given, committed).await?;
+            let entries = given.iter().flat_map(|given| given.entries.iter().cloned());
+            self.services.answers.add(entries);
+            given.into_iter().for_each(GivenAnswers::are_stored);
+            Ok(None)
         })
     }
 
     fn is_idle(&self) -> bool {
-        !self.writer.has_write_in_flight()
-            && !self.services.has_questions()
-            && self.interrupt_points.is_empty()
+        !self.writer.has_write_in_flight() && !self.services.has_questions()
     }
 
     fn tasks_ended<'a>(
@@ -243,8 +241,14 @@ impl Persistence for ThreadPersistence {
         stopped: Option<Stopped>,
     ) -> BoxFuture<'a, Result<Vec<Interrupt>, ThreadError>> {
         Box::pin(async move {
-            let mut questions = std::mem::take(&mut self.interrupt_points);
-            questions.extend(self.services.questions());
+            let mut questions = self.services.questions();
+            let rejecting = std::mem::take(&mut self.rejecting);
+            if !rejecting.is_empty() {
+                let saved = self.writer.save_rejection(plan, &rejecting, committed);
+                saved.await?;
+                rejecting.into_iter().for_each(GivenAnswers::are_stored);
+                return Ok(Vec::new());
+            }
             number_questions(&mut questions);
             if stopped.is_none() && questions.is_empty() && !self.services.is_held() {
                 // A write that is in flight must not reach the store after the checkpoint that makes it unnecessary.
@@ -297,7 +301,9 @@ impl Persistence for ThreadPersistence {
         self.services.forget_tasks();
         if !self.told.is_empty() {
             self.told.clear();
-            self.set_open(Vec::new());
+            if let Some(live) = &self.services.live {
+                live.set_open(Vec::new(), 0);
+            }
         }
         let waits = !barrier.interrupt_points.is_empty();
         self.writer.set_interrupt_points(barrier.interrupt_points);

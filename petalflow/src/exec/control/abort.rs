@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::Poll;
 
 use super::watch::Stop;
+use crate::checkpoint::DecisionRecord;
 use crate::erased::EffectsBox;
 use crate::error::{BoxError, NodeError, Panicked, catch};
 use crate::ids::TaskId;
@@ -86,6 +87,11 @@ impl Abort {
         Self::new(RunErrorKind::Interrupted { interrupts })
     }
 
+    /// A person has rejected what the run waited for.
+    pub(in crate::exec) fn rejected(decision: DecisionRecord) -> Self {
+        Self::new(RunErrorKind::rejected(decision))
+    }
+
     /// The thread cannot be read or written.
     pub(in crate::exec) fn of_thread(error: ThreadError) -> Self {
         let problem = error.to_string();
@@ -141,6 +147,11 @@ impl Abort {
             self.0.kind,
             RunErrorKind::Interrupted { .. } | RunErrorKind::Drained { .. }
         )
+    }
+
+    /// Whether a person has ended the run, which is a change of the thread.
+    pub(in crate::exec) fn is_rejection(&self) -> bool {
+        matches!(self.0.kind, RunErrorKind::Rejected { .. })
     }
 
     /// Whether code of the program panicked, which may have left the state inconsistent.

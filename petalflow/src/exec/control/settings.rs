@@ -11,7 +11,7 @@ use crate::error::{DEFAULT_MAX_DEPTH, NodeError};
 use crate::event::Sink;
 use crate::ids::{Namespace, TaskId};
 use crate::middleware::{AnyMiddleware, AnyRunMiddleware};
-use crate::node::{ManagedValues, RunShared};
+use crate::node::{ManagedValues, NoKeep, RunShared};
 
 /// The default limit: a run of N supersteps needs a limit of N.
 pub(crate) const DEFAULT_LIMIT: u64 = 100;
@@ -29,8 +29,8 @@ pub(crate) struct Settings {
     pub(crate) parent: Option<Arc<RunShared>>,
     /// For a sub-flow that retains its state: the task of its parent that calls it.
     pub(crate) retained_by: Option<TaskId>,
-    /// For a sub-flow: whether its node, or one around it, runs for an item.
-    pub(crate) is_of_item: bool,
+    /// For a sub-flow: why the sub-flows inside it cannot keep their states.
+    pub(crate) no_keep: Option<NoKeep>,
     pub(crate) cancel: Option<RunToken>,
     pub(crate) managed: Option<Arc<ManagedValues>>,
     pub(crate) namespace: Namespace,
@@ -69,7 +69,7 @@ impl Default for Settings {
             max_depth: DEFAULT_MAX_DEPTH,
             parent: None,
             retained_by: None,
-            is_of_item: false,
+            no_keep: None,
             cancel: None,
             managed: None,
             namespace: Namespace::ROOT,

@@ -19,7 +19,7 @@ use std::future::ready;
 
 use petalflow_graph::NodeIdx;
 
-use crate::checkpoint::StoreError;
+use crate::checkpoint::{DecisionRecord, StoreError};
 use crate::erased::{AnyEffects, AnyState, EffectsBox};
 use crate::error::NodeError;
 use crate::future::BoxFuture;
@@ -100,12 +100,13 @@ pub(crate) trait Persistence: Send {
         Box::pin(ready(Ok(Vec::new())))
     }
 
-    /// Records the answers that the run was given while tasks run.
+    /// Records the answers and decisions that the run was given while tasks run. Returns a decision that ends the run:
+    /// [`tasks_ended`](Self::tasks_ended) records it.
     fn answers_given<'a>(
         &'a mut self,
         _committed: Committed<'a>,
-    ) -> BoxFuture<'a, Result<(), ThreadError>> {
-        Box::pin(ready(Ok(())))
+    ) -> BoxFuture<'a, Result<Option<DecisionRecord>, ThreadError>> {
+        Box::pin(ready(Ok(None)))
     }
 
     /// Whether [`tasks_ended`](Self::tasks_ended) has nothing to do after a superstep in which no task failed or waits.
@@ -114,7 +115,7 @@ pub(crate) trait Persistence: Send {
     }
 
     /// No task runs any more. If the superstep is not committed, because it was stopped or because the run waits for a person,
-    /// the results of its tasks are stored. Returns what the run waits for.
+    /// the results of its tasks are stored. If a person has ended the run, that is stored instead. Returns what the run waits for.
     fn tasks_ended<'a>(
         &'a mut self,
         _plan: &'a ExecutionPlan,

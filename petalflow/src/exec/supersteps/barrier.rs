@@ -44,9 +44,13 @@ pub(in crate::exec) async fn tasks_ended(
     let stored = persistence
         .tasks_ended(&scope.shared.plan, committed, finished, stopped)
         .await;
-    // A failure is the cause; that it could not be stored comes second.
-    result?;
-    let interrupts = stored.map_err(Abort::of_thread)?;
+    let interrupts = match (result, stored) {
+        (Ok(()), stored) => stored.map_err(Abort::of_thread)?,
+        // It has not ended if that is not stored.
+        (Err(abort), Err(error)) if abort.is_rejection() => return Err(Abort::of_thread(error)),
+        // A failure is the cause; that it could not be stored comes second.
+        (Err(abort), _) => return Err(abort),
+    };
     if !interrupts.is_empty() {
         return Err(Abort::interrupted(interrupts));
     }

@@ -4,11 +4,13 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
+use petalflow_graph::NodeIdx;
+
 use super::barrier::{tasks_ended, write_barrier};
 use super::commit::{CommitTarget, commit, take_pending};
 use super::driver::{Driver, names};
 use super::in_flight::InFlight;
-use super::interrupt_points::dispositions;
+use super::interrupt_points::{decided, dispositions};
 use crate::event::{AnyEvent, AnyEventKind};
 use crate::exec::Extras;
 use crate::exec::control::abort::Abort;
@@ -194,7 +196,12 @@ async fn run_tasks<'t>(
                     Err(abort) => break Err(abort),
                 }
             }
-            Ok(TaskEvent::Answered(ids)) => polled.begin_again(&ids, services),
+            Ok(TaskEvent::Answered(ids)) => {
+                let decided = |node| decided(scope, state, node, persistence);
+                if let Err(abort) = polled.begin_again(&ids, services, decided) {
+                    break Err(abort);
+                }
+            }
         }
     };
     if result.is_err()
@@ -244,8 +251,8 @@ struct PolledTasks<'e, 't> {
     ended: &'e mut Vec<&'t mut TaskRun>,
     /// Those that wait for a person.
     waiting: Vec<&'t mut TaskRun>,
-    /// Those that have waited and have got an answer.
-    answered: Vec<&'t mut TaskRun>,
+    /// Those that have waited and have got an answer or a decision, and what to do with them.
+    answered: Vec<(&'t mut TaskRun, TaskDisposition)>,
 }
 
 impl<'t> PolledTasks<'_, 't> {
@@ -257,21 +264,31 @@ impl<'t> PolledTasks<'_, 't> {
         }
     }
 
-    /// Lets these tasks run again, which have got an answer.
-    fn begin_again(&mut self, ids: &[TaskId], services: Option<&TaskServices>) {
-        let waiting = std::mem::take(&mut self.waiting);
-        for task in waiting {
-            if ids.contains(&task.scope.task_id()) {
-                task.begin_again(services);
-                self.answered.push(task);
-            } else {
+    /// Lets these tasks run again, which have got an answer or a decision. `decided` tells what to do with a task of a node for which
+    /// a person has decided.
+    fn begin_again(
+        &mut self,
+        ids: &[TaskId],
+        services: Option<&TaskServices>,
+        decided: impl Fn(NodeIdx) -> Result<TaskDisposition, Abort>,
+    ) -> Result<(), Abort> {
+        for task in std::mem::take(&mut self.waiting) {
+            if !ids.contains(&task.waits_as()) {
                 self.waiting.push(task);
+                continue;
             }
+            let disposition = if task.is_undecided {
+                decided(task.scope.node)?
+            } else {
+                TaskDisposition::Run
+            };
+            task.begin_again(services);
+            self.answered.push((task, disposition));
         }
+        Ok(())
     }
 
     fn next_again(&mut self) -> Option<(&'t mut TaskRun, TaskDisposition)> {
-        let task = self.answered.pop()?;
-        Some((task, TaskDisposition::Run))
+        self.answered.pop()
     }
 }

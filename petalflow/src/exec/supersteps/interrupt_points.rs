@@ -5,10 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use petalflow_graph::NodeIdx;
 
 use super::driver::Driver;
+use crate::erased::AnyState;
 use crate::error::{FailureKind, NodeError};
 use crate::exec::control::abort::Abort;
 use crate::exec::persistence::{InterruptDecision, LostKeys, Persistence, TaskDisposition};
 use crate::exec::task::task_run::TaskRun;
+use crate::node::Scope;
 use crate::outcome::RunErrorKind;
 use crate::plan::{ExecutionPlan, InterruptPoint};
 use crate::state::{KeyMeta, KeySet};
@@ -49,6 +51,21 @@ pub(in crate::exec) fn dispositions(
     }
     check_lost(driver, frontier, &dispositions, persistence.lost())?;
     Ok(dispositions)
+}
+
+/// What to do with a task of the node, before which the run has waited: a person has decided.
+pub(in crate::exec) fn decided(
+    scope: &Scope,
+    state: &dyn AnyState,
+    node: NodeIdx,
+    persistence: &dyn Persistence,
+) -> Result<TaskDisposition, Abort> {
+    let decision = persistence.interrupt_decision(&scope.shared.plan, node);
+    if decision == Some(InterruptDecision::Skip) {
+        return Ok(TaskDisposition::Skip);
+    }
+    check_lost_by(scope, state, node, persistence.lost())?;
+    Ok(TaskDisposition::Run)
 }
 
 /// The stored names of the nodes that have run and after which the run waits for a person.
@@ -106,7 +123,7 @@ fn guard_stops(
     };
     let name = driver.plan().name(node);
     let problem = format!("the guard of `interrupt {when} {name}` failed: {problem}");
-    Err(failed(driver, node, problem))
+    Err(failed(&driver.scope, node, problem))
 }
 
 /// Fails if a task that runs would read a value that was lost.
@@ -119,16 +136,27 @@ fn check_lost(
     if lost.is_empty() {
         return Ok(());
     }
-    let keys = driver.state.ty().keys;
     for (index, task) in frontier.iter().enumerate() {
-        let runs = matches!(dispositions.get(index), None | Some(TaskDisposition::Run));
-        let reads = driver.plan().reads(task.node);
-        if let Some(key) = lost.read_by(reads).filter(|_| runs) {
-            let problem = lost_key(&keys[key], reads);
-            return Err(failed(driver, task.node, problem));
+        if matches!(dispositions.get(index), None | Some(TaskDisposition::Run)) {
+            check_lost_by(&driver.scope, &*driver.state, task.node, lost)?;
         }
     }
     Ok(())
+}
+
+/// Fails if the node would read a value that was lost.
+fn check_lost_by(
+    scope: &Scope,
+    state: &dyn AnyState,
+    node: NodeIdx,
+    lost: LostKeys,
+) -> Result<(), Abort> {
+    let reads = scope.shared.plan.reads(node);
+    let Some(key) = lost.read_by(reads) else {
+        return Ok(());
+    };
+    let problem = lost_key(&state.ty().keys[key], reads);
+    Err(failed(scope, node, problem))
 }
 
 fn lost_key(key: &KeyMeta, reads: Option<KeySet>) -> String {
@@ -143,11 +171,11 @@ fn lost_key(key: &KeyMeta, reads: Option<KeySet>) -> String {
 }
 
 /// The error for a node or its interrupt.
-fn failed(driver: &Driver, node: NodeIdx, problem: String) -> Abort {
+fn failed(scope: &Scope, node: NodeIdx, problem: String) -> Abort {
     Abort::new(RunErrorKind::Node(NodeError::new(
-        driver.plan().name(node),
-        &driver.scope.shared.namespace,
-        driver.scope.superstep,
+        scope.shared.plan.name(node),
+        &scope.shared.namespace,
+        scope.superstep,
         FailureKind::Error,
         problem,
     )))

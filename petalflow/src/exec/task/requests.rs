@@ -52,13 +52,18 @@ pub(in crate::exec) async fn serve(
     let served: BoxFuture<'_, Result<Vec<Interrupt>, ThreadError>> = match request {
         DriverRequest::Abort(problem) => return Err(Abort::of_task(problem.0, problem.1)),
         DriverRequest::Tell => persistence.questions_asked(committed),
-        DriverRequest::Flush | DriverRequest::Answers => Box::pin(async {
-            match request {
-                DriverRequest::Answers => persistence.answers_given(committed).await?,
-                _ => persistence.flush(committed).await?,
-            }
+        DriverRequest::Flush => Box::pin(async {
+            persistence.flush(committed).await?;
             Ok(Vec::new())
         }),
+        DriverRequest::Answers => {
+            let given = persistence.answers_given(committed);
+            let rejected = watched(watch, given).await.map_err(Abort::stopped)?;
+            return match rejected.map_err(Abort::of_thread)? {
+                Some(decision) => Err(Abort::rejected(decision)),
+                None => Ok(Vec::new()),
+            };
+        }
     };
     let served = watched(watch, served).await.map_err(Abort::stopped)?;
     served.map_err(Abort::of_thread)

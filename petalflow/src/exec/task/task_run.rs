@@ -17,6 +17,7 @@ use crate::exec::persistence::TaskDisposition;
 use crate::exec::persistence::task_end::{TaskEnd, TaskResult};
 use crate::flow::AnyFlow;
 use crate::future::{BoxFuture, poll_once};
+use crate::ids::TaskId;
 use crate::node::Scope;
 use crate::superstep::Task;
 use crate::task_services::TaskServices;
@@ -27,6 +28,8 @@ pub(crate) struct TaskRun {
     pub(crate) scope: Scope,
     pub(in crate::exec) effects: EffectsBox,
     pub(in crate::exec) end: TaskEnd,
+    /// Whether a person decides first whether it runs.
+    pub(in crate::exec) is_undecided: bool,
 }
 
 /// Makes the tasks of a frontier. Their memory is that of earlier tasks, where there were as many.
@@ -43,6 +46,7 @@ pub(in crate::exec) fn prepare_tasks<'t>(
             scope: run.of_another_task(),
             effects: (ty.no_effects)(),
             end: TaskEnd::Unfinished,
+            is_undecided: false,
         });
     }
     let tasks = &mut memory[..width];
@@ -55,6 +59,7 @@ pub(in crate::exec) fn prepare_tasks<'t>(
         );
         run.effects.clear();
         run.end = TaskEnd::Unfinished;
+        run.is_undecided = false;
     }
     tasks
 }
@@ -81,7 +86,10 @@ pub(in crate::exec) async fn run_task<'t>(
             emit(extras, &task.scope, || AnyEventKind::NodeSkipped);
             return Ok(task);
         }
-        TaskDisposition::Wait => return Ok(task),
+        TaskDisposition::Wait => {
+            task.is_undecided = true;
+            return Ok(task);
+        }
     }
     let TaskRun { scope, effects, .. } = &mut *task;
     let surrounded =
@@ -132,11 +140,27 @@ impl TaskRun {
         Ok(())
     }
 
-    /// The task has waited for a person and got an answer. It runs from its beginning.
+    /// The id under which the task waits for a person. The tasks of a node share its approval.
+    pub(in crate::exec) fn waits_as(&self) -> TaskId {
+        let Scope {
+            shared,
+            superstep,
+            node,
+            ..
+        } = &self.scope;
+        if self.is_undecided {
+            shared.task_id(*superstep, *node, None)
+        } else {
+            self.scope.task_id()
+        }
+    }
+
+    /// The task has waited for a person and got an answer or a decision. It runs from its beginning.
     pub(in crate::exec) fn begin_again(&mut self, services: Option<&TaskServices>) {
         if let Some(services) = services {
-            services.run_again(self.scope.task_id());
+            services.run_again(self.waits_as());
         }
+        self.is_undecided = false;
         self.scope.attempt = 1;
         self.effects.clear();
     }

@@ -3,8 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::checkpoint::{AnswerEntry, DecisionKind};
-use crate::clock::now_ms;
+use crate::checkpoint::{AnswerEntry, DecisionKind, StoreError, ThreadStorage};
 use crate::ids::TaskId;
 use crate::question::{Answer, AnswerError, Interrupt, InterruptId, InterruptKind, open};
 use crate::upgrade::reads;
@@ -24,11 +23,12 @@ pub(crate) enum AnswerTarget {
 }
 
 impl AnswerTarget {
-    /// Whether this is an answer to the question. A decision about all approvals is none.
+    /// Whether this is what is answered, or among it.
     pub(crate) fn means(self, interrupt: &Interrupt) -> bool {
         match (self, &interrupt.kind) {
             (AnswerTarget::Interrupt(id), _) => interrupt.id == id,
             (AnswerTarget::Question(asked), InterruptKind::Ask { name, .. }) => name == asked,
+            (AnswerTarget::Approvals, InterruptKind::Before | InterruptKind::After) => true,
             _ => false,
         }
     }
@@ -94,15 +94,29 @@ fn entry(interrupt: &Interrupt, answer: Answer) -> Result<AnswerEntry, AnswerErr
     })
 }
 
+/// The time with which the expiry of questions is compared: that of the store, so that the clock of no machine decides. 0 if none of
+/// these expires: then the store is not asked.
+pub(crate) async fn time_for(
+    storage: &ThreadStorage,
+    mut waiting: impl Iterator<Item = &Interrupt>,
+) -> Result<u64, StoreError> {
+    if waiting.all(|interrupt| interrupt.expires_ms.is_none()) {
+        return Ok(0);
+    }
+    storage.store.now_ms().await
+}
+
 /// The entries of the questions that have expired: answers without bytes. No person can answer them any more.
-pub(crate) fn take_expired(waiting: &mut Waiting) -> Vec<AnswerEntry> {
-    let now = now_ms();
+pub(crate) fn take_expired(
+    waiting: &mut Waiting,
+    has_expired: impl Fn(&Interrupt) -> bool,
+) -> Vec<AnswerEntry> {
     let mut entries = Vec::new();
     waiting.retain(|(_, interrupt)| {
         let InterruptKind::Ask { name, .. } = &interrupt.kind else {
             return true;
         };
-        let expired = interrupt.expires_ms.is_some_and(|at| at <= now);
+        let expired = has_expired(interrupt);
         if expired {
             entries.push(AnswerEntry {
                 id: interrupt.id.to_bytes(),
@@ -158,6 +172,28 @@ pub(crate) fn decision(interrupt: &Interrupt, kind: DecisionKind) -> AnswerEntry
         name: kind.name().into(),
         bytes: Vec::new(),
     }
+}
+
+/// Checks that the node before which the run waits may be skipped: `chooses` tells whether it chooses a route, without which the run
+/// cannot continue. `is_inside`: it is in a sub-flow.
+pub(crate) fn check_skip(
+    interrupt: &Interrupt,
+    chooses: bool,
+    is_inside: bool,
+) -> Result<(), AnswerError> {
+    if !chooses || interrupt.kind != InterruptKind::Before {
+        return Ok(());
+    }
+    let (node, namespace) = (&interrupt.node, &interrupt.namespace);
+    Err(AnswerError::Value(if is_inside {
+        format!(
+            "node `{node}` inside `{namespace}` cannot be skipped, because it chooses a route: approve or reject it"
+        )
+    } else {
+        format!(
+            "node `{node}` cannot be skipped, because it chooses a route: choose the next node with `Resume::goto`"
+        )
+    }))
 }
 
 fn unknown(waiting: &Waiting, id: InterruptId) -> AnswerError {

@@ -22,7 +22,7 @@ struct Answers {
 impl AnswerBook {
     pub(crate) fn of(entries: &[AnswerEntry]) -> Self {
         let book = AnswerBook::default();
-        book.add(entries);
+        book.add(entries.iter().cloned());
         book
     }
 
@@ -47,12 +47,11 @@ impl AnswerBook {
     }
 
     /// Adds answers that are recorded, and wakes the drivers whose tasks wait for answers.
-    pub(crate) fn add(&self, entries: &[AnswerEntry]) {
+    pub(crate) fn add(&self, entries: impl Iterator<Item = AnswerEntry>) {
         let mut answers = self.lock();
         for AnswerEntry { id, name, bytes } in entries {
-            let answer = (name.clone(), bytes.clone());
-            let id = InterruptId::from_bytes(*id);
-            answers.by_question.insert(id, answer);
+            let id = InterruptId::from_bytes(id);
+            answers.by_question.insert(id, (name, bytes));
         }
         let wakers = std::mem::take(&mut answers.wakers);
         drop(answers);

@@ -32,15 +32,22 @@ impl TaskServices {
             }
             return recorded_answer::<A>(task.node, &asked, &answer, expiry);
         }
-        let asked_ms = self.first_asked_ms(id).unwrap_or_else(now_ms);
+        let asked_before = self.first_asked_ms(id);
+        let mut asked_ms = asked_before.unwrap_or_else(now_ms);
         let mut expires_ms = None;
         if let Some(Expiry { after, answer }) = expiry {
             if after.is_zero() {
                 return Ok(answer);
             }
+            if asked_before.is_none() {
+                asked_ms = match self.storage.store.now_ms().await {
+                    Ok(now_ms) => now_ms,
+                    Err(error) => return Err(self.abort(task, "ask", error.into()).await),
+                };
+            }
             let after = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
-            // Only a resume decides whether a question has expired, and records it. Otherwise one run of the node could
-            // continue with the default, and the next with an answer that arrived in between.
+            // That it has expired is recorded first, as an answer is. Otherwise one run of the node could continue with the default,
+            // and the next with an answer that arrived in between.
             expires_ms = Some(asked_ms.saturating_add(after));
         }
         let kind = InterruptKind::Ask {

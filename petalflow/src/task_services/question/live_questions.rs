@@ -5,9 +5,10 @@ use std::task::{Context, Poll, Waker};
 
 use tokio::sync::oneshot;
 
-use super::answer::{AnswerTarget, Waiting, answers};
-use crate::checkpoint::AnswerEntry;
-use crate::question::{Answer, AnswerError, Interrupt, InterruptId};
+use super::answer::{AnswerTarget, Waiting, take_expired};
+use super::expiries::QuestionExpiries;
+use crate::checkpoint::{AnswerEntry, DecisionRecord};
+use crate::question::{AnswerError, Interrupt, InterruptId};
 
 /// The questions of a run in progress, and the answers that callers of its process give to it.
 #[derive(Default)]
@@ -25,19 +26,35 @@ struct Live {
     told: Vec<Interrupt>,
     /// Wakes the driver of the run.
     driver: Option<Waker>,
+    /// When the open questions expire.
+    expiries: QuestionExpiries,
 }
 
-/// Answers of one caller.
+/// Answers and decisions of one caller, or the questions that have expired.
 pub(crate) struct GivenAnswers {
     pub(crate) entries: Vec<AnswerEntry>,
+    /// The decisions among them.
+    pub(crate) notes: Vec<DecisionRecord>,
     /// Tells the caller that they are stored.
-    pub(crate) stored: oneshot::Sender<()>,
+    stored: Option<oneshot::Sender<()>>,
+}
+
+impl GivenAnswers {
+    /// They are in the store.
+    pub(crate) fn are_stored(self) {
+        if let Some(stored) = self.stored {
+            // The caller may have gone.
+            let _ = stored.send(());
+        }
+    }
 }
 
 impl LiveQuestions {
-    /// Sets what the run waits for, all of which is stored.
-    pub(crate) fn set_open(&self, open: Waiting) {
+    /// Sets what the run waits for, all of which is stored. `now_ms` is the time of the store.
+    pub(crate) fn set_open(&self, open: Waiting, now_ms: u64) {
         let mut live = self.lock();
+        let interrupts = open.iter().map(|(_, interrupt)| interrupt);
+        live.expiries.set(interrupts, now_ms);
         for (_, interrupt) in &open {
             if !live.told.iter().any(|told| told.id == interrupt.id) {
                 live.told.push(interrupt.clone());
@@ -49,8 +66,9 @@ impl LiveQuestions {
             .retain(|(_, interrupt)| !given.contains(&interrupt.id.to_bytes()));
     }
 
-    /// Gives answers to these questions to the run. `make` gets what is open; its answers are given if it returns some. `None` if
-    /// the run does not wait for all of these questions, or nothing was given. Otherwise what completes when they are stored.
+    /// Gives answers to these questions, or decisions about these approvals, to the run. `make` gets what is open, and removes from it
+    /// that for which it returns entries; if it returns `None`, nothing is given. `None` if the run does not wait for all of them, or
+    /// nothing was given. Otherwise what completes when they are stored.
     ///
     /// # Errors
     ///
@@ -58,7 +76,10 @@ impl LiveQuestions {
     pub(crate) fn give(
         &self,
         targets: &[AnswerTarget],
-        make: impl FnOnce(&Waiting) -> Result<Option<Vec<Answer>>, AnswerError>,
+        make: impl FnOnce(
+            &mut Waiting,
+        )
+            -> Result<Option<(Vec<AnswerEntry>, Vec<DecisionRecord>)>, AnswerError>,
     ) -> Result<Option<oneshot::Receiver<()>>, AnswerError> {
         let mut live = self.lock();
         let answered = |target: &AnswerTarget| {
@@ -79,15 +100,18 @@ impl LiveQuestions {
         if !targets.iter().all(is_open) {
             return Ok(None);
         }
-        let Some(given) = make(&live.open)? else {
+        let mut open = live.open.clone();
+        let Some((entries, notes)) = make(&mut open)? else {
             return Ok(None);
         };
-        let mut open = live.open.clone();
-        let entries = answers(&mut open, given)?;
         let (stored, is_stored) = oneshot::channel();
         live.open = open;
         live.answered.extend(entries.iter().cloned());
-        live.given.push(GivenAnswers { entries, stored });
+        live.given.push(GivenAnswers {
+            entries,
+            notes,
+            stored: Some(stored),
+        });
         if let Some(driver) = live.driver.take() {
             driver.wake();
         }
@@ -106,9 +130,10 @@ impl LiveQuestions {
         std::mem::take(&mut self.lock().given)
     }
 
-    /// Completes when the run was given answers.
-    pub(crate) fn poll_given(&self, cx: &Context<'_>) -> Poll<()> {
+    /// Completes when the run was given answers, or questions have expired.
+    pub(crate) fn poll_given(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut live = self.lock();
+        live.poll_expired(cx);
         if !live.given.is_empty() {
             return Poll::Ready(());
         }
@@ -136,6 +161,27 @@ impl Live {
     /// Whether the run waits for this, and for nothing else that it could mean.
     fn is_open(&self, target: AnswerTarget) -> bool {
         let open = self.open.iter().map(|(_, interrupt)| interrupt);
-        open.filter(|interrupt| target.means(interrupt)).count() == 1
+        match open.filter(|interrupt| target.means(interrupt)).count() {
+            0 => false,
+            1 => true,
+            _ => matches!(target, AnswerTarget::Approvals),
+        }
+    }
+
+    /// Gives the questions that have expired to the run: their answers are those without a person.
+    fn poll_expired(&mut self, cx: &mut Context<'_>) {
+        let Poll::Ready(ids) = self.expiries.poll(cx) else {
+            return;
+        };
+        let entries = take_expired(&mut self.open, |open| ids.contains(&open.id));
+        if entries.is_empty() {
+            return;
+        }
+        self.answered.extend(entries.iter().cloned());
+        self.given.push(GivenAnswers {
+            entries,
+            notes: Vec::new(),
+            stored: None,
+        });
     }
 }

@@ -7,7 +7,7 @@
 //! 3. **Told.** If other tasks of the superstep still run, the driver stores the question at once, and tells the listeners of the
 //!    run. A question of a sub-flow is told in each flow around it ([`parent_task`]).
 //! 4. **Answered while the others run** ([`live_questions`]). The run records an answer that it is given in a checkpoint, adds it to
-//!    its [`AnswerBook`], and runs the task again: step 6.
+//!    its [`AnswerBook`], and runs the task again: step 6. A question that expires in the meantime gets its answer from the run.
 //! 5. **The run stops.** When the other tasks of the superstep have ended, the persistence takes the questions
 //!    ([`TaskServices::questions`]) and stores them beside the results of the tasks that finished. The run ends with
 //!    [`RunErrorKind::Interrupted`](crate::run::RunErrorKind::Interrupted). A resume checks each answer ([`answer`]) against what
@@ -17,18 +17,20 @@
 //!    the answer.
 //!
 //! What a question is, with its id and its form in a store, is in `petalflow_store::question`. An `interrupt before` or
-//! `interrupt after` of a flow waits in the same way from step 3 on; `exec` decides where.
+//! `interrupt after` of a flow waits in the same way from step 3 on; `exec` decides where. A decision in step 4 lets the task run,
+//! skips it, or ends the run. One that edits the state is refused until step 5, because the nodes that run have the state.
 
 pub(crate) mod answer;
 mod answer_book;
 mod ask;
+mod expiries;
 mod live_questions;
 mod parent_task;
 mod waiting;
 mod waiting_question;
 
 pub(crate) use self::answer_book::AnswerBook;
-pub(crate) use self::live_questions::LiveQuestions;
+pub(crate) use self::live_questions::{GivenAnswers, LiveQuestions};
 pub(crate) use self::waiting::until_asked;
 pub(in crate::task_services) use self::waiting_question::TaskQuestions;
 pub(crate) use self::waiting_question::WaitingQuestion;

@@ -89,6 +89,11 @@ impl TaskServices {
         self.add_questions(task.id, questions, true);
     }
 
+    /// The tasks of a node wait for an approval, which they share.
+    pub(crate) fn wait_for_approval(&self, approval: WaitingQuestion) {
+        self.add_questions(approval.task, std::iter::once(approval), true);
+    }
+
     /// Adds questions of a task, and asks the driver to tell them.
     pub(super) fn add_questions(
         &self,
@@ -139,7 +144,10 @@ impl TaskServices {
     /// A task that has got an answer runs again, from its beginning.
     pub(crate) fn run_again(&self, task: TaskId) {
         let mut inner = self.lock();
-        inner.questions.remove(&task);
+        let asked = inner.questions.remove(&task).unwrap_or_default();
+        // What it asks again expires when it would have.
+        let open = asked.open.into_iter().map(|question| question.interrupt);
+        inner.asked_before.extend(open.map(|open| (open.id, open)));
         inner.tasks.remove(&task);
         inner.used_names.retain(|(used_by, ..)| *used_by != task);
     }
@@ -166,7 +174,7 @@ impl TaskServices {
         self.held.load(Ordering::Acquire)
     }
 
-    /// When the question was first asked, if an earlier run of the superstep asked it.
+    /// When the question was first asked, if the superstep has asked it before.
     pub(crate) fn first_asked_ms(&self, id: InterruptId) -> Option<u64> {
         let inner = self.lock();
         inner.asked_before.get(&id).map(|asked| asked.asked_ms)

@@ -4,7 +4,6 @@ use tokio::task::JoinSet;
 
 use super::AnyThreads;
 use crate::checkpoint::{Retention, StoreError, ThreadInfo, ThreadQuery, ThreadStatus};
-use crate::clock::now_ms;
 use crate::durable;
 use crate::erased::StateBox;
 use crate::future::BoxFuture;
@@ -128,11 +127,15 @@ impl AnyThreads {
     }
 
     pub(crate) fn sweep(&self) -> BoxFuture<'_, Result<Vec<Resumed>, ThreadError>> {
-        self.resume_all(ThreadQuery {
-            flow: Some(self.flow.stored_name()),
-            // Also if the process died after it had stored a question, and before it set the status.
-            due_by_ms: Some(now_ms()),
-            ..ThreadQuery::default()
+        Box::pin(async move {
+            let now_ms = self.store.now_ms().await?;
+            let due = self.resume_all(ThreadQuery {
+                flow: Some(self.flow.stored_name()),
+                // Also if the process died after it had stored a question, and before it set the status.
+                due_by_ms: Some(now_ms),
+                ..ThreadQuery::default()
+            });
+            due.await
         })
     }
 

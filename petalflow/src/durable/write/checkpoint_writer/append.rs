@@ -4,12 +4,15 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use super::{ChainSize, CheckpointSeq, CheckpointWriter, ParentBarrier, PlannedFrontier};
-use crate::checkpoint::{AnswerEntry, Cause, Durability, StoreChange, StoreError};
+use crate::checkpoint::{Cause, Durability, StoreChange, StoreError};
 use crate::clock::now_ms;
 use crate::durable::inbox;
 use crate::exec::Committed;
 use crate::future::BoxFuture;
 use crate::outcome::ThreadError;
+use crate::plan::ExecutionPlan;
+use crate::superstep::Planner;
+use crate::task_services::question::GivenAnswers;
 
 /// A chain of checkpoints with fewer bytes gets no new base.
 const SMALLEST_CHAIN: u64 = 4 * 1024;
@@ -39,18 +42,46 @@ impl CheckpointWriter {
         self.await_in_flight().await
     }
 
-    /// Writes a checkpoint of answers that arrived while the superstep runs. It is in the store when this returns.
+    /// Writes a checkpoint of answers and decisions that arrived while the superstep runs. It is in the store when this returns.
     pub(in crate::durable) async fn save_answers(
         &mut self,
-        answers: impl Iterator<Item = AnswerEntry>,
+        given: &[GivenAnswers],
         committed: Committed<'_>,
     ) -> Result<(), ThreadError> {
         // What the answers are beside: the questions need it too.
         self.flush(committed).await?;
-        answers.for_each(|answer| self.add_answer(answer));
+        self.add_given(given);
         self.begin_change(Cause::Update);
         self.saved = false;
         self.flush(committed).await
+    }
+
+    /// Writes a checkpoint of a decision that ends the run, with what else has arrived while the superstep ran. It is in the store when
+    /// this returns.
+    pub(in crate::durable) async fn save_rejection(
+        &mut self,
+        plan: &ExecutionPlan,
+        given: &[GivenAnswers],
+        committed: Committed<'_>,
+    ) -> Result<(), ThreadError> {
+        self.flush(committed).await?;
+        self.add_given(given);
+        self.clear_interrupt_points();
+        self.begin_change(Cause::Rejected);
+        let nothing = PlannedFrontier {
+            plan,
+            planner: &Planner::new(plan),
+            frontier: &[],
+            superstep: self.header.superstep,
+        };
+        self.save_change(&nothing, committed).await
+    }
+
+    fn add_given(&mut self, given: &[GivenAnswers]) {
+        for given in given {
+            self.header.answers.extend(given.entries.iter().cloned());
+            self.header.notes.extend(given.notes.iter().cloned());
+        }
     }
 
     /// Writes the last barrier as a checkpoint.
