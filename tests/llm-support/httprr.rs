@@ -16,6 +16,8 @@ pub struct Pair {
 /// A recorded request.
 #[derive(Clone, Debug)]
 pub struct Request {
+    /// Such as `api.openai.com`. Empty if the first line has a path only.
+    pub host: String,
     /// Such as `/v1beta/models/gemini-2.5-flash:generateContent`, without the query.
     pub path: String,
     /// Null if it is not JSON.
@@ -66,10 +68,11 @@ fn parse_request(wire: &[u8]) -> Request {
         .split(' ')
         .nth(1)
         .unwrap();
-    let path = url
-        .split_once("://")
-        .map_or(url, |(_, rest)| &rest[rest.find('/').unwrap()..]);
+    let (host, path) = url.split_once("://").map_or(("", url), |(_, rest)| {
+        rest.split_at(rest.find('/').unwrap())
+    });
     Request {
+        host: host.to_string(),
         path: path.split('?').next().unwrap().to_string(),
         body: serde_json::from_slice(body).unwrap_or(Value::Null),
     }

@@ -19,6 +19,7 @@ use tokio::process::{Child, Command};
 
 use super::bounded::Bounded;
 use super::handler::MessageHandler;
+use super::log_reader::LogReader;
 use super::options::Options;
 use super::problem::{self, TOO_LONG};
 use petalflow::BoxError;
@@ -70,7 +71,8 @@ pub(super) async fn connect(
 ) -> Result<Connected, BoxError> {
     let exceeded = Arc::new(AtomicBool::new(false));
     let bounded = |read: Box<dyn AsyncRead + Send + Unpin>| {
-        Bounded::new(read, options.message_limit, Arc::clone(&exceeded))
+        let read = Bounded::new(read, options.message_limit, Arc::clone(&exceeded));
+        LogReader::new(read, handler.clone())
     };
     let (initializing, child) = match target {
         Target::Command(command) => {
@@ -88,7 +90,7 @@ pub(super) async fn connect(
         }
         #[cfg(feature = "http")]
         Target::Http(address) => {
-            let transport = address.transport(options, Arc::clone(&exceeded))?;
+            let transport = address.transport(options, Arc::clone(&exceeded), handler.clone())?;
             (initialize(handler, transport), None)
         }
     };

@@ -16,6 +16,7 @@ use rmcp::{ClientHandler, ErrorData};
 use tokio::sync::mpsc;
 
 use super::elicitation::RequestHandlers;
+use super::logs;
 
 /// The most progress notifications that wait for one call. Further ones are dropped.
 const MAX_PENDING_PROGRESS: usize = 64;
@@ -66,8 +67,19 @@ impl MessageHandler {
         self.0.list_changed.swap(false, Ordering::Relaxed)
     }
 
+    /// Takes a message if it is a log message. Returns whether it is one.
+    pub(super) fn take_log(&self, message: &[u8]) -> bool {
+        let Some(message) = logs::read(message) else {
+            return false;
+        };
+        if let Some(logs) = &self.0.request_handlers.logs {
+            logs.take(&self.0.server, message);
+        }
+        true
+    }
+
     /// Reads a message before the library, which handles each notification in a task of its own, possibly after the result.
-    /// Returns it if the library needs it: log messages are taken here, in their order, however many there are.
+    /// Returns it if the library needs it. Log messages are taken in their order: here those that `take_log` does not know.
     pub(super) fn first(
         &self,
         message: RxJsonRpcMessage<RoleClient>,

@@ -17,6 +17,7 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::Sse;
 
+use super::handler::MessageHandler;
 use super::http_error::{HttpError, is_too_long, without_url};
 #[cfg(feature = "oauth")]
 use super::oauth::{Authorization, authorized};
@@ -53,6 +54,7 @@ impl Address {
         &self,
         options: &Options,
         exceeded: Arc<AtomicBool>,
+        handler: MessageHandler,
     ) -> Result<StreamableHttpClientTransport<HttpClient>, BoxError> {
         let mut headers = HashMap::new();
         for (name, value) in &self.headers {
@@ -75,6 +77,7 @@ impl Address {
         let client = HttpClient {
             client: client()?,
             exceeded,
+            handler,
             #[cfg(feature = "oauth")]
             authorization: options.authorization.clone(),
         };
@@ -99,6 +102,7 @@ pub(super) struct HttpClient {
     client: reqwest::Client,
     /// Set when a message is longer than allowed. `rmcp` only closes the stream.
     exceeded: Arc<AtomicBool>,
+    handler: MessageHandler,
     #[cfg(feature = "oauth")]
     authorization: Option<Arc<Authorization>>,
 }
@@ -124,15 +128,22 @@ impl HttpClient {
         request(token).await.map_err(without_url)
     }
 
-    /// Notices an event that is too long.
+    /// Notices an event that is too long, and takes log messages: see [`LogReader`](super::log_reader::LogReader). Their events
+    /// stay without data, because the stream continues after the id of its last event.
     fn watch(&self, events: EventStream) -> EventStream {
-        let exceeded = Arc::clone(&self.exceeded);
-        let watch = move |event: &Result<Sse, SseError>| {
+        let (exceeded, handler) = (Arc::clone(&self.exceeded), self.handler.clone());
+        let watch = move |mut event: Result<Sse, SseError>| {
             if event.as_ref().is_err_and(is_too_long) {
                 exceeded.store(true, Ordering::Relaxed);
             }
+            if let Ok(event) = &mut event
+                && matches!(event.event.as_deref(), None | Some("" | "message"))
+            {
+                event.data.take_if(|data| handler.take_log(data.as_bytes()));
+            }
+            event
         };
-        events.inspect(watch).boxed()
+        events.map(watch).boxed()
     }
 
     fn watch_response(&self, response: StreamableHttpPostResponse) -> StreamableHttpPostResponse {

@@ -51,6 +51,7 @@ mod http_error;
 mod http_options;
 #[cfg(feature = "http")]
 mod http_server;
+mod log_reader;
 mod logs;
 mod media;
 #[cfg(feature = "oauth")]

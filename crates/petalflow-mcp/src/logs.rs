@@ -3,12 +3,15 @@
 // Logging is deprecated in the protocol, but servers still use it.
 #![allow(deprecated)]
 
+use std::borrow::Cow;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use rmcp::model::{LoggingLevel, LoggingMessageNotificationParam, SetLevelRequestParams};
 use rmcp::service::{Peer, RoleClient};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 /// How severe a log message is, least severe first: the levels of syslog (RFC 5424).
@@ -71,6 +74,22 @@ impl fmt::Debug for Logs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Logs").field(&self.level).finish()
     }
+}
+
+/// Reads a message if it is a log message.
+pub(super) fn read(message: &[u8]) -> Option<LoggingMessageNotificationParam> {
+    /// A message with another field is none, and is not read further.
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Notification<'m> {
+        #[serde(rename = "jsonrpc")]
+        _version: IgnoredAny,
+        #[serde(borrow)]
+        method: Cow<'m, str>,
+        params: LoggingMessageNotificationParam,
+    }
+    let message: Notification<'_> = serde_json::from_slice(message).ok()?;
+    (message.method == "notifications/message").then_some(message.params)
 }
 
 impl Logs {

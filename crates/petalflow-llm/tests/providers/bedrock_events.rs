@@ -50,6 +50,13 @@ pub(super) fn block(index: usize, block: &Value) -> Vec<Vec<u8>> {
     let mut frames = Vec::new();
     if let Some(text) = block["text"].as_str() {
         frames.push(delta(index, &json!({"text": text})));
+    } else if let Some(cited) = block.get("citationsContent") {
+        for text in cited["content"].as_array().into_iter().flatten() {
+            frames.push(delta(index, text));
+        }
+        for citation in cited["citations"].as_array().into_iter().flatten() {
+            frames.push(delta(index, &json!({"citation": citation})));
+        }
     } else if let Some(reasoning) = block.get("reasoningContent") {
         for piece in ["text", "signature"] {
             if let Some(text) = reasoning["reasoningText"].get(piece) {

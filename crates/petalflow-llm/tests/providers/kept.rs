@@ -79,6 +79,10 @@ fn responses() -> Format {
                 }
                 for (part, content) in item["content"].as_array().into_iter().flatten().enumerate()
                 {
+                    if content["type"] == "reasoning_text" {
+                        sent.push(json!({"type": "response.reasoning_text.delta", "output_index": index, "content_index": part, "delta": content["text"]}));
+                        continue;
+                    }
                     let (first, second) = content["text"].as_str().unwrap().split_at(2);
                     for piece in [first, second] {
                         sent.push(json!({"type": "response.output_text.delta", "output_index": index, "content_index": part, "item_id": item["id"], "delta": piece}));
@@ -222,6 +226,7 @@ fn converse() -> Format {
             json!({"toolUse": {"toolUseId": "s1", "name": "nova_grounding", "type": "server_tool_use", "input": {"q": "petals"}}}),
             json!({"toolResult": {"toolUseId": "s1", "type": "nova_grounding_result", "content": [{"json": {"r": 1}}]}}),
             json!({"text": "Let me see."}),
+            json!({"citationsContent": {"content": [{"text": "Petals are leaves."}], "citations": [{"title": "Botany", "location": {"documentPage": {"documentIndex": 0, "start": 1, "end": 2}}}]}}),
             json!({"toolUse": {"toolUseId": "tooluse_1", "name": "look", "input": {"at": "petals"}}}),
         ],
         whole: |items| json!({"output": {"message": {"role": "assistant", "content": items}}, "stopReason": "tool_use"}),
@@ -337,13 +342,109 @@ async fn f42_a_streamed_item_comes_back_with_the_fields_that_are_not_known() {
     }
     // In its streams, texts and pieces of reasoning have no object of their own.
     let mut format = converse();
-    let calls = format.items.split_off(2);
     let sent = round_trip(&format, &format.items, true).await;
     assert_eq!(sent, format.items);
-    format.items = calls;
-    let text = format.items.remove(2);
-    assert_eq!(text["text"], "Let me see.");
+    let is_call = |item: &Value| item.get("toolUse").is_some() || item.get("toolResult").is_some();
+    format.items.retain(is_call);
+    assert_eq!(format.items.len(), 3);
     check(format, true).await;
+}
+
+/// A message of a model of Mistral.
+fn mistral() -> Format {
+    Format {
+        model: "mistral::magistral-medium-latest",
+        items: vec![json!({"role": "assistant", "content": [
+            {"type": "thinking", "thinking": [{"type": "text", "text": "I look."}]},
+            {"type": "text", "text": "Petals are leaves"},
+            {"type": "reference", "reference_ids": [1, 2]},
+            {"type": "text", "text": "."},
+            {"type": "x_new", "of": {"a": 1}},
+        ]})],
+        whole: |items| json!({"choices": [{"index": 0, "message": items[0], "finish_reason": "stop"}]}),
+        streamed: |items| {
+            let pieces = items[0]["content"].as_array().unwrap().iter();
+            let pieces = pieces.map(|piece| json!({"choices": [{"index": 0, "delta": {"role": "assistant", "content": [piece]}}]}));
+            let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
+            sse(pieces.chain([end]))
+        },
+        sent: |body| vec![body["messages"][1].clone()],
+    }
+}
+
+#[tokio::test]
+async fn f42_chunks_that_are_neither_text_nor_reasoning_come_back_in_their_places() {
+    for streamed in [false, true] {
+        let format = mistral();
+        let sent = round_trip(&format, &format.items, streamed).await;
+        assert_eq!(sent, format.items, "streamed: {streamed}");
+        // Another server is sent its texts.
+        let format = Format {
+            model: "openai::gpt-4o",
+            ..mistral()
+        };
+        let sent = round_trip(&format, &format.items, streamed).await;
+        assert_eq!(
+            sent,
+            [json!({"role": "assistant", "content": "Petals are leaves."})]
+        );
+    }
+}
+
+#[tokio::test]
+async fn f42_reasoning_that_is_not_encrypted_comes_back_if_it_is_in_clear() {
+    let call = responses().items.pop().unwrap();
+    let clear = json!({"type": "reasoning", "id": "rs_1", "status": "completed", "summary": [{"type": "summary_text", "text": "I look."}], "content": [{"type": "reasoning_text", "text": "Let me look."}]});
+    let mut summary = clear.clone();
+    summary.as_object_mut().unwrap().remove("content");
+    for streamed in [false, true] {
+        let format = responses();
+        let items = [clear.clone(), call.clone()];
+        assert_eq!(
+            round_trip(&format, &items, streamed).await,
+            items,
+            "streamed: {streamed}"
+        );
+        // OpenAI would look for the rest of it by its id.
+        let items = [summary.clone(), call.clone()];
+        assert_eq!(
+            round_trip(&format, &items, streamed).await,
+            items[1..],
+            "streamed: {streamed}"
+        );
+    }
+}
+
+/// A gateway begins the answer before the reasoning has ended.
+#[tokio::test]
+async fn f42_reasoning_that_ends_after_the_answer_comes_back() {
+    let format = responses();
+    let reasoning = json!({"type": "reasoning", "id": "rs_1", "summary": [], "content": [{"type": "reasoning_text", "text": "Let me look."}]});
+    let message = format.items[3].clone();
+    let steps = sse([
+        json!({"type": "response.reasoning_text.delta", "output_index": 0, "delta": "Let me look."}),
+        json!({"type": "response.output_text.delta", "output_index": 1, "content_index": 0, "item_id": "msg_2", "delta": "So:"}),
+        json!({"type": "response.output_item.done", "output_index": 1, "item": message}),
+        json!({"type": "response.output_item.done", "output_index": 0, "item": reasoning}),
+        json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": []}}),
+    ]);
+    let server = Server::always(steps).await;
+    let model = model(format.model, &server);
+    let request = LlmRequest::new(vec![ChatMessage::user("What is it?")]);
+    let response = model
+        .stream(&request)
+        .await
+        .unwrap()
+        .into_response()
+        .await
+        .unwrap();
+    let mut messages = request.messages_with(&response);
+    messages.push(ChatMessage::user("And then?"));
+    model.complete(&LlmRequest::new(messages)).await.ok();
+    let sent = server.requests().remove(1).body["input"].clone();
+    let mut sent = sent.as_array().unwrap()[1..3].to_vec();
+    sent.sort_by_key(|item| item["type"].to_string());
+    assert_eq!(sent, [message, reasoning]);
 }
 
 #[tokio::test]

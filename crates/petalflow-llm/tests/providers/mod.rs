@@ -30,6 +30,7 @@ mod responses;
 mod retries;
 mod schemas;
 mod sent;
+mod sent_back;
 mod turns;
 mod typed_output;
 mod usage;

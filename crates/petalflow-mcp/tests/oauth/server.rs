@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
 
 use axum::extract::{Form, Query, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -17,6 +16,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
 
 use super::super::all_tools;
 
@@ -34,8 +34,8 @@ pub(super) struct Known {
     pub(super) needed_scope: Option<String>,
     /// Errors repeat what the client sent.
     pub(super) repeats: bool,
-    /// How long the token endpoint takes to answer.
-    pub(super) delay: Duration,
+    /// If there is one, the token endpoint has given new tokens when it waits for this to answer.
+    pub(super) release: Option<Arc<Notify>>,
     /// The token endpoint does not answer with JSON.
     pub(super) is_broken: bool,
     /// Ids with their secrets.
@@ -233,9 +233,11 @@ async fn token(
     headers: HeaderMap,
     form: Form<BTreeMap<String, String>>,
 ) -> Response {
-    let delay = servers.known().delay;
+    let release = servers.known().release.clone();
     let answer = answer_of_token(servers, &headers, form);
-    tokio::time::sleep(delay).await;
+    if let Some(release) = release {
+        release.notified().await;
+    }
     answer
 }
 

@@ -10,7 +10,7 @@ use super::chat_opaque::{
     DETAILS, FIELD, PROMPT_FILTER, READ, REASONING, add_filter_results, add_opaque, image,
     join_field,
 };
-use super::chat_pieces::{call_left_over, error_in, is_empty, typed_content};
+use super::chat_pieces::{call_left_over, error_in, is_empty, typed_chunks, typed_content};
 use super::content::{
     arguments_object, call_name, data_url, decimal, effort_level, result_text, split_result,
     unsupported, user_message, with_extra,
@@ -239,14 +239,10 @@ fn assistant_message(
         // They have the reasoning, with its signatures.
         _ if sent.get(DETAILS).is_some() => {}
         Reasoning::Field if !reasoning.is_empty() => sent[field] = reasoning.into(),
-        Reasoning::Part if !reasoning.is_empty() => {
-            let thinking =
-                json!({ "type": "thinking", "thinking": [{ "type": "text", "text": reasoning }] });
-            let mut parts = vec![thinking];
-            if !content.is_empty() {
-                parts.push(json!({ "type": "text", "text": content }));
+        Reasoning::Part => {
+            if let Some(chunks) = typed_chunks(target, message) {
+                sent["content"] = chunks;
             }
-            sent["content"] = parts.into();
         }
         _ => {}
     }

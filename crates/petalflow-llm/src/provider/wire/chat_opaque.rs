@@ -6,7 +6,7 @@ use super::content::merge;
 use super::response_data::{ResponseData, text};
 use crate::Part;
 use crate::message::{Media, MediaSource};
-use crate::provider::catalog::{AnswerFields, Quirks};
+use crate::provider::catalog::{AnswerFields, Quirks, Reasoning};
 use crate::provider::content_filter;
 use crate::stream::Delta;
 
@@ -14,6 +14,9 @@ use crate::stream::Delta;
 pub(super) const FIELD: &str = "field";
 pub(super) const REASONING: &str = "reasoning";
 pub(super) const DETAILS: &str = "reasoning_details";
+
+/// The field of an opaque part for chunks of content that are neither text nor reasoning.
+pub(super) const CONTENT: &str = "content";
 
 pub(super) const ANNOTATIONS: &str = "annotations";
 
@@ -33,6 +36,7 @@ pub(super) const READ: [&str; 8] = [
 pub(super) fn is_taken_back(quirks: &Quirks, field: &str) -> bool {
     match field {
         "executed_tools" => false,
+        CONTENT => quirks.reasoning == Reasoning::Part,
         ANNOTATIONS => quirks.fields == AnswerFields::All,
         DETAILS | "audio" | "extra_content" => true,
         _ => quirks.fields >= AnswerFields::Unknown,
@@ -49,6 +53,8 @@ pub(super) fn add_opaque(sent: &mut Value, fields: Option<&Value>, quirks: &Quir
                 None | Some("") => {}
                 Some(id) => sent["audio"] = json!({ "id": id }),
             },
+            // It has its place between the texts.
+            CONTENT => {}
             name => merge(&mut sent[name], value),
         }
     }

@@ -9,7 +9,10 @@ use super::content::{
     Dialogue, Turn, arguments_object, call_name, decimal, effort_level, effort_tokens, is_blank,
     result_text, split_result, unsupported, with_extra,
 };
-use super::converse_blocks::{READ_OF_CALLS, format_of, left_over, reasoning_fields};
+use super::converse_blocks::{
+    CITED, READ_OF_CALLS, add_fields, add_text_fields, cited_text, format_of, left_over,
+    reasoning_fields, text_block,
+};
 use super::origins;
 use super::response_data::{REDACTED, ResponseData, arguments_text, hidden_reasoning, text};
 use super::schemas::{Schemas, SentSchema};
@@ -231,7 +234,10 @@ impl Writer<'_, '_> {
         Ok(match part {
             // Text without anything but white space is an error.
             Part::Text(text) if is_blank(&text.text) => None,
-            Part::Text(text) => Some(self.with_fields(json!({ "text": text.text }), part)),
+            Part::Text(text) => {
+                let fields = self.target.own_fields(part.origin());
+                Some(self.with_fields(text_block(&text.text, fields), part))
+            }
             Part::Thought(thought) if of_model => {
                 let signature = thought.signature.as_deref();
                 let signature = self.target.signature(signature, part.origin());
@@ -310,6 +316,8 @@ impl Writer<'_, '_> {
 #[derive(Debug, Default)]
 pub(super) struct ConverseParser {
     calls: usize,
+    /// The block of the last content, if it is text. Each block of text is a part of its own.
+    text: Option<u64>,
     open: HashMap<u64, OpenBlock>,
 }
 
@@ -370,6 +378,7 @@ impl ConverseParser {
     }
 
     fn start(&mut self, index: u64, start: &Value, deltas: &mut Vec<Delta>) {
+        self.text = None;
         let Some(fields) = start.as_object() else {
             return;
         };
@@ -409,14 +418,17 @@ impl ConverseParser {
 
     fn delta(&mut self, index: u64, delta: &Value, deltas: &mut Vec<Delta>) {
         if let Some(words) = text(delta, "/text").filter(|text| !text.is_empty()) {
+            if self.text.replace(index).is_some_and(|last| last != index) {
+                deltas.push(origins::end_of_text());
+            }
             deltas.push(Delta::Text(words));
-            let new = origins::left_over(delta, &["text"]);
-            if !new.is_empty() {
-                let rest = Map::new();
-                let open = self.open.entry(index);
-                if let OpenBlock::Text { rest } = open.or_insert(OpenBlock::Text { rest }) {
-                    rest.extend(new);
-                }
+        }
+        let is_new = !origins::left_over(delta, &["text"]).is_empty();
+        if is_new && (delta.get("text").is_some() || delta.get("citation").is_some()) {
+            let rest = Map::new();
+            let open = self.open.entry(index);
+            if let OpenBlock::Text { rest } = open.or_insert(OpenBlock::Text { rest }) {
+                add_text_fields(rest, delta);
             }
         }
         if let Some(reasoning) = delta.get("reasoningContent") {
@@ -453,6 +465,7 @@ impl ConverseParser {
         else {
             return;
         };
+        self.text = None;
         if let Some(thought) = text(reasoning, "/text").filter(|text| !text.is_empty()) {
             *visible = true;
             deltas.push(Delta::Thought(thought));
@@ -533,6 +546,10 @@ impl ConverseParser {
         let call = block
             .get("toolUse")
             .filter(|call| call["type"] != SERVER_TOOL);
+        let is_text = block.get("text").is_some() || block.get(CITED).is_some();
+        if is_text && matches!(deltas.last(), Some(Delta::Text(_))) {
+            deltas.push(origins::end_of_text());
+        }
         if let Some(call) = call {
             let index = self.call(call, deltas);
             let rest = left_over(block, "toolUse", &READ_OF_CALLS);
@@ -564,6 +581,9 @@ impl ConverseParser {
             }
             rest.extend(reasoning_fields(None, of_reasoning));
             deltas.extend(origins::needed_back(None, rest));
+        } else if let Some((text, rest)) = cited_text(block) {
+            deltas.push(Delta::Text(text));
+            deltas.extend(origins::needed_back(None, rest));
         } else {
             deltas.push(origins::opaque(block.clone()));
         }
@@ -572,12 +592,3 @@ impl ConverseParser {
 
 /// The type of a call that Bedrock makes itself.
 const SERVER_TOOL: &str = "server_tool_use";
-
-/// Adds what guardrails found, and fields of the model, to the response's `meta`.
-fn add_fields(event: &Value, data: &mut ResponseData) {
-    for name in ["trace", "additionalModelResponseFields"] {
-        if let Some(value) = event.get(name).filter(|value| !value.is_null()) {
-            data.meta.insert(name.to_string(), value.clone());
-        }
-    }
-}

@@ -75,7 +75,7 @@ pub(super) fn add(items: &mut Vec<Value>, words: &str, fields: &Map<String, Valu
 }
 
 fn parts(item: &Value) -> impl Iterator<Item = &Value> {
-    item["content"].as_array().into_iter().flatten()
+    chunks(item, "content")
 }
 
 fn part_left_over(part: &Value) -> Value {
@@ -96,4 +96,33 @@ fn content_field(parts: Vec<Value>) -> Map<String, Value> {
         return Map::new();
     }
     Map::from_iter([("content".to_string(), parts.into())])
+}
+
+/// Whether only the provider uses the item.
+pub(super) fn is_opaque(item: &Value) -> bool {
+    match item.get("type").and_then(Value::as_str) {
+        None | Some("function_call" | "reasoning") => false,
+        // A message of content that is not text.
+        Some("message") => {
+            chunks(item, "content").next().is_some()
+                && chunks(item, "content").all(|chunk| words(chunk).is_none())
+        }
+        Some(_) => true,
+    }
+}
+
+/// The text of a message, or nothing for another item.
+pub(super) fn full_text(item: &Value) -> String {
+    if item.get("type").and_then(Value::as_str) != Some("message") {
+        return String::new();
+    }
+    chunks(item, "content").filter_map(words).collect()
+}
+
+/// The items of a list in an item.
+pub(super) fn chunks<'v>(item: &'v Value, field: &str) -> impl Iterator<Item = &'v Value> {
+    item.get(field)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
 }

@@ -9,7 +9,7 @@ use super::content::{
     arguments_object, call_name, data_url, decimal, effort_level, result_text, split_result,
     unsupported, user_message, with_extra,
 };
-use super::message_items;
+use super::message_items::{self, chunks, full_text, is_opaque};
 use super::origins;
 use super::received_text::ReceivedText;
 use super::response_data::{
@@ -155,7 +155,8 @@ fn media_part(media: &Media) -> Result<Value, LlmError> {
     }
 }
 
-/// The items of a message from the model, in its order. Only reasoning with its signature can be sent back.
+/// The items of a message from the model, in its order. Reasoning is sent back if it is encrypted or in clear: OpenAI has not
+/// stored what a summary is of.
 fn assistant_items(
     target: &Target<'_>,
     message: &ChatMessage,
@@ -190,12 +191,16 @@ fn assistant_items(
             Part::Thought(thought) => {
                 flush(&mut texts, items);
                 let signature = target.signature(thought.signature.as_deref(), part.origin());
-                let Some(signature) =
-                    signature.filter(|signature| !signature.starts_with(REDACTED))
-                else {
-                    continue;
-                };
-                json!({ "type": "reasoning", "encrypted_content": signature, "summary": [] })
+                let fields = target.own_fields(part.origin());
+                match signature.filter(|signature| !signature.starts_with(REDACTED)) {
+                    Some(signature) => {
+                        json!({ "type": "reasoning", "encrypted_content": signature, "summary": [] })
+                    }
+                    None if fields.is_some_and(|fields| fields.contains_key("content")) => {
+                        json!({ "type": "reasoning", "summary": [] })
+                    }
+                    None => continue,
+                }
             }
             Part::Call(call) => json!({
                 "type": "function_call",
@@ -231,8 +236,9 @@ pub(super) struct ResponsesParser {
     has_content: bool,
     /// Whether reasoning has arrived that has no signature yet.
     unsigned_reasoning: bool,
-    /// Whether the last content was text.
+    /// Whether the last content was text, or reasoning.
     ends_with_text: bool,
+    ends_with_thought: bool,
     /// The item and the part of its content to which the last text belongs.
     last_text: (u64, u64),
     /// What of this part is not read.
@@ -312,6 +318,7 @@ impl ResponsesParser {
         self.has_content |= !deltas.is_empty();
         if let Some(last) = deltas.last() {
             self.ends_with_text = matches!(last, Delta::Text(_));
+            self.ends_with_thought = matches!(last, Delta::Thought(_));
         }
         deltas
     }
@@ -439,15 +446,29 @@ impl ResponsesParser {
             }
             Some("reasoning") => {
                 let visible = std::mem::take(&mut self.unsigned_reasoning);
+                // Some servers end it after the answer.
+                let is_last = match deltas.last() {
+                    Some(last) => matches!(last, Delta::Thought(_)),
+                    None => self.ends_with_thought,
+                };
                 let signature = text(item, "/encrypted_content").filter(|text| !text.is_empty());
                 if let Some(signature) = signature {
-                    deltas.push(if visible {
+                    deltas.push(if visible && is_last {
                         Delta::Signature(signature)
                     } else {
                         hidden_reasoning(signature)
                     });
                     let fields = origins::left_over(item, &["type", "encrypted_content"]);
                     deltas.extend(origins::needed_back(None, fields));
+                } else if visible && chunks(item, "content").next().is_some() {
+                    // A server that sends its reasoning in clear takes it back. OpenAI sends a summary only.
+                    if !is_last {
+                        deltas.push(origins::opaque(item.clone()));
+                    }
+                    deltas.extend(origins::needed_back(
+                        None,
+                        origins::left_over(item, &["type"]),
+                    ));
                 }
                 let summary = item.get("summary").and_then(Value::as_array);
                 let summary = summary.into_iter().flatten();
@@ -531,39 +552,9 @@ impl ResponsesParser {
     }
 }
 
-/// Whether only the provider uses the item.
-fn is_opaque(item: &Value) -> bool {
-    match item.get("type").and_then(Value::as_str) {
-        None | Some("function_call" | "reasoning") => false,
-        // A message of content that is not text.
-        Some("message") => {
-            chunks(item, "content").next().is_some()
-                && chunks(item, "content").all(|chunk| message_items::words(chunk).is_none())
-        }
-        Some(_) => true,
-    }
-}
-
 /// What a call has beside what is read.
 fn call_fields(item: &Value) -> Map<String, Value> {
     origins::left_over(item, &["type", "call_id", "name", "arguments"])
-}
-
-/// The text of a message, or nothing for another item.
-fn full_text(item: &Value) -> String {
-    if item.get("type").and_then(Value::as_str) != Some("message") {
-        return String::new();
-    }
-    chunks(item, "content")
-        .filter_map(message_items::words)
-        .collect()
-}
-
-fn chunks<'v>(item: &'v Value, field: &str) -> impl Iterator<Item = &'v Value> {
-    item.get(field)
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
 }
 
 fn read_metadata(response: &Value, data: &mut ResponseData) {
