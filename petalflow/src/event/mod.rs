@@ -155,8 +155,8 @@ pub enum EventKind<S: EventTypes> {
     },
     /// A person has decided to skip the node at its `interrupt before`.
     NodeSkipped,
-    /// Nodes wait for a person, while other nodes of the superstep run. The questions are stored, and can be answered now: see
-    /// [`Thread::resume`](crate::thread::Thread::resume). If some are still open when the other nodes have ended, the run ends with
+    /// Nodes wait for a person, while other nodes of the superstep run. The questions and approvals are stored, and can be answered
+    /// now: see [`Thread::resume`](crate::thread::Thread::resume). If some are still open when the other nodes have ended, the run ends with
     /// [`Interrupted`](EventKind::Interrupted).
     Asked {
         /// The interrupts that were not told before.

@@ -111,11 +111,11 @@ impl<F: Flow> Thread<F> {
     /// Resumes the thread where it stopped: with `()` after a crash, a failure or a drain, with answers after a pause. Tasks
     /// that have finished do not run again. A thread that has ended does not change.
     ///
-    /// If a run of this process has the thread, and waits for these answers while other nodes of its superstep run, it gets them:
-    /// they are stored, and the nodes that asked run again at once. [`begin`](ThreadRun::begin) returns when the answers are
+    /// If a run of this process has the thread, and waits for these answers or decisions while other nodes of its superstep run, it
+    /// gets them: they are stored, and the nodes that asked run again at once. A rejection ends the run. [`begin`](ThreadRun::begin) returns when the answers are
     /// stored. The run that this method returns then waits until the other one has ended, and goes on where that has stopped: of a
     /// thread that has ended, it returns the state. An answer in another process gets [`Busy`](ThreadError::Busy), or waits as
-    /// `on_busy` says, and so does a decision about an approval.
+    /// `on_busy` says, and so does a decision that edits the state, because the nodes that run have it.
     ///
     /// A thread that waits for an approval still waits if `with` has none. A thread that a person
     /// [holds](crate::checkpoint::ThreadStatus::Held) is no longer held.

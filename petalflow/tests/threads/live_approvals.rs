@@ -229,6 +229,33 @@ async fn f42_an_approval_is_told_when_it_is_asked() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn f42_who_follows_a_thread_is_told_when_something_is_asked() {
+    for durability in DURABILITIES {
+        let store = InMemoryStore::new();
+        let threads = Inside::new().manage(Effects::default()).store(&store);
+        let thread = threads.durability(durability).event_log(100).thread("t");
+        let begun = Instant::now();
+        let look = async {
+            open(&thread).await;
+            // Also in another process.
+            let asked = loop {
+                sleep(Duration::from_millis(10)).await;
+                let events = thread.events_since(0).await.unwrap();
+                let asked = events.iter().filter(|event| event.kind == "asked").count();
+                if asked > 0 {
+                    break asked;
+                }
+            };
+            assert!(begun.elapsed() < Duration::from_millis(100));
+            assert_eq!(asked, 1, "{durability:?}");
+            drop(thread.resume(approve()).begin().await.unwrap());
+        };
+        let (ran, ()) = tokio::join!(thread.run(()), look);
+        assert_eq!(ran.unwrap().into_finished().unwrap().lines.len(), 3);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn f42_a_rejection_ends_the_run_while_its_siblings_run() {
     for durability in DURABILITIES {
         let (thread, effects) = thread(Before::new(), durability);

@@ -2,6 +2,7 @@
 
 mod bulk;
 mod busy;
+mod combined;
 mod effects_in_flight;
 mod event_log;
 mod faults;

@@ -49,8 +49,9 @@ pub trait Ask: StoredQuestion + Send + Sync + 'static {
         String::new()
     }
 
-    /// When the question expires, and the answer that it gets then. This is checked when the thread is resumed: an answer in
-    /// the same resume is still accepted, and a later one is refused.
+    /// When the question expires, and the answer that it gets then. While other nodes of the superstep run in a runtime of tokio, it
+    /// gets the answer at this time. Later this is checked when the thread is resumed: an answer in the same resume is still
+    /// accepted, and a later one is refused. The time is that of the clock of the store.
     fn expires(&self) -> Option<Expiry<Self::Answer>> {
         None
     }

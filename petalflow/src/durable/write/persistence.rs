@@ -207,6 +207,15 @@ impl Persistence for ThreadPersistence {
         })
     }
 
+    fn questions_told(&mut self) -> BoxFuture<'_, Result<(), ThreadError>> {
+        Box::pin(async move {
+            if let Some(log) = &self.log {
+                log.flush().await?;
+            }
+            Ok(())
+        })
+    }
+
     fn answers_given<'a>(
         &'a mut self,
         committed: Committed<'a>,

@@ -5,7 +5,8 @@
 //!
 //! 1. [`superstep_begun`](Persistence::superstep_begun): which tasks of the frontier have to run.
 //! 2. [`tasks_finished`](Persistence::tasks_finished), [`flush`](Persistence::flush),
-//!    [`questions_asked`](Persistence::questions_asked), [`answers_given`](Persistence::answers_given): while tasks run.
+//!    [`questions_asked`](Persistence::questions_asked), [`questions_told`](Persistence::questions_told),
+//!    [`answers_given`](Persistence::answers_given): while tasks run.
 //! 3. [`tasks_ended`](Persistence::tasks_ended): no task runs any more.
 //! 4. [`read_messages`](Persistence::read_messages), [`record_writes`](Persistence::record_writes),
 //!    [`take_messages`](Persistence::take_messages): the superstep is about to be committed.
@@ -98,6 +99,11 @@ pub(crate) trait Persistence: Send {
         _committed: Committed<'a>,
     ) -> BoxFuture<'a, Result<Vec<Interrupt>, ThreadError>> {
         Box::pin(ready(Ok(Vec::new())))
+    }
+
+    /// Listeners of the outermost flow were told what tasks have asked: stores that with the events.
+    fn questions_told(&mut self) -> BoxFuture<'_, Result<(), ThreadError>> {
+        Box::pin(ready(Ok(())))
     }
 
     /// Records the answers and decisions that the run was given while tasks run. Returns a decision that ends the run:

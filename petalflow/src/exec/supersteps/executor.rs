@@ -14,14 +14,13 @@ use super::interrupt_points::{decided, dispositions};
 use crate::event::{AnyEvent, AnyEventKind};
 use crate::exec::Extras;
 use crate::exec::control::abort::Abort;
-use crate::exec::control::watch::watched;
+use crate::exec::control::watch::{Watch, watched};
 use crate::exec::persistence::task_end::TaskResult;
 use crate::exec::persistence::{Committed, Persistence, TaskDisposition};
 use crate::exec::task::requests::{TaskEvent, next_event, serve};
 use crate::exec::task::task_run::{TaskRun, prepare_tasks, run_task};
 use crate::ids::TaskId;
-use crate::node::Scope;
-use crate::question::Interrupt;
+use crate::node::RunShared;
 use crate::superstep::{Planner, Task};
 use crate::task_services::{DriverRequest, TaskServices};
 
@@ -96,20 +95,30 @@ fn results<'t>(tasks: impl Iterator<Item = &'t TaskRun>) -> Vec<TaskResult<'t>> 
         .collect()
 }
 
-/// Tells a listener of the outermost flow what its tasks wait for, while others run.
-fn tell(extras: Option<&Extras>, scope: &Scope, interrupts: Vec<Interrupt>) {
+/// Serves the request of a task. If tasks have asked, tells a listener of the outermost flow what they wait for, while others run.
+async fn serve_and_tell(
+    request: DriverRequest,
+    (extras, run, superstep): (Option<&Extras>, &RunShared, u64),
+    watch: &mut Option<Box<Watch>>,
+    persistence: &mut dyn Persistence,
+    committed: Committed<'_>,
+) -> Result<(), Abort> {
+    let told = serve(request, watch, persistence, committed).await?;
     // A question of a sub-flow is told in each flow around it.
-    if interrupts.is_empty() || scope.shared.parent.is_some() {
-        return;
+    if told.is_empty() || run.parent.is_some() {
+        return Ok(());
     }
     if let Some(sink) = extras.and_then(|extras| extras.sink.as_ref()) {
         sink.send(AnyEvent {
-            namespace: scope.shared.namespace.clone(),
-            superstep: scope.superstep,
+            namespace: run.namespace.clone(),
+            superstep,
             task: None,
-            kind: AnyEventKind::Asked { interrupts },
+            kind: AnyEventKind::Asked { interrupts: told },
         });
     }
+    // Those who follow the thread read the stored events.
+    let stored = watched(watch, persistence.questions_told()).await;
+    stored.map_err(Abort::stopped)?.map_err(Abort::of_thread)
 }
 
 /// Runs the tasks, as many at a time as the settings allow. If one ends the run, the effects of the others that are in flight are
@@ -133,13 +142,9 @@ async fn run_tasks<'t>(
     } = driver;
     let (flow, extras, state) = (&**flow, extras.as_deref(), &**state);
     let services = scope.shared.services.as_deref();
-    let mut polled = PolledTasks {
-        // A task that is alone has ended when the superstep has.
-        keeps_ended: persistence.is_stored() && tasks.len() > 1,
-        ended,
-        waiting: Vec::new(),
-        answered: Vec::new(),
-    };
+    // A task that is alone has ended when the superstep has.
+    let keeps_ended = persistence.is_stored() && tasks.len() > 1;
+    let mut polled = PolledTasks::new(keeps_ended, ended);
     let mut dispositions = dispositions.into_iter();
     let tasks = tasks.iter_mut();
     let mut tasks = tasks.map(|task| (task, dispositions.next().unwrap_or(TaskDisposition::Run)));
@@ -191,9 +196,10 @@ async fn run_tasks<'t>(
                     state,
                     written: fast_path.written,
                 };
-                match serve(request, watch, persistence, committed).await {
-                    Ok(told) => tell(extras, scope, told),
-                    Err(abort) => break Err(abort),
+                let listeners = (extras, &*scope.shared, scope.superstep);
+                let served = serve_and_tell(request, listeners, watch, persistence, committed);
+                if let Err(abort) = served.await {
+                    break Err(abort);
                 }
             }
             Ok(TaskEvent::Answered(ids)) => {
@@ -255,7 +261,16 @@ struct PolledTasks<'e, 't> {
     answered: Vec<(&'t mut TaskRun, TaskDisposition)>,
 }
 
-impl<'t> PolledTasks<'_, 't> {
+impl<'e, 't> PolledTasks<'e, 't> {
+    fn new(keeps_ended: bool, ended: &'e mut Vec<&'t mut TaskRun>) -> Self {
+        PolledTasks {
+            keeps_ended,
+            ended,
+            waiting: Vec::new(),
+            answered: Vec::new(),
+        }
+    }
+
     fn add(&mut self, task: &'t mut TaskRun) {
         if !task.is_finished() {
             self.waiting.push(task);

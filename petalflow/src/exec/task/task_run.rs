@@ -120,8 +120,14 @@ pub(in crate::exec) async fn run_task<'t>(
     };
     // What the node has spawned may still have its context.
     task.scope.life.renew();
-    if let Some(result) = ran {
-        task.end_with(extras, result)?;
+    match ran {
+        Some(result) => task.end_with(extras, result)?,
+        // It waits for a person, and not for another attempt.
+        None if task.scope.attempt > 1 => {
+            let shared = &task.scope.shared;
+            shared.set_retried(task.scope.task_id(), None);
+        }
+        None => {}
     }
     Ok(task)
 }

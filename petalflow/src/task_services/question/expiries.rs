@@ -15,8 +15,8 @@ use crate::question::{Interrupt, InterruptId};
 #[derive(Default)]
 pub(super) struct QuestionExpiries {
     at: HashMap<InterruptId, Instant>,
-    /// Completes when the first of them expires.
-    timer: Option<Pin<Box<Sleep>>>,
+    /// When the first of them expires, and what completes then.
+    timer: Option<(Instant, Pin<Box<Sleep>>)>,
 }
 
 impl QuestionExpiries {
@@ -43,21 +43,26 @@ impl QuestionExpiries {
 
     /// Completes with the questions that have expired, which it forgets.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Vec<InterruptId>> {
-        let Some(first) = self.at.values().min().copied() else {
+        if self.timer.is_none() {
+            self.timer = self.next_timer();
+        }
+        let Some((first, timer)) = &mut self.timer else {
             return Poll::Pending;
         };
-        // Another executor has no timers: the next resume finds what has expired.
-        if self.timer.is_none() && tokio::runtime::Handle::try_current().is_err() {
-            return Poll::Pending;
-        }
-        let timer = self
-            .timer
-            .get_or_insert_with(|| Box::pin(sleep_until(first)));
         if timer.as_mut().poll(cx).is_pending() {
             return Poll::Pending;
         }
+        let first = *first;
         self.timer = None;
         let expired = self.at.extract_if(|_, at| *at <= first);
         Poll::Ready(expired.map(|(id, _)| id).collect())
+    }
+
+    /// A timer for the first question that expires. `None` if none does, or on another executor, which has no timers: then the next
+    /// resume finds what has expired.
+    fn next_timer(&self) -> Option<(Instant, Pin<Box<Sleep>>)> {
+        let first = self.at.values().min().copied()?;
+        tokio::runtime::Handle::try_current().ok()?;
+        Some((first, Box::pin(sleep_until(first))))
     }
 }
