@@ -12,6 +12,7 @@
 mod certificate;
 mod chromedriver;
 mod folder;
+pub mod missing;
 pub mod operations;
 mod other_process;
 mod postgres;

@@ -16,12 +16,17 @@ pub(crate) struct Keys {
     /// The ids of the shard's threads that have checkpoints, sorted by bytes.
     pub(crate) threads: String,
     /// For each thread: the number of its checkpoints, their bytes, the newest and the first time, and the newest number of
-    /// its own flow, if it has one; then `#` and the number of its writes, unless an earlier version has stored it.
+    /// its own flow, if it has one. Then `#` and the number of its writes, and `#` and whether it has a status (1) and labels (2),
+    /// unless an earlier version has stored it.
     pub(crate) infos: String,
     /// For each thread: its status, with the flow and the due time.
     pub(crate) states: String,
     /// For each thread: its labels.
     pub(crate) labels: String,
+    /// How many threads of the shard were deleted.
+    pub(crate) deleted: String,
+    /// The same number, and 1 if the shard has threads: what the other keys of the shard are compared with.
+    pub(crate) totals: String,
     /// Namespace, NUL, number, base and time of each checkpoint, sorted by bytes.
     pub(crate) seqs: String,
     /// The bytes of each checkpoint, by namespace, NUL and number.
@@ -39,13 +44,15 @@ pub(crate) struct Keys {
 impl Keys {
     pub(crate) fn new(prefix: &str, thread: &str) -> Self {
         let shard = shard_of(thread);
-        let [threads, infos, states, labels] = list_keys(prefix, shard);
+        let [threads, infos, states, labels, deleted, totals] = list_keys(prefix, shard);
         let key = |what: &str| format!("{prefix}{{{shard}}}:{what}:{thread}");
         Keys {
             threads,
             infos,
             states,
             labels,
+            deleted,
+            totals,
             seqs: key("seqs"),
             bytes: key("bytes"),
             marks: key("marks"),
@@ -55,11 +62,23 @@ impl Keys {
         }
     }
 
-    /// The keys of checkpoints and writes, and that of the claim, in the order in which the scripts take them.
-    pub(crate) fn all(&self) -> [&str; 8] {
-        [
+    /// All keys, in the order in which the scripts take them: those of the shard, and those of the thread.
+    pub(crate) fn all(&self) -> Vec<&str> {
+        let of_shard = [
             &self.threads,
             &self.infos,
+            &self.states,
+            &self.labels,
+            &self.deleted,
+            &self.totals,
+        ];
+        let of_shard = of_shard.into_iter().map(String::as_str);
+        of_shard.chain(self.of_thread()).collect()
+    }
+
+    /// The keys of checkpoints and writes, and that of the claim, in the order in which the scripts take them.
+    pub(crate) fn of_thread(&self) -> [&str; 6] {
+        [
             &self.seqs,
             &self.bytes,
             &self.marks,
@@ -70,14 +89,11 @@ impl Keys {
     }
 }
 
-/// The keys of a shard's list of threads: their ids, and what is listed of each.
-pub(crate) fn list_keys(prefix: &str, shard: u64) -> [String; 4] {
-    ["threads", "infos", "states", "labels"].map(|what| format!("{prefix}{{{shard}}}:{what}"))
-}
-
-/// The key that counts the threads of a shard that were deleted.
-pub(crate) fn deleted_key(prefix: &str, shard: u64) -> String {
-    format!("{prefix}{{{shard}}}:deleted")
+/// The keys of a shard, in the order in which the scripts take them: the ids of its threads, what is listed of each, and the numbers
+/// with which the lists are compared.
+pub(crate) fn list_keys(prefix: &str, shard: u64) -> [String; 6] {
+    ["threads", "infos", "states", "labels", "deleted", "totals"]
+        .map(|what| format!("{prefix}{{{shard}}}:{what}"))
 }
 
 pub(crate) fn claim_key(prefix: &str, thread: &str) -> String {

@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 
 use crate::arguments::{add_changes, fence};
 use crate::connection::Connection;
-use crate::keys::{Keys, SHARDS, claim_key, deleted_key, digits, layout_key, list_keys, shard_of};
+use crate::keys::{Keys, SHARDS, claim_key, digits, layout_key, list_keys, shard_of};
 use crate::options::RedisOptions;
 use crate::values::{Pairs, UNKNOWN};
 use crate::{eviction, scripts, values, verify};
@@ -271,7 +271,7 @@ impl Store for RedisStore {
     ) -> Result<(), StoreError> {
         let keys = self.keys(thread);
         let mut script = with_keys(&scripts::APPLY, &keys.all());
-        script.key(&keys.states).arg(thread).arg(fence(owner));
+        script.arg(thread).arg(fence(owner));
         add_changes(&mut script, changes);
         let connection = &self.0.connection;
         let answer: Vec<Vec<u8>> = connection
@@ -411,23 +411,15 @@ impl Store for RedisStore {
         owner: Option<&str>,
     ) -> Result<(), StoreError> {
         let keys = self.keys(thread);
-        let (script, keys, value): (_, &[&str], _) = match change {
+        let (script, value) = match change {
             ThreadChange::Status {
                 flow,
                 status,
                 due_ms,
-            } => (
-                &scripts::SET_STATUS,
-                &[&keys.states, &keys.seqs, &keys.claim],
-                values::state(status, due_ms, flow),
-            ),
-            ThreadChange::Labels(labels) => (
-                &scripts::SET_LABELS,
-                &[&keys.labels, &keys.claim],
-                values::labels(labels),
-            ),
+            } => (&scripts::SET_STATUS, values::state(status, due_ms, flow)),
+            ThreadChange::Labels(labels) => (&scripts::SET_LABELS, values::labels(labels)),
         };
-        let mut script = with_keys(script, keys);
+        let mut script = with_keys(script, &keys.all());
         script.arg(thread).arg(value).arg(fence(owner));
         self.0.connection.invoke(thread, &script).await
     }
@@ -464,10 +456,10 @@ impl Store for RedisStore {
             let prefix = &self.0.options.prefix;
             let lists = list_keys(prefix, shard);
             let mut script = with_keys(&scripts::DELETE, &lists.each_ref().map(String::as_str));
-            script.key(deleted_key(prefix, shard)).arg(fence(owner));
+            script.arg(fence(owner));
             for thread in &threads {
-                for key in &self.keys(thread).all()[2..] {
-                    script.key(*key);
+                for key in self.keys(thread).of_thread() {
+                    script.key(key);
                 }
                 script.arg(*thread);
             }
@@ -484,9 +476,9 @@ impl Store for RedisStore {
     }
 
     async fn incarnation(&self, thread: &str) -> Result<u64, StoreError> {
-        let mut script = scripts::COUNT.key(deleted_key(&self.0.options.prefix, shard_of(thread)));
-        let connection = &self.0.connection;
-        connection.invoke(thread, script.arg(thread)).await
+        let lists = list_keys(&self.0.options.prefix, shard_of(thread));
+        let script = with_keys(&scripts::COUNT, &lists.each_ref().map(String::as_str));
+        self.0.connection.invoke(thread, &script).await
     }
 
     async fn verify(&self) -> Result<Vec<String>, StoreError> {

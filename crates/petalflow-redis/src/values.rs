@@ -37,11 +37,12 @@ pub(crate) fn infos(values: Pairs) -> Result<Vec<ThreadInfo>, StoreError> {
     let mut infos = Vec::new();
     let mut values = values.into_iter();
     while let Some(id) = values.next() {
-        let mut next = || values.next().flatten().unwrap_or_default();
+        let mut next = || values.next().flatten();
         let info = if let Some(id) = id {
-            listed(id, [next(), next(), next()])
+            listed(id, &next().unwrap_or_default(), [next(), next()])
         } else {
-            let thread = String::from_utf8_lossy(&next()).into_owned();
+            let thread = next().unwrap_or_default();
+            let thread = String::from_utf8_lossy(&thread).into_owned();
             let problem = "it is in only one of the set `threads` and the hash `infos`";
             Err(damaged(&thread, problem))
         };
@@ -51,11 +52,22 @@ pub(crate) fn infos(values: Pairs) -> Result<Vec<ThreadInfo>, StoreError> {
 }
 
 /// Decodes what is listed of a thread: its fields of the hashes `infos`, `states` and `labels`.
-fn listed(id: Vec<u8>, [info, state, labels]: [Vec<u8>; 3]) -> Result<ThreadInfo, StoreError> {
+fn listed(
+    id: Vec<u8>,
+    info: &[u8],
+    [state, labels]: [Option<Vec<u8>>; 2],
+) -> Result<ThreadInfo, StoreError> {
     let id = text(id)?;
-    let unreadable_info = || unreadable(&id, "its field of the hash `infos`", &info);
-    let sizes = without_writes(&info).ok_or_else(unreadable_info)?;
+    let unreadable_info = || unreadable(&id, "its field of the hash `infos`", info);
+    let (sizes, listed) = sizes_and_listed(info).ok_or_else(unreadable_info)?;
     let mut found = thread_info(&id, sizes).ok_or_else(unreadable_info)?;
+    if listed & HAS_STATUS != 0 && state.is_none() {
+        return Err(damaged(&id, "the hash `states` lacks its status"));
+    }
+    if listed & HAS_LABELS != 0 && labels.is_none() {
+        return Err(damaged(&id, "the hash `labels` lacks its labels"));
+    }
+    let (state, labels) = (state.unwrap_or_default(), labels.unwrap_or_default());
     add_state(&mut found, &sizes[4 * DIGITS..], &state)
         .ok_or_else(|| unreadable(&id, "its field of the hash `states`", &state))?;
     add_labels(&mut found, &labels)
@@ -133,12 +145,17 @@ fn write(name: &[u8], bytes: Vec<u8>) -> Option<(u64, StoredWrite)> {
     Some((number(seq)?, write))
 }
 
-/// The field of the hash `infos` without the number of writes, which scripts compare.
-fn without_writes(info: &[u8]) -> Option<&[u8]> {
-    let mut parts = info.splitn(2, |byte| *byte == b'#');
+/// What a field of the hash `infos` says to be in the hashes `states` and `labels`.
+const HAS_STATUS: u64 = 1;
+const HAS_LABELS: u64 = 2;
+
+/// The field of the hash `infos` without the number of writes, which scripts compare, and what is listed of the thread besides.
+fn sizes_and_listed(info: &[u8]) -> Option<(&[u8], u64)> {
+    let mut parts = info.splitn(3, |byte| *byte == b'#');
     let sizes = parts.next()?;
     parts.next().map_or(Some(0), number)?;
-    Some(sizes)
+    let listed = parts.next().map_or(Some(0), number)?;
+    (listed <= HAS_STATUS | HAS_LABELS).then_some((sizes, listed))
 }
 
 fn thread_info(id: &str, info: &[u8]) -> Option<ThreadInfo> {

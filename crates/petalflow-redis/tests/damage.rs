@@ -1,6 +1,7 @@
 //! Damaged keys are errors that name the thread, and nothing is read or changed in part.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use petalflow::checkpoint::{
     Address, Store, StoreError, StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
@@ -8,9 +9,13 @@ use petalflow::checkpoint::{
 use petalflow::event::TaskId;
 use petalflow_redis::RedisStore;
 use petalflow_test_servers::fresh_name;
+use petalflow_test_servers::missing::{Seen, Waiting};
 use petalflow_test_servers::store_tests::{ESSAY, append, checkpoint};
 
 use crate::{open, shared_server};
+
+/// The keys that all threads of a shard have together.
+const OF_SHARD: [&str; 6] = ["threads", "infos", "states", "labels", "deleted", "totals"];
 
 /// The keys of the thread `essay` in the shard where it is.
 struct Damaged {
@@ -59,7 +64,7 @@ impl Damaged {
         let mut words: Vec<String> = words.split(' ').map(unescape).collect();
         let keys = if words[0] == "DEL" { words.len() } else { 2 };
         for key in &mut words[1..keys] {
-            let of_shard = ["threads", "infos", "states", "labels"].contains(&key.as_str());
+            let of_shard = OF_SHARD.contains(&key.as_str());
             let thread = if of_shard { "" } else { ":essay" };
             // The shard of the thread is part of the layout.
             *key = format!("{}{{7}}:{key}{thread}", self.prefix);
@@ -137,6 +142,11 @@ async fn records_that_are_in_one_of_two_keys_are_damage() {
         "DEL marks values",
         "HSET infos essay N3N3N3N1N2#N2",
         "HSET infos essay N3N3N3N1N2#",
+        "HSET infos essay N3N3N3N1N2#N1#4",
+        "DEL states",
+        "DEL labels",
+        "DEL threads infos",
+        "SET totals x",
         "DEL seqs",
         "DEL bytes",
         "DEL marks",
@@ -224,6 +234,10 @@ async fn a_damaged_list_is_damage() {
         return;
     };
     for (damage, named) in [
+        ("DEL states", "essay"),
+        ("DEL labels", "essay"),
+        ("DEL threads infos", "?"),
+        ("SET totals x", "?"),
         ("ZREM threads essay", "essay"),
         ("ZADD threads 5 essay", "essay"),
         ("ZADD threads 0 essay-2", "essay-2"),
@@ -307,9 +321,10 @@ async fn a_delete_that_fails_removes_nothing() {
     let damage = "SET labels x";
     thread.damage(damage).await;
     is_damage(thread.store.delete("essay", None).await, "essay", damage);
+    thread.damage("DEL labels").await;
+    thread.damage("HSET labels essay user%ann").await;
     let stored = thread.store.read(ESSAY, None).await.unwrap();
     assert_eq!(stored.unwrap().chain, [checkpoint(2)]);
-    thread.damage("DEL labels").await;
     let listed = thread.store.threads(ThreadQuery::default()).await.unwrap();
     assert_eq!(listed.len(), 1);
 }
@@ -339,4 +354,76 @@ async fn a_layout_that_is_no_number_is_damage() {
     crate::command(&server.url, &["SET", &format!("{prefix}layout"), "one"]).await;
     let error = open(&server.url, &prefix).await.unwrap_err();
     assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
+}
+
+/// A server that evicts keys removes one, or several between two calls.
+#[tokio::test]
+async fn f42_each_key_that_is_evicted_is_noticed_or_harmless() {
+    let Some(server) = shared_server() else {
+        return;
+    };
+    // What is noticed if it is the only one. The other keys are not needed, or are in another key too.
+    let keys = [
+        ("threads", true),
+        ("infos", true),
+        ("states", true),
+        ("labels", true),
+        ("deleted", false),
+        ("totals", false),
+        ("seqs", true),
+        ("bytes", true),
+        ("marks", true),
+        ("values", true),
+        ("namespaces", false),
+        ("claim", false),
+    ];
+    for (index, (key, is_noticed)) in keys.into_iter().enumerate() {
+        for (other, _) in &keys[index..] {
+            if [key, other] == ["deleted", "totals"] {
+                // Nothing else says how many threads were deleted.
+                continue;
+            }
+            let prefix = fresh_name("evicted");
+            let store: Arc<dyn Store> = Arc::new(open(&server.url, &prefix).await.unwrap());
+            let waiting = Waiting::begin(&store, &format!("essay-{prefix}")).await;
+            for key in [key, other] {
+                for shard in 0..16 {
+                    let of_shard = OF_SHARD.contains(&key);
+                    let thread = if of_shard {
+                        ""
+                    } else {
+                        &format!(":{}", waiting.id)
+                    };
+                    let key = format!("{prefix}{{{shard}}}:{key}{thread}");
+                    crate::command(&server.url, &["DEL", &key]).await;
+                }
+            }
+            let seen = waiting.answer(&store, &format!("{key} and {other}")).await;
+            if key == *other {
+                assert_eq!(
+                    matches!(seen, Seen::Noticed(_)),
+                    is_noticed,
+                    "{key}: {seen:?}"
+                );
+            }
+        }
+    }
+}
+
+/// What was counted of a shard is compared when a thread begins in it, and counted anew when nothing of the old threads is left.
+#[tokio::test]
+async fn f42_a_shard_without_its_lists_is_damage_until_its_threads_are_deleted() {
+    let Some(server) = shared_server() else {
+        return;
+    };
+    let thread = Damaged::new(&server.url).await;
+    let damage = "DEL threads infos states labels";
+    thread.damage(damage).await;
+    is_damaged(&thread.store, damage).await;
+    thread.store.delete("essay", None).await.unwrap();
+    append(&thread.store, 1, None).await.unwrap();
+    thread.damage("DEL deleted").await;
+    assert_eq!(thread.store.incarnation("essay").await.unwrap(), 1);
+    thread.store.delete("essay", None).await.unwrap();
+    assert_eq!(thread.store.incarnation("essay").await.unwrap(), 2);
 }

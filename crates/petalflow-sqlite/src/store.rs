@@ -17,7 +17,7 @@ use crate::connection::{Readers, Writer, transaction};
 use crate::error::{DatabaseFile, TransactionError};
 use crate::log::{self, Tails};
 use crate::options::{SqliteOptions, Synchronous};
-use crate::statements::{change, claims, listing, query, verify};
+use crate::statements::{change, claims, counts, listing, query, verify};
 
 /// Writes of more bytes always run on the writer's thread: copying them would block the caller's thread for too long.
 const MAX_BYTES_HERE: usize = 64 * 1024;
@@ -313,14 +313,14 @@ impl Store for SqliteStore {
     ) -> Result<(), StoreError> {
         let (thread, size) = (Some(address.thread), checkpoint.bytes.len());
         let known = self.0.tails.get(address);
-        if let Some(tail) = known.filter(|tail| settled.is_empty() && Some(tail.newest) == after)
-            && let Some(Ok(Some(added))) = self.run_here(thread, size, |connection| {
-                transaction::alone(connection, |connection| {
-                    let claim = owner.map(|owner| (address.thread, owner));
-                    log::add_to_last_row(connection, &tail, checkpoint, claim)
-                })
+        if let Some(tail) = known.filter(|tail| {
+            settled.is_empty() && Some(tail.newest) == after && !counts::covers_newest(address)
+        }) && let Some(Ok(Some(added))) = self.run_here(thread, size, |connection| {
+            transaction::alone(connection, |connection| {
+                let claim = owner.map(|owner| (address.thread, owner));
+                log::add_to_last_row(connection, &tail, checkpoint, claim)
             })
-        {
+        }) {
             self.0.tails.set(address, added);
             return Ok(());
         }
@@ -523,8 +523,10 @@ impl Store for SqliteStore {
         lost?.map_or(Ok(()), Err)
     }
 
-    async fn incarnation(&self, _: &str) -> Result<u64, StoreError> {
-        self.read_on_thread(None, listing::deletions).await
+    async fn incarnation(&self, thread: &str) -> Result<u64, StoreError> {
+        let thread = thread.to_owned();
+        let count = move |connection: &Connection| listing::deletions(connection, &thread);
+        self.read_on_thread(None, count).await
     }
 
     /// Returns the free pages of the file to the file system, some at a time, and empties the log. Other writes go on in

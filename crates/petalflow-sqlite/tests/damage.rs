@@ -103,7 +103,7 @@ async fn a_changed_bit_is_damage() {
     by_hand
         .pragma_update(None, "synchronous", "OFF")
         .expect("it can be set");
-    for row in ["log", "writes WHERE name = 'once/count'"] {
+    for row in ["log", "records WHERE name = 'once/count'"] {
         let (table, filter) = row.split_once(' ').unwrap_or((row, ""));
         let update = format!("UPDATE {table} SET bytes = ?1 {filter}");
         let replace = |bytes: &[u8]| by_hand.execute(&update, [bytes]).expect("it is written");
@@ -290,7 +290,7 @@ async fn verified(store: &SqliteStore) -> Vec<String> {
 async fn f42_verifying_a_store_finds_each_damage() {
     let silent: Vec<&str> = SILENT.iter().map(|(damage, _)| *damage).collect();
     let others = [
-        "UPDATE writes SET bytes = x'00'",
+        "UPDATE records SET bytes = x'00'",
         "UPDATE log SET bytes = zeroblob(length(bytes)) WHERE id = (SELECT min(id) FROM log)",
         // Nothing lists the thread any more.
         "DELETE FROM addresses WHERE thread = 'essay-42'; DELETE FROM threads WHERE thread = 'essay-42'",

@@ -8,6 +8,7 @@ mod grouping;
 mod killed_operations;
 mod locks;
 mod log;
+mod missing;
 mod open_files;
 mod opening;
 mod replaced;

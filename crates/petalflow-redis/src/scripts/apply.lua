@@ -2,7 +2,7 @@
 -- the index of that change among the appended checkpoints and the newest number, which is empty if there is none.
 --
 -- After the thread, the owner and the number of the changes, the arguments are the kind and the fields of each change.
-local states, owner = KEYS[9], ARGV[2]
+local owner = ARGV[2]
 if not count('ZCARD', threads) then
     return damaged('the key `threads` has another type')
 end
@@ -61,6 +61,9 @@ for _, change in ipairs(changes) do
     else
         local _, number = newest_of('')
         redis.call('HSET', states, thread, number .. '\0' .. change[1])
+        if info then
+            set_info(info)
+        end
     end
 end
 return { 'done' }

@@ -21,6 +21,7 @@ local function append(namespace, seq, base, created, content, first, last)
     redis.call('ZADD', namespaces, 0, namespace)
 
     local checkpoints, size, updated, begun, own = 0, 0, created, created, ''
+    local has_begun = info
     if info then
         checkpoints = tonumber(string.sub(info, 1, 20))
         size = tonumber(string.sub(info, 21, 40))
@@ -43,6 +44,9 @@ local function append(namespace, seq, base, created, content, first, last)
     end
     local sizes = string.format('%020.0f%020.0f', checkpoints + 1, size + #content)
     set_info(sizes .. updated .. begun .. own)
+    if not has_begun then
+        set_totals()
+    end
 end
 
 -- Adds a write beside a number.

@@ -1,6 +1,2 @@
--- Returns the number in a key, or 0.
-local found = redis.pcall('GET', KEYS[1]) or '0'
-if type(found) == 'table' or not string.find(found, '^%d+$') then
-    return damaged('the key `' .. KEYS[1] .. '` is not a number')
-end
-return tonumber(found)
+-- Returns how many threads of a shard were deleted.
+return deleted_threads() or damaged('the key `' .. deleted .. '` is not a number')

@@ -1,7 +1,6 @@
--- Removes threads of one shard. After the lists of the shard and the count of deleted threads, there are six keys for each thread:
--- those of its contents, and its claim. The first argument is the owner. Returns a thread that remains because its claim is lost.
-local threads, infos, states, labels, deleted = unpack(KEYS)
-local LISTS, EACH = 5, 6
+-- Removes threads of one shard. After the keys of the shard, there are six keys for each thread: those of its contents, and its
+-- claim. The first argument is the owner. Returns a thread that remains because its claim is lost.
+local LISTS, EACH = 6, 6
 -- Checked before anything changes, so that no thread is removed in part.
 for _, hash in ipairs({ infos, states, labels }) do
     if not count('HLEN', hash) then
@@ -11,8 +10,8 @@ end
 if not count('ZCARD', threads) then
     return damaged('the key `' .. threads .. '` has another type')
 end
-local counted = redis.pcall('GET', deleted) or '0'
-if type(counted) == 'table' or not string.find(counted, '^%d+$') then
+local counted = deleted_threads()
+if not counted then
     return damaged('the key `' .. deleted .. '` is not a number')
 end
 
@@ -31,8 +30,12 @@ for i = 2, #ARGV do
             gone = gone + redis.call('UNLINK', KEYS[key])
         end
         if gone > 0 then
-            redis.call('INCR', deleted)
+            counted = counted + 1
         end
     end
+end
+if counted > 0 then
+    redis.call('SET', deleted, string.format('%.0f', counted))
+    set_totals()
 end
 return left

@@ -20,22 +20,22 @@ macro_rules! scripts {
 }
 
 scripts! {
-    APPEND = ("damage.lua", "fence.lua", "thread.lua", "changes.lua") "append.lua";
-    WRITE = ("damage.lua", "fence.lua", "thread.lua", "changes.lua") "write.lua";
-    APPLY = ("damage.lua", "fence.lua", "thread.lua", "changes.lua") "apply.lua";
-    READ = ("damage.lua", "thread.lua") "read.lua";
-    WRITES = ("damage.lua", "thread.lua") "writes.lua";
-    HISTORY = ("damage.lua", "thread.lua") "history.lua";
-    NAMESPACES = ("damage.lua", "thread.lua") "namespaces.lua";
-    PRUNE = ("damage.lua", "fence.lua", "thread.lua") "prune.lua";
-    THREADS = ("damage.lua") "threads.lua";
-    SET_STATUS = ("damage.lua", "fence.lua") "set_status.lua";
-    SET_LABELS = ("damage.lua", "fence.lua") "set_labels.lua";
-    DELETE = ("damage.lua", "fence.lua") "delete.lua";
+    APPEND = ("damage.lua", "shard.lua", "fence.lua", "thread.lua", "changes.lua") "append.lua";
+    WRITE = ("damage.lua", "shard.lua", "fence.lua", "thread.lua", "changes.lua") "write.lua";
+    APPLY = ("damage.lua", "shard.lua", "fence.lua", "thread.lua", "changes.lua") "apply.lua";
+    READ = ("damage.lua", "shard.lua", "thread.lua") "read.lua";
+    WRITES = ("damage.lua", "shard.lua", "thread.lua") "writes.lua";
+    HISTORY = ("damage.lua", "shard.lua", "thread.lua") "history.lua";
+    NAMESPACES = ("damage.lua", "shard.lua", "thread.lua") "namespaces.lua";
+    PRUNE = ("damage.lua", "shard.lua", "fence.lua", "thread.lua") "prune.lua";
+    THREADS = ("damage.lua", "shard.lua") "threads.lua";
+    SET_STATUS = ("damage.lua", "shard.lua", "fence.lua", "describe.lua") "set_status.lua";
+    SET_LABELS = ("damage.lua", "shard.lua", "fence.lua", "describe.lua") "set_labels.lua";
+    DELETE = ("damage.lua", "shard.lua", "fence.lua") "delete.lua";
     CLAIM = ("damage.lua") "claim.lua";
     CONFIRM = ("damage.lua") "confirm.lua";
     RELEASE = ("damage.lua") "release.lua";
-    COUNT = ("damage.lua") "count.lua";
+    COUNT = ("damage.lua", "shard.lua") "count.lua";
     LAYOUT = ("damage.lua") "layout.lua";
     NOW = () "now.lua";
 }

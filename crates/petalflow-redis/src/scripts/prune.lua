@@ -35,6 +35,7 @@ local checkpoints = tonumber(string.sub(info, 1, 20)) - gone
 if checkpoints == 0 then
     redis.call('HDEL', infos, thread)
     redis.call('ZREM', threads, thread)
+    set_totals()
     return
 end
 local updated = ''

@@ -1,6 +1,6 @@
 -- Sets the labels of a thread.
-local lost = claim_lost(KEYS[2], ARGV[3])
+local lost = claim_lost(claim, owner)
 if lost then
     return lost
 end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+set_listed(labels, value)

@@ -1,9 +1,8 @@
 -- Sets the status of a thread. It holds while the newest checkpoint of the thread's own flow is the one of now.
-local states, seqs, claim = unpack(KEYS)
-local lost = claim_lost(claim, ARGV[3])
+local lost = claim_lost(claim, owner)
 if lost then
     return lost
 end
 local newest = redis.call('ZREVRANGEBYLEX', seqs, '(\1', '[\0', 'LIMIT', 0, 1)[1]
 local at = newest and string.sub(newest, 2, 21) or ''
-redis.call('HSET', states, ARGV[1], at .. '\0' .. ARGV[2])
+set_listed(states, at .. '\0' .. value)

@@ -1,7 +1,7 @@
--- Begins each script that uses the checkpoints or the writes of a thread, after `damage.lua`: names its keys, and checks it.
-local threads, infos, seqs, bytes, marks, values, namespaces, claim = unpack(KEYS)
+-- Begins each script that uses the checkpoints or the writes of a thread, after `shard.lua`: names its keys, and checks it.
+local seqs, bytes, marks, values, namespaces, claim = unpack(KEYS, 7)
 local thread = ARGV[1]
--- Its field of the hash `infos` without the number of its writes, or false.
+-- Its field of the hash `infos` without the number of its writes and what is listed of it, or false.
 local info
 
 -- Returns what is damaged of a set and a hash with the same names, or nil.
@@ -18,15 +18,16 @@ local function damage_of_pair(set_name, set, hash_name, hash)
     end
 end
 
--- Stores its field of the hash `infos`, with the number of its writes.
+-- Stores its field of the hash `infos`, with the number of its writes and what is listed of it.
 local function set_info(value)
     info = value
-    redis.call('HSET', infos, thread, info .. '#' .. string.format('%020.0f', redis.call('ZCARD', marks)))
+    local beside = redis.call('ZCARD', marks)
+    redis.call('HSET', infos, thread, string.format('%s#%020.0f#%d', info, beside, listed_of(thread)))
 end
 
 -- Returns what is damaged of the thread, whose checkpoints and writes are counted in three places, or nil.
 local function damage_of_thread()
-    local problem = damage_of_pair('seqs', seqs, 'bytes', bytes) or damage_of_pair('marks', marks, 'values', values)
+    local problem = damage_of_shard() or damage_of_pair('seqs', seqs, 'bytes', bytes) or damage_of_pair('marks', marks, 'values', values)
     if problem then
         return problem
     end
@@ -37,15 +38,17 @@ local function damage_of_thread()
     if type(info) == 'table' then
         return 'the key `infos` has another type'
     end
-    -- An earlier version has not counted the writes.
     local written
     if info then
-        local sizes, writes = string.match(info, '^(%d+)#(%d+)$')
-        sizes = sizes or string.match(info, '^(%d+)$')
-        if not sizes or #sizes ~= 80 and #sizes ~= 100 or writes and #writes ~= 20 then
+        local sizes, writes, listed = parts_of_info(info)
+        if not sizes then
             return 'its field of the hash `infos` is `' .. info .. '`'
         end
-        info, written = sizes, writes and tonumber(writes)
+        local missing = damage_of_listed(thread, listed or 0)
+        if missing then
+            return missing
+        end
+        info, written = sizes, writes
     end
     local beside = redis.call('ZCARD', marks)
     if written and written ~= beside then

@@ -1,6 +1,5 @@
 -- Returns the threads of one shard in a range: ids, each followed by the information about the thread, its status and its labels.
 -- For a thread that is in only one of the two lists of the shard: no id, followed by the thread.
-local threads, infos, states, labels = unpack(KEYS)
 local from, beyond, limit, prefix = unpack(ARGV)
 
 for _, hash in ipairs({ infos, states, labels }) do
@@ -11,6 +10,10 @@ end
 local members = count('ZCARD', threads)
 if not members then
     return damaged('the key `' .. threads .. '` has another type')
+end
+local problem = damage_of_shard()
+if problem then
+    return damaged(problem)
 end
 
 -- The threads of both lists in the range, for a shard whose lists do not fit together.
@@ -43,8 +46,8 @@ local function add(thread)
     end
     found[#found + 1] = thread
     found[#found + 1] = info
-    found[#found + 1] = redis.call('HGET', states, thread) or ''
-    found[#found + 1] = redis.call('HGET', labels, thread) or ''
+    found[#found + 1] = redis.call('HGET', states, thread)
+    found[#found + 1] = redis.call('HGET', labels, thread)
 end
 
 -- A prefix may be a thread, whose id in the set was changed.

@@ -79,6 +79,29 @@ pub(crate) const MIGRATIONS: &[&str] = &[
         PRIMARY KEY (name, value, thread)
     ) WITHOUT ROWID, STRICT;
     CREATE INDEX labels_by_thread ON labels (thread);",
+    // What the rows of a thread are compared with, so that a row that was deleted is missed. `counts` has the number of the writes of
+    // an address and, of a sub-flow, its newest checkpoint; `threads` has the number of the segments and labels of a thread. `first` of
+    // the row without a thread is the number of deleted threads. The table of the writes has a new name, so that a program of an
+    // earlier version that is still running, which does not count, cannot change it. Null is zero.
+    "ALTER TABLE writes RENAME TO records;
+    CREATE TABLE counts (
+        thread TEXT,
+        namespace TEXT,
+        writes INTEGER,
+        newest INTEGER,
+        PRIMARY KEY (thread, namespace)
+    ) WITHOUT ROWID, STRICT;
+    INSERT INTO counts (thread, namespace, writes) SELECT thread, namespace, count(*) FROM records GROUP BY thread, namespace;
+    ALTER TABLE threads ADD COLUMN segments INTEGER;
+    ALTER TABLE threads ADD COLUMN labels INTEGER;
+    INSERT INTO threads (thread, created_ms)
+        SELECT a.thread, min(c.created_ms) FROM addresses a JOIN log c ON c.id BETWEEN a.number << 32 AND (a.number << 32) + 0xffffffff
+        WHERE a.thread <> '' GROUP BY a.thread
+        ON CONFLICT DO UPDATE SET created_ms = ifnull(created_ms, excluded.created_ms);
+    INSERT INTO threads (thread) SELECT DISTINCT thread FROM labels WHERE true ON CONFLICT DO NOTHING;
+    UPDATE threads SET segments = (SELECT count(*) FROM addresses a WHERE a.thread = threads.thread),
+        labels = (SELECT count(*) FROM labels l WHERE l.thread = threads.thread) WHERE thread <> '';
+    UPDATE addresses SET first = ifnull((SELECT created_ms FROM threads WHERE thread = ''), 0) WHERE thread = '';",
 ];
 
 /// Refuses the file of another program before anything is changed. Returns how many migrations have been done.

@@ -22,5 +22,6 @@ mod tails;
 pub(crate) use append::{add_after, add_to_last_row, begin};
 pub(crate) use prune::{delete, prune};
 pub(crate) use read::{newest, range};
+pub(crate) use segment::damaged;
 pub(crate) use tail::{Tail, tail};
 pub(crate) use tails::Tails;

@@ -9,13 +9,13 @@ use super::row::{LogRow, check_begin, decode, last_rows};
 use super::segment::{Segment, damaged, segments};
 use crate::error::TransactionError;
 
-/// Removes the checkpoints with numbers below `seq`. Returns whether a segment has none any more.
+/// Removes the checkpoints with numbers below `seq`. Returns how many segments have none any more.
 pub(crate) fn prune(
     connection: &Connection,
     address: Address<'_>,
     seq: u64,
-) -> Result<bool, TransactionError> {
-    let mut emptied = false;
+) -> Result<usize, TransactionError> {
+    let mut emptied = 0;
     for segment in segments(connection, address)? {
         let Some(id) = segment.last_id(seq) else {
             break;
@@ -55,7 +55,7 @@ pub(crate) fn prune(
             let Address { thread, namespace } = address;
             let parameters = params![thread, namespace, segment.number];
             connection.prepare_cached(delete)?.execute(parameters)?;
-            emptied = true;
+            emptied += 1;
         }
     }
     Ok(emptied)

@@ -1,12 +1,12 @@
 //! Reads checkpoints from a log.
 
 use petalflow::checkpoint::{Address, StoredCheckpoint};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension};
 
 use super::row::{check_begin, check_end, decode, end_of, last_rows};
 use super::segment::{damaged, segments};
 use crate::error::TransactionError;
-use crate::integer::sql_integer;
+use crate::integer::read_optional_integer;
 
 /// How many rows are read at once when the newest checkpoints are read first.
 const ROWS_AT_ONCE: i64 = 64;
@@ -88,14 +88,14 @@ pub(crate) fn newest(
         }
     }
     if let Some(newest) = found.first().filter(|_| to == u64::MAX) {
-        check_status(connection, address, newest.seq)?;
+        check_thread(connection, address, newest.seq)?;
     }
     found.truncate(limit);
     Ok(found)
 }
 
-/// Checks that the newest checkpoint of a thread's own flow is not older than the one for which its status was set.
-fn check_status(
+/// Checks that the rows of a thread with this newest checkpoint of its own flow are those that the table `threads` names.
+fn check_thread(
     connection: &Connection,
     address: Address<'_>,
     newest: u64,
@@ -103,20 +103,34 @@ fn check_status(
     if !address.namespace.is_empty() {
         return Ok(());
     }
-    let at = "SELECT at FROM threads WHERE thread = ?1 AND at > ?2";
-    let at: Option<i64> = connection
-        .prepare_cached(at)?
-        .query_row(params![address.thread, sql_integer(newest)?], |row| {
-            row.get(0)
+    let known =
+        "SELECT at, ifnull(segments, 0), ifnull(labels, 0), (SELECT count(*) FROM addresses a WHERE a.thread = ?1),
+        (SELECT count(*) FROM labels l WHERE l.thread = ?1) FROM threads WHERE thread = ?1";
+    let known = connection
+        .prepare_cached(known)?
+        .query_row([address.thread], |row| {
+            let counted: [i64; 4] = [row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?];
+            Ok((read_optional_integer(row, 0)?, counted))
         })
         .optional()?;
-    match at {
-        Some(at) => Err(damaged(
-            address,
-            &format!(
-                "its status is that of checkpoint {at}, and checkpoint {newest} is the newest"
-            ),
-        )),
-        None => Ok(()),
+    let Some((at, [segments, labels, stored_segments, stored_labels])) = known else {
+        return Err(damaged(address, "the table `threads` lacks its row"));
+    };
+    if let Some(at) = at.filter(|at| *at > newest) {
+        let problem =
+            format!("its status is that of checkpoint {at}, and checkpoint {newest} is the newest");
+        return Err(damaged(address, &problem));
     }
+    for (table, counted, stored) in [
+        ("addresses", segments, stored_segments),
+        ("labels", labels, stored_labels),
+    ] {
+        if counted != stored {
+            let problem = format!(
+                "the table `threads` counts {counted} rows of it in the table `{table}`, which has {stored}"
+            );
+            return Err(damaged(address, &problem));
+        }
+    }
+    Ok(())
 }

@@ -7,7 +7,7 @@ use petalflow::checkpoint::{
 };
 use rusqlite::{Connection, params};
 
-use super::{claims, listing};
+use super::{claims, counts, listing};
 use crate::error::TransactionError;
 use crate::integer::{bounds, sql_integer};
 use crate::log::{self, Tail};
@@ -51,6 +51,9 @@ pub(crate) fn append(
     if let Some((first, last)) = bounds(settled) {
         delete_writes(connection, address, first, last)?;
     }
+    if counts::covers_newest(address) {
+        counts::set_newest(connection, address, checkpoint.seq)?;
+    }
     Ok(tail)
 }
 
@@ -62,20 +65,24 @@ pub(crate) fn write(
     owner: Option<&str>,
 ) -> Result<(), TransactionError> {
     claims::check(connection, address.thread, owner)?;
-    let insert = "INSERT INTO writes (thread, namespace, seq, task, name, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-        ON CONFLICT DO UPDATE SET bytes = excluded.bytes";
+    let insert = "INSERT INTO records (thread, namespace, seq, task, name, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        ON CONFLICT DO NOTHING";
+    let replace = "UPDATE records SET bytes = ?6
+        WHERE thread = ?1 AND namespace = ?2 AND seq = ?3 AND task = ?4 AND name = ?5";
     let mut insert = connection.prepare_cached(insert)?;
+    let mut replace = connection.prepare_cached(replace)?;
+    let mut added = 0;
     for write in writes {
-        insert.execute(params![
-            address.thread,
-            address.namespace,
-            sql_integer(seq)?,
-            write.task.to_bytes(),
-            write.name,
-            write.bytes,
-        ])?;
+        let (seq, task) = (sql_integer(seq)?, write.task.to_bytes());
+        let Address { thread, namespace } = address;
+        let row = params![thread, namespace, seq, task, write.name, write.bytes];
+        let inserted = insert.execute(row)?;
+        if inserted == 0 {
+            replace.execute(row)?;
+        }
+        added += inserted;
     }
-    Ok(())
+    counts::add_writes(connection, address, added)
 }
 
 /// Makes several changes of a thread.
@@ -130,13 +137,20 @@ pub(crate) fn prune(
     owner: Option<&str>,
 ) -> Result<(), TransactionError> {
     claims::check(connection, address.thread, owner)?;
-    if seq > 0 && log::prune(connection, address, seq)? {
-        listing::forget_checkpoints(connection, address.thread)?;
+    let emptied = match seq {
+        0 => 0,
+        seq => log::prune(connection, address, seq)?,
+    };
+    if emptied > 0 {
+        listing::forget_checkpoints(connection, address.thread, emptied)?;
     }
-    match bounds(&(0..writes)) {
-        Some((first, last)) => delete_writes(connection, address, first, last),
-        None => Ok(()),
+    if let Some((first, last)) = bounds(&(0..writes)) {
+        delete_writes(connection, address, first, last)?;
     }
+    if emptied > 0 {
+        counts::forget_checkpoints(connection, address)?;
+    }
+    Ok(())
 }
 
 pub(crate) fn delete(
@@ -146,7 +160,8 @@ pub(crate) fn delete(
 ) -> Result<(), TransactionError> {
     claims::check(connection, thread, owner)?;
     let has_checkpoints = log::delete(connection, thread)?;
-    let delete = "DELETE FROM writes WHERE thread = ?1";
+    counts::delete(connection, thread)?;
+    let delete = "DELETE FROM records WHERE thread = ?1";
     let writes = connection.prepare_cached(delete)?.execute([thread])?;
     if has_checkpoints || writes > 0 {
         listing::count_deletion(connection)?;
@@ -179,9 +194,9 @@ fn delete_writes(
     last: i64,
 ) -> Result<(), TransactionError> {
     let delete =
-        "DELETE FROM writes WHERE thread = ?1 AND namespace = ?2 AND seq BETWEEN ?3 AND ?4";
+        "DELETE FROM records WHERE thread = ?1 AND namespace = ?2 AND seq BETWEEN ?3 AND ?4";
     let Address { thread, namespace } = address;
     let parameters = params![thread, namespace, first, last];
-    connection.prepare_cached(delete)?.execute(parameters)?;
-    Ok(())
+    let removed = connection.prepare_cached(delete)?.execute(parameters)?;
+    counts::remove_writes(connection, address, removed)
 }

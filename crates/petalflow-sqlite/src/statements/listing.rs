@@ -1,5 +1,7 @@
 //! The statements about what is listed of threads, and about many threads at once.
 
+use std::collections::BTreeMap;
+
 use petalflow::checkpoint::{Address, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus};
 use rusqlite::types::ValueRef;
 use rusqlite::{
@@ -46,30 +48,38 @@ pub(crate) fn describe(
             for (name, value) in labels {
                 add.execute(params![name, value, thread])?;
             }
+            let count = "INSERT INTO threads (thread, labels) VALUES (?1, ?2)
+                ON CONFLICT DO UPDATE SET labels = excluded.labels";
+            let parameters = params![thread, sql_integer(labels.len() as u64)?];
+            connection.prepare_cached(count)?.execute(parameters)?;
         }
     }
     Ok(())
 }
 
-/// Stores when the first checkpoint of a thread was created.
+/// Stores when the first checkpoint of a thread was created, and counts a segment of it.
 pub(crate) fn record_creation(
     connection: &Connection,
     thread: &str,
     created_ms: u64,
 ) -> Result<(), TransactionError> {
-    let keep = "INSERT INTO threads (thread, created_ms) VALUES (?1, ?2)
-        ON CONFLICT DO UPDATE SET created_ms = min(ifnull(created_ms, ?2), ?2)";
+    let keep = "INSERT INTO threads (thread, created_ms, segments) VALUES (?1, ?2, 1)
+        ON CONFLICT DO UPDATE SET created_ms = min(ifnull(created_ms, ?2), ?2), segments = ifnull(segments, 0) + 1";
     connection
         .prepare_cached(keep)?
         .execute(params![thread, sql_integer(created_ms)?])?;
     Ok(())
 }
 
-/// Removes what tells that a thread has checkpoints, as far as it has none any more.
+/// Removes what tells that a thread has checkpoints, as far as it has none any more: as many segments were `emptied`.
 pub(crate) fn forget_checkpoints(
     connection: &Connection,
     thread: &str,
+    emptied: usize,
 ) -> Result<(), TransactionError> {
+    let count = "UPDATE threads SET segments = ifnull(segments, 0) - ?2 WHERE thread = ?1";
+    let parameters = params![thread, sql_integer(emptied as u64)?];
+    connection.prepare_cached(count)?.execute(parameters)?;
     let addresses = "SELECT 1 FROM addresses WHERE thread = ?1";
     let own = format!("{addresses} AND namespace = ''");
     for (set, without) in [
@@ -83,22 +93,34 @@ pub(crate) fn forget_checkpoints(
     Ok(())
 }
 
-/// Counts a thread that is deleted, in the row without a thread.
+/// Counts a thread that is deleted, in the rows without a thread of two tables, so that the loss of one is noticed.
 pub(crate) fn count_deletion(connection: &Connection) -> Result<(), TransactionError> {
     let count = "INSERT INTO threads (thread, created_ms) VALUES ('', 1)
         ON CONFLICT DO UPDATE SET created_ms = created_ms + 1";
     connection.prepare_cached(count)?.execute(())?;
+    let count = "UPDATE addresses SET first = first + 1 WHERE thread = ''";
+    connection.prepare_cached(count)?.execute(())?;
     Ok(())
 }
 
-/// How many threads were deleted.
-pub(crate) fn deletions(connection: &Connection) -> Result<u64, TransactionError> {
-    let count = "SELECT created_ms FROM threads WHERE thread = ''";
-    let count = connection
-        .prepare_cached(count)?
-        .query_row((), |row| read_integer(row, 0))
-        .optional()?;
-    Ok(count.unwrap_or(0))
+/// How many threads were deleted. An error names the `thread` that begins.
+pub(crate) fn deletions(connection: &Connection, thread: &str) -> Result<u64, TransactionError> {
+    let count = |count: &str| -> Result<_, TransactionError> {
+        let mut count = connection.prepare_cached(count)?;
+        Ok(count.query_row((), |row| read_integer(row, 0)).optional()?)
+    };
+    let found = count("SELECT created_ms FROM threads WHERE thread = ''")?.unwrap_or(0);
+    let again = count("SELECT first FROM addresses WHERE thread = ''")?;
+    // Without the row in the table `addresses`, no thread can begin.
+    match again {
+        Some(again) if again != found => Err(TransactionError::damaged(
+            thread,
+            &format!(
+                "the rows without a thread of the tables `threads` and `addresses` count {found} and {again} threads that were deleted"
+            ),
+        )),
+        _ => Ok(found),
+    }
 }
 
 /// Removes what is listed of a thread.
@@ -272,7 +294,8 @@ fn select_threads(query: &ThreadQuery<'_>, status_is_rare: bool) -> String {
                 ifnull(t.flow, '') AS flow, t.at IS {newest} AS holds,
                 t.status AS status, t.due_ms AS due_ms, t.at AS at,
                 min(ifnull(c.span BETWEEN 0 AND 0xffffffff AND c.checkpoints BETWEEN 1 AND 0xffffffff
-                    AND c.size BETWEEN 0 AND 0xffffffff AND c.created_ms >= 0, 0))
+                    AND c.size BETWEEN 0 AND 0xffffffff AND c.created_ms >= 0, 0)),
+                ifnull(t.segments, 0) = (SELECT count(*) FROM addresses s WHERE s.thread = a.thread), ifnull(t.labels, 0)
             FROM addresses a JOIN log c ON c.id BETWEEN a.number << 32 AND (a.number << 32) + 0xffffffff
                 LEFT JOIN threads t ON t.thread = a.thread
             WHERE a.thread >= ?1 AND a.thread <> '' AND (?2 IS NULL OR a.thread < ?2) AND (?3 IS NULL OR a.thread > ?3) {within}
@@ -352,6 +375,11 @@ fn listed(
     if !row.get::<_, bool>(10)? {
         return is_damaged("a row of the table `log` has an impossible number");
     }
+    if !row.get::<_, bool>(11)? {
+        return is_damaged(
+            "the table `threads` lacks its row, or counts another number of its rows in the table `addresses`",
+        );
+    }
     let holds: bool = row.get(6)?;
     let at = read_optional_integer(row, 9)?;
     if let (false, Some(at)) = (holds, at) {
@@ -374,6 +402,10 @@ fn listed(
     };
     let due_ms = read_optional_integer(row, 8)?;
     let labels = labels.query_map([&id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let labels: BTreeMap<String, String> = labels.collect::<rusqlite::Result<_>>()?;
+    if row.get::<_, Option<i64>>(12)? != i64::try_from(labels.len()).ok() {
+        return is_damaged("the table `threads` counts another number of its labels");
+    }
     Ok(ThreadInfo {
         checkpoints: read_integer(row, 1)?,
         bytes: read_integer(row, 2)?,
@@ -382,7 +414,7 @@ fn listed(
         flow: row.get(5)?,
         status: status.filter(|_| holds).unwrap_or_default(),
         due_ms: due_ms.filter(|_| holds),
-        labels: labels.collect::<rusqlite::Result<_>>()?,
+        labels,
         id,
         damage: None,
     })

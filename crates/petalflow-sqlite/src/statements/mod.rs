@@ -2,6 +2,7 @@
 
 pub(crate) mod change;
 pub(crate) mod claims;
+pub(crate) mod counts;
 pub(crate) mod listing;
 pub(crate) mod query;
 pub(crate) mod verify;

@@ -6,6 +6,7 @@ use petalflow::checkpoint::{Address, Stored, StoredCheckpoint, StoredWrite};
 use petalflow::event::TaskId;
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
 
+use super::counts;
 use crate::error::TransactionError;
 use crate::integer::{bounds, read_integer};
 use crate::log;
@@ -18,6 +19,10 @@ pub(crate) fn read(
     // One transaction, so that the checkpoint and the writes are of one snapshot. Dropping it ends it.
     let snapshot = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
     let last = log::newest(&snapshot, address, seq.unwrap_or(u64::MAX), 1)?.pop();
+    counts::check_writes(&snapshot, address)?;
+    if seq.is_none() {
+        counts::check_newest(&snapshot, address, last.as_ref().map(|last| last.seq))?;
+    }
     let Some(last) = last.filter(|last| seq.is_none_or(|seq| seq == last.seq)) else {
         return Ok(None);
     };
@@ -42,7 +47,7 @@ pub(crate) fn writes(
     let Some((first, last)) = bounds(seqs) else {
         return Ok(Vec::new());
     };
-    let writes = "SELECT seq, task, name, bytes FROM writes
+    let writes = "SELECT seq, task, name, bytes FROM records
         WHERE thread = ?1 AND namespace = ?2 AND seq BETWEEN ?3 AND ?4 ORDER BY seq, task, name";
     all(
         connection,
@@ -92,9 +97,9 @@ pub(crate) fn namespaces(
                 FROM beside WHERE beside.namespace IS NOT NULL
             ),
             waiting (namespace) AS (
-                SELECT min(namespace) FROM writes WHERE thread = ?1
+                SELECT min(namespace) FROM records WHERE thread = ?1
                 UNION ALL
-                SELECT (SELECT min(w.namespace) FROM writes w WHERE w.thread = ?1 AND w.namespace > waiting.namespace)
+                SELECT (SELECT min(w.namespace) FROM records w WHERE w.thread = ?1 AND w.namespace > waiting.namespace)
                 FROM waiting WHERE waiting.namespace IS NOT NULL
             )
         SELECT namespace FROM beside WHERE namespace IS NOT NULL

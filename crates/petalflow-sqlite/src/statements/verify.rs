@@ -2,6 +2,7 @@
 
 use rusqlite::Connection;
 
+use super::counts;
 use crate::error::TransactionError;
 
 /// What is damaged of the file, beside what a list of threads reports.
@@ -25,5 +26,6 @@ pub(crate) fn verify(connection: &Connection) -> Result<Vec<String>, Transaction
             "the table `log` has the checkpoints of {orphans} addresses that the table `addresses` lacks, so it is not known whose they are; restore it from a backup"
         ));
     }
+    problems.extend(counts::verify(connection)?);
     Ok(problems)
 }
