@@ -166,6 +166,7 @@ async fn refused_at_all_addresses(router: &Router, user: &str, thread: &str) {
                 Some("copy") => json!({ "id": "c" }),
                 Some("fork") => json!({ "id": "c", "checkpoint": 1 }),
                 Some("edit") => json!({ "keys": { "text": "z" } }),
+                Some("messages") => json!({ "key": "text", "value": "z" }),
                 Some("labels") => json!({ "topic": "tea" }),
                 Some("turns") => json!({ "input": { "text": "z" } }),
                 _ => json!({ "answer": 1 }),

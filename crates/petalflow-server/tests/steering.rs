@@ -131,7 +131,7 @@ async fn f43_messages_are_sent_whether_or_not_a_run_has_the_thread() {
     for (body, status, word) in [
         (json!({"key": "n", "value": 1}), 422, "`n`"),
         (json!({"key": "steps", "value": 7}), 422, "`steps`"),
-        (json!({"key": "steps"}), 422, "value"),
+        (json!({"key": "steps"}), 400, "value"),
     ] {
         let refused = post(&router, "/messages", body).await;
         assert_eq!(refused.status.as_u16(), status, "{refused:?}");
