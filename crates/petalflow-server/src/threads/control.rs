@@ -84,6 +84,7 @@ pub(crate) async fn send(
     let flow = server.owner(&thread).await?;
     let limit = server.settings.limits.max_input_bytes;
     let Message { key, value, id } = request::json(request, limit, &server).await?;
+    server.must_exist(&thread).await?;
     let sent = async move { flow.send(&thread, key, value, id).await };
     let number = server.run_detached(sent).await?;
     Ok((StatusCode::ACCEPTED, Json(json!({ "message": number }))))
