@@ -98,10 +98,14 @@ published_features() {
             /^"features"/ { features = $0; sub(/^"features":/, "", features) }
             /^"publish":null/ {
                 print name
-                while (match(features, /"[^"]+":\[/)) {
-                    print name, substr(features, RSTART + 1, RLENGTH - 4)
+                while (match(features, /"[^"]+":\[[^]]*\]/)) {
+                    feature = substr(features, RSTART + 1, RLENGTH - 1)
                     features = substr(features, RSTART + RLENGTH)
-                    sub(/^[^]]*\]/, "", features)
+                    # Without a feature the package was printed already.
+                    if (feature != "default\":[]") {
+                        sub(/".*/, "", feature)
+                        print name, feature
+                    }
                 }
             }
         ' | grep . || {
