@@ -62,6 +62,9 @@ pub enum AgentEventKind {
         /// The error.
         error: petalflow::NodeError,
     },
+    /// Tools have asked ([`Context::ask`](petalflow::Context::ask)) while other calls of the turn run. What they ask is stored, and
+    /// can be answered now. If some of it is still open when the other calls have ended, [`Interrupted`](Self::Interrupted) follows.
+    Asked(Vec<Interrupt>),
     /// The turn has ended.
     Finished(Box<Conversation>),
     /// A tool has interrupted the run ([`Context::ask`](petalflow::Context::ask)), and the turn waits for an answer.
@@ -160,6 +163,7 @@ impl AgentEvents {
             EventKind::Retry { error, .. } => AgentEventKind::Retry {
                 error: error.clone(),
             },
+            EventKind::Asked { interrupts } => AgentEventKind::Asked(interrupts.clone()),
             _ => return,
         };
         self.push(event, kind);
