@@ -9,6 +9,7 @@ use futures_util::future::Map;
 use petalflow_graph::{Rule, messages};
 
 use crate::error::BoxError;
+use crate::exec::needs_tokio;
 use crate::middleware::{call_in_current_context, in_current_context};
 use crate::node::{Effects, Key, Node, Output};
 use crate::state::{KeyMeta, KeySet, State};
@@ -124,6 +125,7 @@ impl<T, F: FnOnce() -> T> Future for Lazy<F> {
 pub async fn blocking<R: Send + 'static>(
     work: impl FnOnce() -> Result<R, BoxError> + Send + 'static,
 ) -> Result<R, BoxError> {
+    check_tokio("`blocking` code runs on a thread of its own")?;
     task_result(tokio::task::spawn_blocking(call_in_current_context(work)).await)
 }
 
@@ -139,8 +141,17 @@ pub async fn spawn<R: Send + 'static>(
         }
     }
 
+    check_tokio("`spawn` makes a task")?;
     let mut task = AbortOnDrop(tokio::spawn(in_current_context(work)));
     task_result((&mut task.0).await)
+}
+
+/// Fails if no runtime of tokio polls the run. tokio would panic, in words that do not say what to do.
+fn check_tokio(needs: &str) -> Result<(), BoxError> {
+    match tokio::runtime::Handle::try_current() {
+        Ok(_) => Ok(()),
+        Err(_) => Err(needs_tokio(needs).into()),
+    }
 }
 
 /// The result of a tokio task. A panic in the task continues here, where the engine catches it.

@@ -17,6 +17,7 @@ mod supersteps;
 mod task;
 
 pub(crate) use control::cached::CachedResult;
+pub(crate) use control::runtime::needs_tokio;
 pub(crate) use control::settings::{Extras, Settings};
 pub(crate) use persistence::task_end::{FinishedTask, TaskEnd, TaskResult};
 pub(crate) use persistence::{

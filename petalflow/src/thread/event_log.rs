@@ -11,9 +11,12 @@ impl<F: Flow> Threads<F> {
     /// events of a thread remain, and at most twice as many with those of one write. Without this setting, nothing is stored.
     ///
     /// The events of a superstep are written before its checkpoint, and the last events of a run when it ends. So a checkpoint
-    /// never lacks the events of its nodes. After a crash, the next run adds that the last checkpoint was written and that its
-    /// superstep has finished, if the process had no time for it, and the events of a superstep that runs again are in the log
-    /// twice, as they happened.
+    /// of the thread's own flow never lacks the events of its nodes. After a crash, the next run adds that this checkpoint was
+    /// written and that its superstep has finished, if the process had no time for it. It does not add them for sub-flows: the log
+    /// may lack the [`Checkpoint`](crate::event::EventKind::Checkpoint) and the
+    /// [`SuperstepFinished`](crate::event::EventKind::SuperstepFinished) of the last superstep of each sub-flow that ran, and the
+    /// events of its nodes, because those of a sub-flow are written with the superstep of the thread's own flow in which it runs.
+    /// The events of a superstep that runs again are in the log twice, as they happened.
     /// With [`Durability::Exit`](crate::thread::Durability::Exit), all events of a run are written when it ends.
     ///
     /// The log is in the store beside the checkpoints: [`ThreadInfo`](crate::checkpoint::ThreadInfo) counts it with them, a store

@@ -18,10 +18,15 @@ pub(in crate::exec) fn check_runtime(
     let Some(needs) = stored.map(String::from).or_else(|| needs(plan, settings)) else {
         return Ok(());
     };
-    Err(ThreadError::Request(format!(
+    Err(ThreadError::Request(needs_tokio(&needs)))
+}
+
+/// The words for something that needs tokio where there is none.
+pub(crate) fn needs_tokio(needs: &str) -> String {
+    format!(
         "{needs}, which needs tokio, and no runtime of tokio polls the run: run it in one, with `enable_all()`, or in \
          `tokio::runtime::Handle::enter` of one"
-    )))
+    )
 }
 
 /// What of the graph and the settings needs timers.
