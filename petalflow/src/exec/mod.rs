@@ -20,7 +20,7 @@ pub(crate) use control::cached::CachedResult;
 pub(crate) use control::settings::{Extras, Settings};
 pub(crate) use persistence::task_end::{FinishedTask, TaskEnd, TaskResult};
 pub(crate) use persistence::{
-    Barrier, Committed, InterruptDecision, LostKeys, Persistence, Stopped, TaskDisposition,
+    Barrier, Committed, InterruptDecision, LostKeys, Persistence, Stopped, TaskDisposition, Waits,
 };
 pub(crate) use runs::begin_barrier::BeginBarrier;
 pub(crate) use runs::start::{Begin, Start, drive};

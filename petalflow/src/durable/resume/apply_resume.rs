@@ -5,6 +5,7 @@ use super::restored_frontier::{node_of, restore_frontier};
 use crate::checkpoint::{Cause, DecisionKind, DecisionRecord, Header, ThreadStatus};
 use crate::clock::now_ms;
 use crate::durable::load::checkpoint::{LoadedCheckpoint, waiting};
+use crate::durable::load::sleeps::sleeps;
 use crate::erased::AnyState;
 use crate::exec::LostKeys;
 use crate::interrupt::{AnyDecision, AnyResume, DecisionAction};
@@ -66,8 +67,10 @@ impl ThreadOpener<'_> {
             self.writer.add_answer(answer);
         }
         // The outermost flow also waits for the questions of its sub-flows, and records those that have expired.
-        if !self.writer.has_parent_barrier() {
-            for expired in answer::expired(&mut waiting) {
+        let expires = waiting.iter().any(|(_, open)| open.expires_ms.is_some());
+        if expires && !self.writer.has_parent_barrier() {
+            let now_ms = self.writer.storage().store.now_ms().await?;
+            for expired in answer::expired(&mut waiting, now_ms) {
                 changed = true;
                 self.writer.add_answer(expired);
             }
@@ -108,7 +111,9 @@ impl ThreadOpener<'_> {
             // The status that is listed holds until the next checkpoint.
             if releases && !frontier.is_empty() && !self.writer.has_parent_barrier() {
                 let waiting = waiting.iter().map(|(_, interrupt)| interrupt);
-                let due_ms = waiting.filter_map(|interrupt| interrupt.expires_ms).min();
+                let expires = waiting.filter_map(|interrupt| interrupt.expires_ms);
+                // Also of sleeps that have ended: if the process dies, the thread is due.
+                let due_ms = expires.chain(sleeps(&writes)?).min();
                 let storage = self.writer.storage();
                 storage.describe(ThreadStatus::Running, due_ms).await?;
             }

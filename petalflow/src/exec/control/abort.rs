@@ -5,11 +5,12 @@ use std::pin::Pin;
 use std::task::Poll;
 
 use super::watch::Stop;
+use crate::clock::from_ms;
 use crate::erased::EffectsBox;
 use crate::error::{BoxError, NodeError, Panicked, catch};
+use crate::exec::persistence::Waits;
 use crate::ids::TaskId;
 use crate::outcome::{RunErrorKind, ThreadError, TimeoutScope};
-use crate::question::Interrupt;
 use crate::state::WriteError;
 
 /// Why a run cannot continue. Boxed: every step of a run returns one of these or nothing, and nearly always nothing.
@@ -25,6 +26,8 @@ pub(in crate::exec) struct AbortReason {
     pub(in crate::exec) failed: Option<NodeError>,
     /// The task that failed.
     task: Option<TaskId>,
+    /// When the run continues although nobody answers, in milliseconds since 1970 (UTC).
+    pub(in crate::exec) wakes_ms: Option<u64>,
 }
 
 /// Awaits the supersteps of a run. A panic in them, outside of a node, is a reason to stop.
@@ -48,6 +51,7 @@ impl Abort {
             pending: Vec::new(),
             failed: None,
             task: None,
+            wakes_ms: None,
         }))
     }
 
@@ -81,9 +85,20 @@ impl Abort {
         Self::new(RunErrorKind::Panic { message }).with_source(panicked)
     }
 
-    /// The run waits for a person.
-    pub(in crate::exec) fn interrupted(interrupts: Vec<Interrupt>) -> Self {
-        Self::new(RunErrorKind::Interrupted { interrupts })
+    /// The run waits: for a person, if any of its tasks does, or else for a time.
+    pub(in crate::exec) fn waiting(waits: Waits) -> Self {
+        let Waits {
+            interrupts,
+            wakes_ms,
+        } = waits;
+        let mut abort = Self::new(match wakes_ms {
+            Some(wakes_ms) if interrupts.is_empty() => RunErrorKind::Sleeping {
+                until: from_ms(wakes_ms),
+            },
+            _ => RunErrorKind::Interrupted { interrupts },
+        });
+        abort.0.wakes_ms = wakes_ms;
+        abort
     }
 
     /// The thread cannot be read or written.
@@ -133,7 +148,9 @@ impl Abort {
     pub(in crate::exec) fn is_pause(&self) -> bool {
         matches!(
             self.0.kind,
-            RunErrorKind::Interrupted { .. } | RunErrorKind::Drained { .. }
+            RunErrorKind::Interrupted { .. }
+                | RunErrorKind::Sleeping { .. }
+                | RunErrorKind::Drained { .. }
         )
     }
 

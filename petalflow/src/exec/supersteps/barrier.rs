@@ -8,7 +8,7 @@ use super::interrupt_points::points_after;
 use crate::exec::control::abort::Abort;
 use crate::exec::control::watch::poll_watch;
 use crate::exec::persistence::task_end::TaskResult;
-use crate::exec::persistence::{Barrier, Committed, Persistence, Stopped};
+use crate::exec::persistence::{Barrier, Committed, Persistence, Stopped, Waits};
 use crate::exec::task::task_run::TaskRun;
 use crate::outcome::RunErrorKind;
 use crate::superstep::{Planner, Task};
@@ -46,9 +46,9 @@ pub(in crate::exec) async fn tasks_ended(
         .await;
     // A failure is the cause; that it could not be stored comes second.
     result?;
-    let interrupts = stored.map_err(Abort::of_thread)?;
-    if !interrupts.is_empty() {
-        return Err(Abort::interrupted(interrupts));
+    let waits = stored.map_err(Abort::of_thread)?;
+    if !waits.is_nothing() {
+        return Err(Abort::waiting(waits));
     }
     let services = scope.shared.services.as_ref();
     if services.is_some_and(|services| services.is_held()) {
@@ -113,7 +113,11 @@ pub(in crate::exec) async fn write_barrier(
     }
     driver.emit_checkpoint(persistence);
     if waits {
-        return Err(Abort::interrupted(persistence.interrupts_after()));
+        let interrupts = persistence.interrupts_after();
+        return Err(Abort::waiting(Waits {
+            interrupts,
+            wakes_ms: None,
+        }));
     }
     Ok(())
 }

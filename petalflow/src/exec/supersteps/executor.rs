@@ -125,7 +125,7 @@ async fn run_tasks<'t>(
         keeps_ended: persistence.is_stored() && tasks.len() > 1,
         ended,
         waiting: Vec::new(),
-        answered: Vec::new(),
+        ready: Vec::new(),
     };
     let mut dispositions = dispositions.into_iter();
     let tasks = tasks.iter_mut();
@@ -183,7 +183,7 @@ async fn run_tasks<'t>(
                     Err(abort) => break Err(abort),
                 }
             }
-            Ok(TaskEvent::Answered(ids)) => polled.begin_again(&ids, services),
+            Ok(TaskEvent::Ready(ids)) => polled.begin_again(&ids, services),
         }
     };
     if result.is_err()
@@ -215,10 +215,10 @@ fn at_rest<T>(
     polled: &PolledTasks<'_, '_>,
 ) -> Option<TaskEvent<T>> {
     let services = services.filter(|_| !polled.waiting.is_empty())?;
-    // An answer may have arrived with the end of the last task.
-    let answered = services.answered_tasks();
-    if !answered.is_empty() {
-        Some(TaskEvent::Answered(answered))
+    // An answer may have arrived with the end of the last task, or a time have come.
+    let ready = services.ready_tasks();
+    if !ready.is_empty() {
+        Some(TaskEvent::Ready(ready))
     } else if services.close_questions() {
         None
     } else {
@@ -231,10 +231,10 @@ struct PolledTasks<'e, 't> {
     /// Whether those that have ended are kept, to record them before the superstep ends.
     keeps_ended: bool,
     ended: &'e mut Vec<&'t mut TaskRun>,
-    /// Those that wait for a person.
+    /// Those that wait for a person or a time.
     waiting: Vec<&'t mut TaskRun>,
-    /// Those that have waited and have got an answer.
-    answered: Vec<&'t mut TaskRun>,
+    /// Those that have waited and run again.
+    ready: Vec<&'t mut TaskRun>,
 }
 
 impl<'t> PolledTasks<'_, 't> {
@@ -246,13 +246,13 @@ impl<'t> PolledTasks<'_, 't> {
         }
     }
 
-    /// Lets these tasks run again, which have got an answer.
+    /// Lets these tasks run again, which have waited.
     fn begin_again(&mut self, ids: &[TaskId], services: Option<&TaskServices>) {
         let waiting = std::mem::take(&mut self.waiting);
         for task in waiting {
             if ids.contains(&task.scope.task_id()) {
                 task.begin_again(services);
-                self.answered.push(task);
+                self.ready.push(task);
             } else {
                 self.waiting.push(task);
             }
@@ -260,7 +260,7 @@ impl<'t> PolledTasks<'_, 't> {
     }
 
     fn next_again(&mut self) -> Option<(&'t mut TaskRun, TaskDisposition)> {
-        let task = self.answered.pop()?;
+        let task = self.ready.pop()?;
         Some((task, TaskDisposition::Run))
     }
 }

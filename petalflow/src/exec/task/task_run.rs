@@ -132,7 +132,7 @@ impl TaskRun {
         Ok(())
     }
 
-    /// The task has waited for a person and got an answer. It runs from its beginning.
+    /// The task has waited, and got an answer or its time has come. It runs from its beginning.
     pub(in crate::exec) fn begin_again(&mut self, services: Option<&TaskServices>) {
         if let Some(services) = services {
             services.run_again(self.scope.task_id());

@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 
 use crate::checkpoint::{AnswerEntry, DecisionKind};
-use crate::clock::now_ms;
 use crate::ids::TaskId;
 use crate::question::{Answer, AnswerError, Interrupt, InterruptId, InterruptKind, open};
 use crate::upgrade::reads;
@@ -94,15 +93,14 @@ fn entry(interrupt: &Interrupt, answer: Answer) -> Result<AnswerEntry, AnswerErr
     })
 }
 
-/// The entries of the questions that have expired: answers without bytes. No person can answer them any more.
-pub(crate) fn expired(waiting: &mut Waiting) -> Vec<AnswerEntry> {
-    let now = now_ms();
+/// The entries of the questions that have expired at this time: answers without bytes. No person can answer them any more.
+pub(crate) fn expired(waiting: &mut Waiting, now_ms: u64) -> Vec<AnswerEntry> {
     let mut entries = Vec::new();
     waiting.retain(|(_, interrupt)| {
         let InterruptKind::Ask { name, .. } = &interrupt.kind else {
             return true;
         };
-        let expired = interrupt.expires_ms.is_some_and(|at| at <= now);
+        let expired = interrupt.expires_ms.is_some_and(|at| at <= now_ms);
         if expired {
             entries.push(AnswerEntry {
                 id: interrupt.id.to_bytes(),

@@ -32,7 +32,16 @@ impl TaskServices {
             }
             return recorded_answer::<A>(task.node, &asked, &answer, expiry);
         }
-        let asked_ms = self.first_asked_ms(id).unwrap_or_else(now_ms);
+        // The task is not dropped before it has asked all that it asks at once.
+        let asking = self.call_effect(task.id);
+        let asked_ms = match self.first_asked_ms(id) {
+            Some(asked_ms) => asked_ms,
+            None if expiry.is_none() => now_ms(),
+            None => match self.storage.store.now_ms().await {
+                Ok(now_ms) => now_ms,
+                Err(error) => return Err(self.abort(task, "ask", error.into()).await),
+            },
+        };
         let mut expires_ms = None;
         if let Some(Expiry { after, answer }) = expiry {
             if after.is_zero() {
@@ -52,6 +61,7 @@ impl TaskServices {
         (interrupt.asked_ms, interrupt.expires_ms) = (asked_ms, expires_ms);
         interrupt.answer_type = type_name::<A::Answer>().into();
         self.wait_for(task, vec![interrupt]);
+        drop(asking);
         Err(task.outlived("ask").await)
     }
 }
