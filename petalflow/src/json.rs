@@ -6,6 +6,7 @@
 use serde_core::ser::{Error as _, Serialize, SerializeMap, Serializer};
 
 use crate::checkpoint::{Cause, DecisionKind, DecisionRecord};
+use crate::clock::to_ms;
 use crate::event::{
     Event, EventKind, EventName, EventTypes, LoggedEvent, RunEnd, TaskInfo, WithoutState,
 };
@@ -72,7 +73,8 @@ impl<S: EventTypes<State: Serialize>> Serialize for Event<S> {
         without_state(self, &mut map)?;
         if let EventKind::Values { state }
         | EventKind::Finished { state }
-        | EventKind::Interrupted { state, .. } = &self.kind
+        | EventKind::Interrupted { state, .. }
+        | EventKind::Sleeping { state, .. } = &self.kind
         {
             map.serialize_entry("state", state)?;
         }
@@ -125,9 +127,16 @@ fn without_state<S: EventTypes, M: SerializeMap>(
         }
         EventKind::Checkpoint { checkpoint } => map.serialize_entry("checkpoint", checkpoint)?,
         EventKind::Nested(event) => map.serialize_entry("event", event.name())?,
-        EventKind::Asked { interrupts } | EventKind::Interrupted { interrupts, .. } => {
+        EventKind::Asked { interrupts } => map.serialize_entry("interrupts", interrupts)?,
+        EventKind::Interrupted {
+            interrupts, wakes, ..
+        } => {
             map.serialize_entry("interrupts", interrupts)?;
+            if let Some(wakes) = wakes {
+                map.serialize_entry("wakes_ms", &to_ms(*wakes))?;
+            }
         }
+        EventKind::Sleeping { until, .. } => map.serialize_entry("wakes_ms", &to_ms(*until))?,
         EventKind::Failed { error } => map.serialize_entry("error", &error.to_string())?,
     }
     Ok(())
@@ -142,6 +151,9 @@ impl Serialize for RunEnd<'_> {
         map.serialize_entry("task", &None::<TaskInfo>)?;
         if !self.interrupts.is_empty() {
             map.serialize_entry("interrupts", self.interrupts)?;
+        }
+        if let Some(wakes_ms) = &self.wakes_ms {
+            map.serialize_entry("wakes_ms", wakes_ms)?;
         }
         if let Some(error) = &self.error {
             map.serialize_entry("error", error)?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::cache::RunCache;
 use crate::cancel_token::RunToken;
 use crate::checkpoint::OnBusy;
+use crate::clock::to_ms;
 use crate::durable::{Command, Nested, ThreadStart};
 use crate::erased::{InputBox, StateBox, into_state};
 use crate::error::{BoxError, TooDeep};
@@ -180,8 +181,20 @@ async fn node_error(error: RunError, services: Option<&TaskServices>, scope: &Sc
         (Some(services), RunErrorKind::Interrupted { interrupts }) => {
             // The node waits for the interrupts of the sub-flow: no code can discard them.
             let task = scope.task_ref();
+            if let Some(wakes_ms) = error.wakes_ms()
+                && let Err(error) = services.sleep_of_subflow(&task, wakes_ms).await
+            {
+                return services.abort(&task, "run", error.into()).await;
+            }
             services.wait_for(&task, interrupts.clone());
             task.wait_until_over("run").await
+        }
+        (Some(services), RunErrorKind::Sleeping { until }) => {
+            let task = scope.task_ref();
+            match services.sleep_of_subflow(&task, to_ms(*until)).await {
+                Ok(()) => task.wait_until_over("run").await,
+                Err(error) => services.abort(&task, "run", error.into()).await,
+            }
         }
         (Some(services), RunErrorKind::Thread { .. }) => {
             // The same thread cannot be written to.

@@ -4,6 +4,7 @@ use std::collections::{HashSet, VecDeque};
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::SystemTime;
 
 use crate::compaction::CompactionEvent;
 use crate::conversation::ConversationEvents;
@@ -69,6 +70,8 @@ pub enum AgentEventKind {
     Finished(Box<Conversation>),
     /// A tool has interrupted the run ([`Context::ask`](petalflow::Context::ask)), and the turn waits for an answer.
     Interrupted(Vec<Interrupt>),
+    /// A tool sleeps ([`Context::sleep`](petalflow::Context::sleep)), and the turn goes on after this time.
+    Sleeping(SystemTime),
     /// The run has failed.
     Failed(RunError),
 }
@@ -229,6 +232,7 @@ impl Stream for AgentEvents {
                         EventKind::Interrupted { interrupts, .. } => {
                             AgentEventKind::Interrupted(interrupts)
                         }
+                        EventKind::Sleeping { until, .. } => AgentEventKind::Sleeping(until),
                         EventKind::Finished { state } => AgentEventKind::Finished(Box::new(state)),
                         EventKind::Failed { error } => AgentEventKind::Failed(error),
                         _ => continue,
@@ -246,7 +250,10 @@ impl Stream for AgentEvents {
 fn is_end(kind: &EventKind<Conversation>) -> bool {
     matches!(
         kind,
-        EventKind::Interrupted { .. } | EventKind::Finished { .. } | EventKind::Failed { .. }
+        EventKind::Interrupted { .. }
+            | EventKind::Sleeping { .. }
+            | EventKind::Finished { .. }
+            | EventKind::Failed { .. }
     )
 }
 

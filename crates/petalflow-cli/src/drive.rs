@@ -1,5 +1,7 @@
 //! Drives the runs of a thread: shows their events, asks people, and stops them.
 
+use std::time::SystemTime;
+
 use petalflow::event::EventKind;
 use petalflow::interrupt::{Interrupt, Resume};
 use petalflow::run::{CancelToken, RunErrorKind, TimeoutScope};
@@ -20,6 +22,8 @@ pub(crate) enum End {
     Finished(Box<Envelope>),
     /// It waits for answers to these questions.
     Waiting(Vec<Interrupt>),
+    /// It sleeps until this time.
+    Sleeping(SystemTime),
 }
 
 /// Drives the runs of one thread.
@@ -40,6 +44,15 @@ impl Driver<'_> {
         loop {
             let interrupts = match self.run_until_stop(run, &given).await? {
                 End::Waiting(interrupts) => interrupts,
+                // Nothing else continues a thread that is only in the memory of this process.
+                End::Sleeping(until) if self.store_options.is_none() => {
+                    let wait = until.duration_since(SystemTime::now());
+                    tokio::time::sleep(wait.unwrap_or_default()).await;
+                    self.view.restart();
+                    run = self.thread.resume(Resume::new());
+                    continue;
+                }
+                sleeping @ End::Sleeping(_) => return Ok(sleeping),
                 finished @ End::Finished(_) => {
                     given.note_unused();
                     return Ok(finished);
@@ -70,6 +83,10 @@ impl Driver<'_> {
                 EventKind::Interrupted { interrupts, .. } => {
                     self.view.clear();
                     return Ok(End::Waiting(interrupts));
+                }
+                EventKind::Sleeping { until, .. } => {
+                    self.view.clear();
+                    return Ok(End::Sleeping(until));
                 }
                 EventKind::Failed { error } => {
                     self.view.clear();
@@ -167,6 +184,23 @@ impl Driver<'_> {
         }
     }
 
+    /// The failure of a run that sleeps. It says how to continue it.
+    pub(crate) fn sleeping_failure(&self, until: SystemTime) -> Failure {
+        let id = self.thread.id();
+        let wait = until.duration_since(SystemTime::now()).unwrap_or_default();
+        let store = self.store_options.as_deref().unwrap_or_default();
+        let after = wait.as_secs() + 1;
+        Failure::new(
+            Exit::Waiting,
+            format_args!("thread `{id}` sleeps for {after} more seconds"),
+        )
+        .hint(format_args!(
+            "continue it then: petalflow threads resume {}{store}{}",
+            shell_quoted(id),
+            self.options
+        ))
+    }
+
     fn run_failure(&self, error: &RunError, given: &AnswerArgs) -> Failure {
         let id = self.thread.id();
         let exit = match error.kind() {
@@ -187,6 +221,9 @@ impl Driver<'_> {
             }
             (_, Some(ThreadError::Waiting { waiting, .. })) => {
                 return self.waiting_failure(waiting);
+            }
+            (_, Some(ThreadError::Sleeping { until, .. })) => {
+                return self.sleeping_failure(*until);
             }
             (_, Some(ThreadError::Changed { .. })) => {
                 let store = self.store_options.as_deref().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Shows the events of a run: lines of JSON for programs, a progress bar for people.
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use petalflow::State;
@@ -112,6 +112,10 @@ impl View {
                 (kind.as_str(), payload.into())
             }
             EventKind::Interrupted { interrupts, .. } => paused(interrupts),
+            EventKind::Sleeping { until, .. } => {
+                let until = until.duration_since(UNIX_EPOCH).unwrap_or_default();
+                ("run.sleeping", json!({ "wakes_ms": until.as_millis() }))
+            }
             EventKind::Failed { error } => match error.thread_error() {
                 // A new input of a thread that waits is refused: the thread is paused as before.
                 Some(ThreadError::Waiting { waiting, .. }) => paused(waiting),

@@ -22,7 +22,7 @@ pub(crate) enum Exit {
     Missing = 5,
     /// The document is of another kind than the command needs.
     WrongKind = 6,
-    /// The run waits for the answer of a person.
+    /// The run waits for the answer of a person, or sleeps.
     Waiting = 7,
     /// The store or the thread cannot be used.
     Thread = 8,

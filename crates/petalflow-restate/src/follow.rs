@@ -159,7 +159,7 @@ impl<F: Flow<State: Storable>> Follower<F> {
                 continue;
             };
             let is_end = event.task.is_none()
-                && ["finished", "interrupted", "failed"].contains(&&*event.event.kind);
+                && ["finished", "interrupted", "sleeping", "failed"].contains(&&*event.event.kind);
             self.rested_at = is_end.then_some(attempt);
             if number > self.after {
                 return Ok(Some(event));

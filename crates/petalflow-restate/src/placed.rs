@@ -92,7 +92,7 @@ pub(crate) async fn tasks<'ctx, F: Flow<State: Storable>>(
     called: Vec<Called<'ctx>>,
     mut whole: PassEnd,
 ) -> Result<PassEnd, HandlerError> {
-    if whole.status == ThreadStatus::Waiting {
+    if is_pause(whole.status) {
         whole.failure = None;
     }
     let stopped = || ctx.sleep(LAST_RECORDS);
@@ -117,10 +117,15 @@ pub(crate) async fn tasks<'ctx, F: Flow<State: Storable>>(
         let ended = answer(flow, ctx, state, bodies, called).await?;
         let rest = (whole.status, whole.due_ms);
         (whole.status, whole.due_ms) = ThreadRecords::worse(rest, (ended.status, ended.due_ms));
-        let is_failure = ended.status != ThreadStatus::Waiting;
+        let is_failure = !is_pause(ended.status);
         whole.failure = whole.failure.or(ended.failure.filter(|_| is_failure));
     }
     Ok(whole)
+}
+
+/// Whether a pass with this status waits for a person or a time.
+fn is_pause(status: ThreadStatus) -> bool {
+    matches!(status, ThreadStatus::Waiting | ThreadStatus::Sleeping)
 }
 
 /// Adds what a task has recorded, and returns how it ended. An answer that cannot be read is asked for again.

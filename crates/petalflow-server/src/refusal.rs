@@ -109,6 +109,7 @@ impl From<&ThreadError> for Refusal {
             | ThreadError::Held { .. }
             | ThreadError::Exists { .. }
             | ThreadError::Waiting { .. }
+            | ThreadError::Sleeping { .. }
             | ThreadError::Store(StoreError::Conflict { .. })
             | ThreadError::Answer(AnswerError::Answered { .. } | AnswerError::Unknown { .. }) => {
                 StatusCode::CONFLICT

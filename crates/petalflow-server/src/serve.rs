@@ -1,12 +1,13 @@
 //! Accepts connections, serves them within limits, and stops gracefully.
 
+use std::collections::HashSet;
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::extract::ConnectInfo;
 use axum::http::Request;
@@ -24,6 +25,9 @@ use crate::{Limits, Notice, Server, request, request_body};
 
 /// The time between two searches for unfinished threads of other processes.
 const RECOVERY_INTERVAL: Duration = Duration::from_secs(30);
+
+/// How often a server looks for threads that are due.
+const DUE_INTERVAL: Duration = Duration::from_secs(1);
 /// How long nodes may run, and connections may last, after the server was told to stop.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(30);
 /// How long the server waits after it could not accept a connection, for example because too many files are open.
@@ -108,10 +112,21 @@ impl Server {
         std::future::pending::<()>().await;
     }
 
-    /// Continues unfinished threads now, and again at each interval.
+    /// Continues unfinished threads now, and again at each interval, and meanwhile those that are due.
     async fn recover_periodically(&self) {
+        let mut recovered = None::<Instant>;
+        // Threads that are due and cannot be continued are tried again with the others.
+        let mut refused = HashSet::new();
         loop {
-            if let Err(error) = self.recover().await {
+            let is_due = recovered.is_none_or(|at| at.elapsed() >= RECOVERY_INTERVAL);
+            let result = if is_due {
+                recovered = Some(Instant::now());
+                refused.clear();
+                self.recover().await
+            } else {
+                self.recover_due(&mut refused).await
+            };
+            if let Err(error) = result {
                 let problem = &*error.to_string();
                 let notice = Notice::NotRecovered {
                     thread: "",
@@ -119,7 +134,7 @@ impl Server {
                 };
                 self.inner().notify(notice);
             }
-            tokio::time::sleep(RECOVERY_INTERVAL).await;
+            tokio::time::sleep(DUE_INTERVAL).await;
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The server: threads that requests start, their runs, recovery and shutdown.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -128,7 +128,8 @@ impl Server {
             .collect()
     }
 
-    /// Continues the threads that an earlier process has left, and those whose questions have expired. Returns how many. Their
+    /// Continues the threads that an earlier process has left, and those that are due: whose questions have expired, or that
+    /// have slept. Returns how many. Their
     /// runs continue in the background. While [`max_runs`](crate::Limits::max_runs) runs are in progress, it waits.
     ///
     /// [`serve`](Self::serve) calls it. Call it at the start of a server of your own, and from time to time, because another
@@ -159,38 +160,65 @@ impl Server {
     ///
     /// Dropping the future leaves the rest of the threads as they are.
     pub async fn recover(&self) -> Result<usize, ThreadError> {
+        let mut recovered = 0;
+        for (prefix, threads) in self.recoverable() {
+            // Interrupted by a crash, or stopped by a shutdown. A thread that a person holds has another status.
+            for status in [ThreadStatus::Running, ThreadStatus::Stopped] {
+                let query = ThreadQuery {
+                    status: Some(status),
+                    ..ThreadQuery::default()
+                };
+                let mut none = HashSet::new();
+                recovered += self.recover_all(&prefix, threads, query, &mut none).await?;
+            }
+        }
+        Ok(recovered + self.recover_due(&mut HashSet::new()).await?)
+    }
+
+    /// Continues the threads that are due: whose questions have expired, or that have slept. Returns how many. Those that cannot be
+    /// continued are added to `refused`, and are not tried again.
+    pub(crate) async fn recover_due(
+        &self,
+        refused: &mut HashSet<String>,
+    ) -> Result<usize, ThreadError> {
+        let store = &self.inner.settings.store;
+        let query = ThreadQuery {
+            due_by_ms: Some(store.now_ms().await?),
+            ..ThreadQuery::default()
+        };
+        let one = ThreadQuery {
+            limit: Some(1),
+            ..query
+        };
+        if store.threads(one).await?.is_empty() {
+            return Ok(0);
+        }
+        let mut recovered = 0;
+        for (prefix, threads) in self.recoverable() {
+            recovered += self.recover_all(&prefix, threads, query, refused).await?;
+        }
+        Ok(recovered)
+    }
+
+    /// What this server continues, with the prefix of its threads. An engine continues its threads itself.
+    fn recoverable(&self) -> impl Iterator<Item = (String, &dyn ServedThreads)> {
         let settings = &self.inner.settings;
         let hooks = settings.hooks.iter().map(|hook| {
             let threads: &dyn ServedThreads = &*hook.threads;
             (hook.prefix(), threads)
         });
-        // An engine continues its threads itself.
         let flows = settings.flows.iter();
         let flows = flows.filter(|flow| flow.elsewhere().is_none());
-        let flows = flows.map(|flow| (prefix(flow.facts()), &**flow));
-        let mut recovered = 0;
-        for (prefix, threads) in hooks.chain(flows) {
-            for (status, due_by_ms) in [
-                // Interrupted by a crash, or stopped by a shutdown. A thread that a person holds has another status.
-                (ThreadStatus::Running, None),
-                (ThreadStatus::Stopped, None),
-                (ThreadStatus::Waiting, Some(now_ms())),
-            ] {
-                recovered += self
-                    .recover_all(&prefix, threads, status, due_by_ms)
-                    .await?;
-            }
-        }
-        Ok(recovered)
+        hooks.chain(flows.map(|flow| (prefix(flow.facts()), &**flow)))
     }
 
-    /// Continues the threads of a flow that have this status, page by page.
+    /// Continues the threads of a flow that the query covers, page by page.
     async fn recover_all(
         &self,
         prefix: &str,
         flow: &dyn ServedThreads,
-        status: ThreadStatus,
-        due_by_ms: Option<u64>,
+        query: ThreadQuery<'_>,
+        refused: &mut HashSet<String>,
     ) -> Result<usize, ThreadError> {
         let settings = &self.inner.settings;
         let mut after: Option<String> = None;
@@ -200,9 +228,7 @@ impl Server {
                 prefix,
                 after: after.as_deref(),
                 limit: Some(PAGE),
-                status: Some(status),
-                due_by_ms,
-                ..ThreadQuery::default()
+                ..query
             };
             let threads = settings.store.threads(page).await?;
             let Some(last) = threads.last() else {
@@ -212,8 +238,15 @@ impl Server {
             for info in threads {
                 // The name of a graph is also the start of the ids that its triggers give.
                 let owner = settings.hooks.iter().find(|hook| hook.owns(&info.id));
-                if owner.is_none_or(|hook| hook.prefix() == prefix) {
-                    recovered += usize::from(self.recover_one(flow, info).await);
+                let is_mine = owner.is_none_or(|hook| hook.prefix() == prefix);
+                if !is_mine || refused.contains(&info.id) || self.inner.is_running(&info.id) {
+                    continue;
+                }
+                let id = info.id.clone();
+                if self.recover_one(flow, info).await {
+                    recovered += 1;
+                } else {
+                    refused.insert(id);
                 }
             }
         }
@@ -563,6 +596,7 @@ impl Drop for RunGuard {
     }
 }
 
+#[cfg(feature = "a2a")]
 pub(crate) fn now_ms() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX))

@@ -30,8 +30,10 @@ pub enum ThreadStatus {
     /// with a run in progress is busy.
     #[default]
     Running,
-    /// It waits for answers or approvals.
+    /// It waits for answers or approvals. It may sleep besides: then [`ThreadInfo::due_ms`] is set.
     Waiting,
+    /// It waits for a time, and for no person: [`ThreadInfo::due_ms`].
+    Sleeping,
     /// Its last run was drained: its process stopped. The next process continues it.
     Stopped,
     /// Its last run failed, or a person rejected it.
@@ -45,9 +47,10 @@ pub enum ThreadStatus {
 
 impl ThreadStatus {
     /// With their names, in the order of the declaration.
-    const ALL: [(Self, &str); 6] = [
+    const ALL: [(Self, &str); 7] = [
         (ThreadStatus::Running, "running"),
         (ThreadStatus::Waiting, "waiting"),
+        (ThreadStatus::Sleeping, "sleeping"),
         (ThreadStatus::Stopped, "stopped"),
         (ThreadStatus::Failed, "failed"),
         (ThreadStatus::Finished, "finished"),
@@ -109,7 +112,8 @@ pub struct ThreadInfo {
     pub flow: String,
     /// The state of its last run.
     pub status: ThreadStatus,
-    /// When the first of the questions that it waits for expires, in milliseconds since 1970 (UTC).
+    /// When it has to be resumed, in milliseconds since 1970 (UTC): when the first of its sleeps ends, or the first of the questions
+    /// that it waits for expires.
     pub due_ms: Option<u64>,
     /// Its labels, by name.
     pub labels: BTreeMap<String, String>,

@@ -35,8 +35,9 @@ pub struct ThreadStorage {
     pub flow: Arc<str>,
     /// How many writes have begun, in all namespaces.
     pub begun_writes: Arc<AtomicU64>,
-    /// When the first of the questions expires that the run has stored, in all namespaces. [`u64::MAX`] if none does.
-    pub first_expiry: Arc<AtomicU64>,
+    /// When the first of the questions expires that the run has stored, or the first of its sleeps ends, in all namespaces. [`u64::MAX`]
+    /// if none does.
+    pub first_due_ms: Arc<AtomicU64>,
 }
 
 /// The methods return boxed futures: the code of an `async fn` is compiled in each program that awaits it.
@@ -50,7 +51,7 @@ impl ThreadStorage {
             claim: None,
             flow,
             begun_writes: Arc::default(),
-            first_expiry: Arc::new(u64::MAX.into()),
+            first_due_ms: Arc::new(u64::MAX.into()),
         }
     }
 
@@ -353,16 +354,16 @@ impl ThreadStorage {
         })
     }
 
-    /// Adds writes that have a question which expires then. If the process dies before it sets the status of the thread, the
+    /// Adds writes that have a question which expires then, or a sleep which ends then. If the process dies before it sets the status of the thread, the
     /// thread is listed as due.
-    pub async fn write_question(
+    pub async fn write_due(
         &self,
         namespace: &str,
         seq: u64,
         writes: Vec<StoredWrite>,
-        expires_ms: u64,
+        due_ms: u64,
     ) -> Result<(), StoreError> {
-        let earlier = self.first_expiry.fetch_min(expires_ms, Ordering::Relaxed);
+        let earlier = self.first_due_ms.fetch_min(due_ms, Ordering::Relaxed);
         let write = StoreChange::Write {
             namespace: namespace.into(),
             seq,
@@ -371,7 +372,7 @@ impl ThreadStorage {
         let status = StoreChange::Status {
             flow: self.flow.to_string(),
             status: ThreadStatus::Running,
-            due_ms: Some(earlier.min(expires_ms)),
+            due_ms: Some(earlier.min(due_ms)),
         };
         self.apply(vec![write, status]).await
     }

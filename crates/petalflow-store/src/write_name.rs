@@ -14,6 +14,8 @@ pub enum WriteName<'a> {
     Error,
     /// A question of a task.
     Ask(TaskId),
+    /// The end of a sleep of a task.
+    Sleep(TaskId),
     /// The result of a side effect, which has this name.
     Once(&'a str),
     /// A write to the key with this id, which counts if the task does not finish.
@@ -30,6 +32,7 @@ impl<'a> WriteName<'a> {
             None if name == "error" => Some(WriteName::Error),
             None if name == "taken" => Some(WriteName::Taken),
             Some(("ask", id)) => TaskId::parse(id).map(WriteName::Ask),
+            Some(("sleep", id)) => TaskId::parse(id).map(WriteName::Sleep),
             Some(("once", name)) => Some(WriteName::Once(name)),
             Some(("unfinished", key)) => Some(WriteName::Unfinished(key)),
             _ => None,
@@ -43,6 +46,7 @@ impl fmt::Display for WriteName<'_> {
             WriteName::Done => f.write_str("done"),
             WriteName::Error => f.write_str("error"),
             WriteName::Ask(id) => write!(f, "ask/{id}"),
+            WriteName::Sleep(id) => write!(f, "sleep/{id}"),
             WriteName::Once(name) => write!(f, "once/{name}"),
             WriteName::Unfinished(key) => write!(f, "unfinished/{key}"),
             WriteName::Taken => f.write_str("taken"),
@@ -94,6 +98,7 @@ mod tests {
             WriteName::Done,
             WriteName::Error,
             WriteName::Ask(id),
+            WriteName::Sleep(id),
             WriteName::Once("mail/sent"),
             WriteName::Unfinished("spent"),
             WriteName::Once(""),

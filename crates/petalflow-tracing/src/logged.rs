@@ -76,7 +76,9 @@ impl<S: State> RunMiddleware<S> for Logged {
         match &result {
             Ok(_) => tracing::info!(target: "petalflow", flow, thread, took_ms, "run finished"),
             Err(error) => match error.kind() {
-                RunErrorKind::Interrupted { .. } | RunErrorKind::Drained { .. } => {
+                RunErrorKind::Interrupted { .. }
+                | RunErrorKind::Sleeping { .. }
+                | RunErrorKind::Drained { .. } => {
                     tracing::info!(target: "petalflow", flow, thread, took_ms, "run paused");
                 }
                 _ => {

@@ -146,6 +146,7 @@ impl<S: State> RunMiddleware<S> for Spans {
 fn record_outcome(span: &Span, error: &RunError, content: bool) {
     let (outcome, kind) = match error.kind() {
         RunErrorKind::Interrupted { .. } => ("interrupted", None),
+        RunErrorKind::Sleeping { .. } => ("sleeping", None),
         RunErrorKind::Drained { .. } => ("drained", None),
         RunErrorKind::Rejected { .. } => ("rejected", None),
         RunErrorKind::Cancelled => ("cancelled", Some("cancelled")),

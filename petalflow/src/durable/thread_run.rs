@@ -129,7 +129,7 @@ async fn run_claimed(
         };
         match closed.await {
             // Only the status says when a paused thread is due.
-            Err(error) if ended.is_ok() || status == ThreadStatus::Waiting => Err(refused(error)),
+            Err(error) if ended.is_ok() || is_pause(status) => Err(refused(error)),
             _ => ended,
         }
     };
@@ -158,13 +158,20 @@ fn status(
     };
     Some(match error.kind() {
         RunErrorKind::Interrupted { interrupts } => {
-            (ThreadStatus::Waiting, first_expiry(interrupts))
+            let due_ms = first_expiry(interrupts).into_iter().chain(error.wakes_ms());
+            (ThreadStatus::Waiting, due_ms.min())
         }
+        RunErrorKind::Sleeping { .. } => (ThreadStatus::Sleeping, error.wakes_ms()),
         RunErrorKind::Cancelled if is_held => (ThreadStatus::Held, None),
         RunErrorKind::Cancelled | RunErrorKind::Drained { .. } => (ThreadStatus::Stopped, None),
         RunErrorKind::Thread { .. } => return None,
         _ => (ThreadStatus::Failed, None),
     })
+}
+
+/// Whether a run with this status waits for a person or a time.
+fn is_pause(status: ThreadStatus) -> bool {
+    matches!(status, ThreadStatus::Waiting | ThreadStatus::Sleeping)
 }
 
 /// Loads the thread and runs the flow.
@@ -322,10 +329,10 @@ async fn end_log(
     is_held: bool,
     ended: Result<StateBox, RunError>,
 ) -> Result<StateBox, RunError> {
-    use ThreadStatus::{Finished, Waiting};
+    let is_end = |status| status == ThreadStatus::Finished || is_pause(status);
     match log.end(ended.as_ref().err(), is_held).await {
         // A failure of the run is the cause. But a pause that is not among the events is not a pause.
-        Err(error) if matches!(status(&ended, false), Some((Finished | Waiting, _))) => {
+        Err(error) if status(&ended, false).is_some_and(|(status, _)| is_end(status)) => {
             Err(RunError::of_thread(error.into(), flow))
         }
         _ => ended,

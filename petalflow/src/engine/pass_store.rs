@@ -214,7 +214,7 @@ fn is_waited_for(write: &StoredWrite) -> bool {
     let contents = write.contents();
     matches!(
         contents,
-        Some(WriteName::Once(_) | WriteName::Unfinished(_))
+        Some(WriteName::Once(_) | WriteName::Sleep(_) | WriteName::Unfinished(_))
     )
 }
 

@@ -276,8 +276,8 @@ impl ThreadRecords {
             .collect()
     }
 
-    /// What a superstep comes to of which two parts have these statuses, and are due then: it has failed if one has, and waits if
-    /// one waits.
+    /// What a superstep comes to of which two parts have these statuses, and are due then: it has failed if one has, waits if one
+    /// waits, and sleeps if one sleeps.
     #[must_use]
     pub fn worse(
         one: (ThreadStatus, Option<u64>),
@@ -286,8 +286,9 @@ impl ThreadRecords {
         let due_ms = one.1.into_iter().chain(other.1).min();
         let rank = |status| match status {
             ThreadStatus::Running | ThreadStatus::Finished => 0,
-            ThreadStatus::Waiting => 1,
-            _ => 2,
+            ThreadStatus::Sleeping => 1,
+            ThreadStatus::Waiting => 2,
+            _ => 3,
         };
         let worse = if rank(other.0) > rank(one.0) {
             other.0

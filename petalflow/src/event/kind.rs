@@ -60,13 +60,15 @@ pub enum EventName {
     Finished,
     /// [`EventKind::Interrupted`]
     Interrupted,
+    /// [`EventKind::Sleeping`]
+    Sleeping,
     /// [`EventKind::Failed`]
     Failed,
 }
 
 impl EventName {
     /// With their texts, in the order of the declaration.
-    const ALL: [(Self, &str); 17] = [
+    const ALL: [(Self, &str); 18] = [
         (EventName::RunStarted, "run_started"),
         (EventName::SuperstepStarted, "superstep_started"),
         (EventName::NodeStarted, "node_started"),
@@ -83,6 +85,7 @@ impl EventName {
         (EventName::Nested, "nested"),
         (EventName::Finished, "finished"),
         (EventName::Interrupted, "interrupted"),
+        (EventName::Sleeping, "sleeping"),
         (EventName::Failed, "failed"),
     ];
 
@@ -108,7 +111,7 @@ impl EventName {
     pub fn ends_run(self) -> bool {
         matches!(
             self,
-            EventName::Finished | EventName::Interrupted | EventName::Failed
+            EventName::Finished | EventName::Interrupted | EventName::Sleeping | EventName::Failed
         )
     }
 }
@@ -138,6 +141,7 @@ impl<S: EventTypes> From<&EventKind<S>> for EventName {
             EventKind::Nested(_) => EventName::Nested,
             EventKind::Finished { .. } => EventName::Finished,
             EventKind::Interrupted { .. } => EventName::Interrupted,
+            EventKind::Sleeping { .. } => EventName::Sleeping,
             EventKind::Failed { .. } => EventName::Failed,
         }
     }

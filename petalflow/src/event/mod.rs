@@ -13,7 +13,7 @@ mod types;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 pub use custom::{CustomEvent, EventPayload};
 pub(crate) use end::RunEnd;
@@ -202,6 +202,15 @@ pub enum EventKind<S: EventTypes> {
     Interrupted {
         /// The open interrupts.
         interrupts: Vec<Interrupt>,
+        /// When it can continue although nobody answers, if it sleeps besides.
+        wakes: Option<SystemTime>,
+        /// The state at the last barrier.
+        state: S::State,
+    },
+    /// A thread's run has stopped: it [sleeps](crate::Context::sleep), and waits for no person.
+    Sleeping {
+        /// When the first of its sleeps ends, by the clock of the store.
+        until: SystemTime,
         /// The state at the last barrier.
         state: S::State,
     },

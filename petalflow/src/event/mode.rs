@@ -47,7 +47,9 @@ impl<S: EventTypes> EventKind<S> {
             | EventKind::Retry { .. }
             | EventKind::NodeFailed { .. } => Modes::TASKS,
             EventKind::Values { .. } => Modes::VALUES,
-            EventKind::Interrupted { .. } => Modes::UPDATES.and(Modes::VALUES),
+            EventKind::Interrupted { .. } | EventKind::Sleeping { .. } => {
+                Modes::UPDATES.and(Modes::VALUES)
+            }
             EventKind::Custom(_) => Modes::CUSTOM,
             EventKind::Checkpoint { .. } => Modes::CHECKPOINTS,
             EventKind::Nested(nested) => nested.modes,

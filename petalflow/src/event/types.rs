@@ -88,8 +88,17 @@ impl AnyEventKind {
             EventKind::Finished { state } => EventKind::Finished {
                 state: into_state(state),
             },
-            EventKind::Interrupted { interrupts, state } => EventKind::Interrupted {
+            EventKind::Interrupted {
                 interrupts,
+                wakes,
+                state,
+            } => EventKind::Interrupted {
+                interrupts,
+                wakes,
+                state: into_state(state),
+            },
+            EventKind::Sleeping { until, state } => EventKind::Sleeping {
+                until,
                 state: into_state(state),
             },
             EventKind::Failed { error } => EventKind::Failed { error },

@@ -22,6 +22,7 @@ pub(crate) use control::settings::{Extras, Settings};
 pub(crate) use persistence::task_end::{FinishedTask, TaskEnd, TaskResult};
 pub(crate) use persistence::{
     Barrier, Committed, InterruptDecision, LostKeys, Persistence, Stopped, TaskDisposition, Unread,
+    Waits,
 };
 pub(crate) use runs::begin_barrier::BeginBarrier;
 pub(crate) use runs::start::{Begin, Start, drive};

@@ -4,9 +4,10 @@ use std::error::Error;
 use std::fmt;
 
 use super::run_error::Inner;
+use super::thread_outcome::waits_for;
 use super::{RunError, RunErrorKind};
 use crate::error::{NodeError, message_with_sources};
-use crate::question::{comma_separated, list_as_text};
+use crate::question::comma_separated;
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -81,8 +82,12 @@ impl fmt::Display for RunError {
                 )
             }
             RunErrorKind::Interrupted { interrupts } => {
-                let interrupts = list_as_text(interrupts);
-                write!(f, "`{flow}` waits in superstep {superstep}: {interrupts}")
+                let waits = waits_for(interrupts, self.wakes());
+                write!(f, "`{flow}` waits in superstep {superstep}: {waits}")
+            }
+            RunErrorKind::Sleeping { until } => {
+                let waits = waits_for(&[], Some(*until));
+                write!(f, "`{flow}` waits in superstep {superstep}: {waits}")
             }
             RunErrorKind::Rejected { node, by, reason } => {
                 write!(f, "`{flow}` was rejected at node `{node}`")?;

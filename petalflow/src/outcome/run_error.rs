@@ -2,8 +2,10 @@
 
 use std::any::Any;
 use std::error::Error;
+use std::time::SystemTime;
 
 use super::{AnyPaused, Paused, RunErrorKind, ThreadError};
+use crate::clock::from_ms;
 use crate::erased::{EffectsBox, StateBox, effects_ref, into_state, state_ref};
 use crate::error::{BoxError, NodeError, Panicked, message_with_sources};
 use crate::ids::TaskId;
@@ -55,6 +57,8 @@ pub(super) struct Inner {
     pub(super) failed: Option<NodeError>,
     /// What a message names in place of the node and the superstep.
     pub(super) subject: Option<String>,
+    /// When the run continues although nobody answers, in milliseconds since 1970 (UTC).
+    wakes_ms: Option<u64>,
     barrier: Option<LastBarrier>,
 }
 
@@ -75,6 +79,7 @@ impl RunError {
             retried: Vec::new(),
             failed: None,
             subject: None,
+            wakes_ms: None,
             barrier: None,
         }))
     }
@@ -99,6 +104,7 @@ impl RunError {
             retried: Vec::new(),
             failed: None,
             subject: None,
+            wakes_ms: None,
             barrier: Some(barrier),
         }))
     }
@@ -115,6 +121,7 @@ impl RunError {
             retried: Vec::new(),
             failed: None,
             subject: None,
+            wakes_ms: None,
             barrier: None,
         }))
     }
@@ -148,6 +155,7 @@ impl RunError {
             retried: Vec::new(),
             failed: None,
             subject: None,
+            wakes_ms: None,
             barrier: None,
         }))
     }
@@ -184,6 +192,15 @@ impl RunError {
 
     pub(crate) fn set_failed(&mut self, failed: Option<NodeError>) {
         self.0.failed = failed;
+    }
+
+    pub(crate) fn set_wakes_ms(&mut self, wakes_ms: Option<u64>) {
+        self.0.wakes_ms = wakes_ms;
+    }
+
+    /// See [`wakes`](Self::wakes). In milliseconds since 1970 (UTC).
+    pub(crate) fn wakes_ms(&self) -> Option<u64> {
+        self.0.wakes_ms
     }
 
     pub(crate) fn set_retried(&mut self, retried: Vec<(TaskId, NodeError)>) {
@@ -231,6 +248,12 @@ impl RunError {
             RunErrorKind::Interrupted { interrupts } => interrupts,
             _ => &[],
         }
+    }
+
+    /// When the run can continue although nobody answers, if it is paused and [sleeps](crate::Context::sleep): the end of the first
+    /// of its sleeps, by the clock of the store.
+    pub fn wakes(&self) -> Option<SystemTime> {
+        self.0.wakes_ms.map(from_ms)
     }
 
     /// What kind of error it is.
@@ -402,22 +425,35 @@ impl RunError {
 
     /// The paused run, if that is what this is. Otherwise the error itself.
     pub(crate) fn into_paused<S: State>(self) -> Result<Paused<S>, Self> {
-        let AnyPaused { state, interrupts } = self.into_paused_any()?;
+        let AnyPaused {
+            state,
+            interrupts,
+            wakes_ms,
+        } = self.into_paused_any()?;
         Ok(Paused {
             state: into_state(state),
             interrupts,
+            wakes: wakes_ms.map(from_ms),
         })
     }
 
     /// The same, without the type of the state.
     pub(crate) fn into_paused_any(self) -> Result<AnyPaused, Self> {
-        let RunErrorKind::Interrupted { interrupts } = &self.0.kind else {
-            return Err(self);
+        let interrupts = match &self.0.kind {
+            RunErrorKind::Interrupted { interrupts } => interrupts.clone(),
+            RunErrorKind::Sleeping { .. } => Vec::new(),
+            _ => return Err(self),
         };
-        let interrupts = interrupts.clone();
-        match self.0.barrier {
-            Some(LastBarrier { state, .. }) => Ok(AnyPaused { state, interrupts }),
-            None => unreachable!("a run that is interrupted has a state"),
+        let Inner {
+            barrier, wakes_ms, ..
+        } = *self.0;
+        match barrier {
+            Some(LastBarrier { state, .. }) => Ok(AnyPaused {
+                state,
+                interrupts,
+                wakes_ms,
+            }),
+            None => unreachable!("a run that is paused has a state"),
         }
     }
 

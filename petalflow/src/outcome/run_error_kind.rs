@@ -1,6 +1,7 @@
 //! The kinds of errors of a run.
 
 use std::fmt;
+use std::time::SystemTime;
 
 use crate::checkpoint::DecisionRecord;
 use crate::error::NodeError;
@@ -89,10 +90,18 @@ pub enum RunErrorKind {
         /// The nodes that the joins lead to.
         waiting: Vec<String>,
     },
-    /// The run is paused: it waits for answers, which [`Thread::resume`](crate::thread::Thread::resume) takes.
+    /// The run is paused: it waits for answers, which [`Thread::resume`](crate::thread::Thread::resume) takes. It may sleep besides:
+    /// [`RunError::wakes`](super::RunError::wakes).
     Interrupted {
         /// What the run waits for.
         interrupts: Vec<Interrupt>,
+    },
+    /// The run is paused: it [sleeps](crate::Context::sleep), and waits for no person.
+    /// [`Thread::resume`](crate::thread::Thread::resume) continues it after this time, as [`Threads::wake`](crate::thread::Threads::wake)
+    /// does.
+    Sleeping {
+        /// When the first of its sleeps ends, by the clock of the store.
+        until: SystemTime,
     },
     /// A person ended the run at an `interrupt`.
     Rejected {

@@ -1,6 +1,9 @@
 //! The errors of threads.
 
+use std::time::SystemTime;
+
 use crate::checkpoint::{Address, StoreError};
+use crate::clock::{to_ms, utc};
 use crate::error::{Panicked, catch_panic};
 use crate::future::BoxFuture;
 use crate::question::{AnswerError, Interrupt, open};
@@ -86,6 +89,17 @@ pub enum ThreadError {
         thread: String,
         /// What it waits for.
         waiting: Vec<Interrupt>,
+    },
+    /// The thread [sleeps](crate::Context::sleep), and a new input would discard what it is about to do.
+    #[error(
+        "thread `{thread}` sleeps until {}: continue it then with `.resume(())` or `Threads::wake`, or discard it with `.run(..).discard_pending()`",
+        utc(to_ms(*until))
+    )]
+    Sleeping {
+        /// The thread.
+        thread: String,
+        /// When the first of its sleeps ends, by the clock of the store.
+        until: SystemTime,
     },
     /// The program has changed so that the stored thread does not fit it. The thread does not change. A
     /// [`Migration`](crate::state::Migration) converts old threads, and the test `petalflow_testing::assert_flow_lock!` reports

@@ -1,5 +1,8 @@
 //! The outcome of a run of a thread.
 
+use std::time::SystemTime;
+
+use crate::clock::{to_ms, utc};
 use crate::erased::StateBox;
 use crate::question::{Interrupt, list_as_text};
 use crate::state::State;
@@ -33,11 +36,11 @@ use crate::state::State;
 pub enum Outcome<S: State> {
     /// The run has finished. This is its state.
     Finished(S),
-    /// The run waits for a person.
+    /// The run waits: for a person, for a time, or for both.
     Paused(Paused<S>),
 }
 
-/// A run that waits for a person. As an error, its message says what it waits for.
+/// A run that waits for a person, or for a time. As an error, its message says what it waits for.
 ///
 /// ```
 /// # use petalflow::checkpoint::InMemoryStore;
@@ -58,12 +61,27 @@ pub enum Outcome<S: State> {
 /// # }
 /// ```
 #[derive(thiserror::Error)]
-#[error("the run has not ended: {}", list_as_text(interrupts))]
+#[error("the run has not ended: {}", waits_for(interrupts, *wakes))]
 pub struct Paused<S: State> {
     /// The state at the last barrier.
     pub state: S,
-    /// What the run waits for.
+    /// What the run waits for from people. Empty if it only sleeps.
     pub interrupts: Vec<Interrupt>,
+    /// When the run can continue although nobody answers, if it [sleeps](crate::Context::sleep): the end of the first of its sleeps, by
+    /// the clock of the store.
+    pub wakes: Option<SystemTime>,
+}
+
+/// What a paused run waits for, in words.
+pub(super) fn waits_for(interrupts: &[Interrupt], wakes: Option<SystemTime>) -> String {
+    let Some(wakes) = wakes else {
+        return list_as_text(interrupts);
+    };
+    let sleeps = format!("it sleeps until {}", utc(to_ms(wakes)));
+    if interrupts.is_empty() {
+        return sleeps;
+    }
+    format!("{}; {sleeps}", list_as_text(interrupts))
 }
 
 impl<S: State> Outcome<S> {
@@ -79,7 +97,7 @@ impl<S: State> Outcome<S> {
         }
     }
 
-    /// What the run waits for. Empty if it has finished.
+    /// What the run waits for from people. Empty if it has finished, or only sleeps.
     pub fn interrupts(&self) -> &[Interrupt] {
         match self {
             Outcome::Finished(_) => &[],
@@ -102,4 +120,6 @@ crate::error::debug_is_message!([S: State] Paused<S>);
 pub(crate) struct AnyPaused {
     pub(crate) state: StateBox,
     pub(crate) interrupts: Vec<Interrupt>,
+    /// In milliseconds since 1970 (UTC).
+    pub(crate) wakes_ms: Option<u64>,
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use super::AnyRun;
+use crate::clock::from_ms;
 use crate::erased::CopyState;
 use crate::event::{AnyEvent, AnyEventKind, EventQueue, Sink as _};
 use crate::ids::Namespace;
@@ -61,9 +62,7 @@ impl AnyEvents {
                 Err(error) => {
                     let superstep = error.superstep();
                     let kind = match error.into_paused_any() {
-                        Ok(AnyPaused { state, interrupts }) => {
-                            AnyEventKind::Interrupted { interrupts, state }
-                        }
+                        Ok(paused) => paused_event(paused),
                         Err(error) => AnyEventKind::Failed { error },
                     };
                     (superstep, kind)
@@ -80,5 +79,21 @@ impl AnyEvents {
         self.sink
             .end_poll(cx)
             .map_or(Poll::Pending, |event| Poll::Ready(Some(event)))
+    }
+}
+
+fn paused_event(paused: AnyPaused) -> AnyEventKind {
+    let AnyPaused {
+        state,
+        interrupts,
+        wakes_ms,
+    } = paused;
+    match wakes_ms.map(from_ms) {
+        Some(until) if interrupts.is_empty() => AnyEventKind::Sleeping { until, state },
+        wakes => AnyEventKind::Interrupted {
+            interrupts,
+            wakes,
+            state,
+        },
     }
 }

@@ -1,5 +1,5 @@
-//! The services of a stored run for its tasks: questions to people ([`question`]), effects that run once, and requests to the
-//! driver.
+//! The services of a stored run for its tasks: questions to people ([`question`]), sleeps, effects that run once, and requests to
+//! the driver.
 
 mod attempt_life;
 mod barrier;
@@ -9,6 +9,7 @@ mod effects_in_flight;
 pub(crate) mod question;
 mod records;
 mod services;
+mod sleep;
 mod stored_mark;
 mod task_ref;
 mod used_names;

@@ -1,9 +1,12 @@
 //! What the tasks and the driver of a stored run share.
 
 use std::collections::{HashMap, HashSet};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
+
+use tokio::time::Sleep;
 
 use super::effect_counts::EffectsInFlight;
 use super::question::{AnswerBook, LiveQuestions, TaskQuestions};
@@ -14,6 +17,7 @@ use crate::checkpoint::{Durability, Retention, StoredWrite, ThreadStorage, Write
 use crate::error::BoxError;
 use crate::ids::{Namespace, TaskId};
 use crate::question::{Interrupt, InterruptId};
+use petalflow_store::codec::{Unpack, unpack};
 
 /// The services of one flow of a stored run. Its tasks and its driver share them.
 pub(crate) struct TaskServices {
@@ -68,6 +72,10 @@ pub(super) struct Inner {
     pub(super) effects: HashMap<(TaskId, String), Vec<u8>>,
     /// The encoded writes that count if the task does not finish, by the id of the key.
     pub(super) unfinished: HashMap<(TaskId, String), Vec<u8>>,
+    /// When the sleeps of the superstep's tasks end, in milliseconds since 1970 (UTC).
+    pub(super) sleeps: HashMap<TaskId, u64>,
+    /// Fires when the first of the tasks that sleep wakes. Made when a task sleeps while others run.
+    pub(super) timer: Option<Pin<Box<Sleep>>>,
     /// Questions that the superstep has asked before: in an earlier run, or before their task ran again.
     pub(super) asked_before: HashMap<InterruptId, Interrupt>,
     /// The names that each attempt has used: names must not repeat.
@@ -147,6 +155,10 @@ impl TaskServices {
                     let key = (write.task, key.to_string());
                     inner.unfinished.insert(key, write.bytes.clone());
                 }
+                Some(WriteName::Sleep(id)) => {
+                    let end = unpack(&write.bytes, Unpack::number)?;
+                    inner.sleeps.insert(id, end);
+                }
                 Some(WriteName::Ask(id)) => {
                     let interrupt = Interrupt::decode(&write.bytes)?;
                     inner.asked_before.insert(InterruptId(id), interrupt);
@@ -165,6 +177,7 @@ impl TaskServices {
             let mut inner = self.lock();
             inner.effects.clear();
             inner.unfinished.clear();
+            inner.sleeps.clear();
             inner.asked_before.clear();
             inner.used_names.clear();
             inner.answered.clear();

@@ -46,6 +46,7 @@ mod reading;
 mod run;
 mod stored;
 mod threads;
+mod wake;
 
 #[cfg(feature = "engine")]
 pub(crate) use erased::{AnyThread, AnyThreads};
@@ -65,3 +66,4 @@ pub use handle::Thread;
 pub use run::ThreadRun;
 pub use stored::StoredThreads;
 pub use threads::Threads;
+pub use wake::Wake;

@@ -16,6 +16,7 @@ mod option_pairs;
 mod recovered;
 mod responses;
 mod retention;
+mod sleeps;
 mod status;
 mod stored;
 mod subflow_attempts;

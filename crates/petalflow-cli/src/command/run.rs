@@ -218,6 +218,7 @@ pub(crate) async fn finish(
         }
         End::Finished(envelope) => result.print(&envelope)?,
         End::Waiting(interrupts) => return Err(driver.waiting_failure(&interrupts)),
+        End::Sleeping(until) => return Err(driver.sleeping_failure(until)),
     }
     Ok(Exit::Done)
 }

@@ -136,7 +136,9 @@ impl EnvelopeFlow {
                     events.send(RunEventKind::RunFinished, payload, None);
                     return Err(run_error(error));
                 }
-                EventKind::Interrupted { interrupts, state } => {
+                EventKind::Interrupted {
+                    interrupts, state, ..
+                } => {
                     events.send(
                         RunEventKind::RunFinished,
                         json!({ "status": "paused" }),

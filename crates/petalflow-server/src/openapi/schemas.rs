@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 pub(super) fn status() -> Value {
-    json!({ "enum": ["running", "waiting", "stopped", "held", "failed", "finished"] })
+    json!({ "enum": ["running", "waiting", "sleeping", "stopped", "held", "failed", "finished"] })
 }
 
 /// An object with these required fields, and these others.

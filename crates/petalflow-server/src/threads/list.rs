@@ -87,7 +87,7 @@ fn listed(info: &ThreadInfo, flow: &str) -> Value {
 
 fn status(text: &str) -> Result<ThreadStatus, Refusal> {
     ThreadStatus::named(text).ok_or_else(|| {
-        let known = "`running`, `waiting`, `stopped`, `held`, `failed` and `finished`";
+        let known = "`running`, `waiting`, `sleeping`, `stopped`, `held`, `failed` and `finished`";
         wrong(format!("there is no status `{text}`: there are {known}"))
     })
 }

@@ -1,6 +1,7 @@
 //! A store in memory, for tests and for threads that end with the process.
 
 mod block;
+mod clock;
 mod history;
 
 use std::collections::{BTreeMap, HashMap};
@@ -11,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use async_trait::async_trait;
+use clock::Clock;
 use history::AddressHistory;
 
 use super::{
@@ -31,8 +33,10 @@ use crate::BoxFuture;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// Its [clock](Store::now_ms) goes on with that of tokio. So a test with paused time skips days.
 #[derive(Clone, Default)]
-pub struct InMemoryStore(Arc<Mutex<Threads>>);
+pub struct InMemoryStore(Arc<Mutex<Threads>>, Clock);
 
 #[derive(Default)]
 struct Threads {
@@ -509,6 +513,10 @@ impl Store for InMemoryStore {
             }
         }
         lost
+    }
+
+    async fn now_ms(&self) -> Result<u64, StoreError> {
+        Ok(self.1.now_ms())
     }
 
     async fn incarnation(&self, _: &str) -> Result<u64, StoreError> {

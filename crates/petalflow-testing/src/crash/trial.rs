@@ -113,9 +113,20 @@ impl Process {
             }
             return Progress::Ended(match event.kind {
                 EventKind::Finished { state } => Ok(Outcome::Finished(state)),
-                EventKind::Interrupted { interrupts, state } => {
-                    Ok(Outcome::Paused(Paused { state, interrupts }))
-                }
+                EventKind::Interrupted {
+                    interrupts,
+                    wakes,
+                    state,
+                } => Ok(Outcome::Paused(Paused {
+                    state,
+                    interrupts,
+                    wakes,
+                })),
+                EventKind::Sleeping { until, state } => Ok(Outcome::Paused(Paused {
+                    state,
+                    interrupts: Vec::new(),
+                    wakes: Some(until),
+                })),
                 EventKind::Failed { error } => Err(error),
                 _ => continue,
             });

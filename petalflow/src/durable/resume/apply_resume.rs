@@ -4,6 +4,7 @@ use super::opener::{OpenedThread, ThreadOpener};
 use super::restored_frontier::{node_of, restore_frontier};
 use crate::checkpoint::{Cause, DecisionKind, DecisionRecord, Header, ThreadStatus};
 use crate::durable::load::checkpoint::{LoadedCheckpoint, waiting};
+use crate::durable::load::sleeps::sleeps;
 use crate::erased::AnyState;
 use crate::exec::LostKeys;
 use crate::interrupt::{AnyDecision, AnyResume, DecisionAction};
@@ -110,7 +111,9 @@ impl ThreadOpener<'_> {
             // The status that is listed holds until the next checkpoint.
             if releases && !frontier.is_empty() && !self.writer.has_parent_barrier() {
                 let waiting = waiting.iter().map(|(_, interrupt)| interrupt);
-                let due_ms = waiting.filter_map(|interrupt| interrupt.expires_ms).min();
+                let expires = waiting.filter_map(|interrupt| interrupt.expires_ms);
+                // Also of sleeps that have ended: if the process dies, the thread is due.
+                let due_ms = expires.chain(sleeps(&writes)?).min();
                 let storage = self.writer.storage();
                 storage.describe(ThreadStatus::Running, due_ms).await?;
             }

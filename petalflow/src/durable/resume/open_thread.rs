@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use super::opener::{OpenedThread, ThreadOpener};
 use super::thread_start::{Command, Nested, ThreadStart};
-use crate::checkpoint::{Cause, Header, Outline, StoredWrite, WriteName};
+use crate::checkpoint::{Cause, Header, Outline, StoredWrite, ThreadStatus, WriteName};
+use crate::clock::from_ms;
 use crate::durable::inbox::Inbox;
 use crate::durable::load::checkpoint::{LoadedCheckpoint, load_checkpoint, waiting};
 use crate::durable::load::ended_call::{back_to_ended_call, is_end_of_call};
+use crate::durable::load::sleeps::sleeps;
 use crate::durable::record::fingerprint::{Fingerprint, codec_of};
 use crate::durable::record::seq::Origin;
 use crate::durable::results::task_results::load_writes_of;
@@ -22,7 +24,7 @@ use crate::plan::{ExecutionPlan, NodeNames};
 use crate::question::Interrupt;
 use crate::state::{KeyFlag, KeyMeta, KeySet};
 use crate::superstep::Planner;
-use crate::task_services::question::answer::{only_interrupts, time_for};
+use crate::task_services::question::answer::only_interrupts;
 
 /// Opens a thread, or the history of a sub-flow, and applies the command to it.
 pub(in crate::durable) async fn open(
@@ -197,7 +199,7 @@ impl ThreadOpener<'_> {
         Ok(Some((ended, Some(head))))
     }
 
-    /// Refuses an input while the thread waits for an answer that a person can still give.
+    /// Refuses an input while the thread waits for an answer that a person can still give, or sleeps.
     async fn check_nothing_waits(&self, head: &LoadedCheckpoint) -> Result<(), ThreadError> {
         let storage = self.writer.storage();
         let namespace = self.namespace.as_str();
@@ -208,19 +210,35 @@ impl ThreadOpener<'_> {
             &head.record,
             &head.writes,
         )?;
-        let waits = only_interrupts(&waits);
-        let now = time_for(storage, waits.iter()).await?;
-        let waiting: Vec<Interrupt> = waits
+        let sleeps = sleeps(&head.writes)?;
+        if waits.is_empty() && sleeps.is_empty() {
+            return Ok(());
+        }
+        let now = storage.store.now_ms().await?;
+        let waiting: Vec<Interrupt> = only_interrupts(&waits)
             .into_iter()
             .filter(|interrupt| interrupt.expires_ms.is_none_or(|at| at > now))
             .collect();
-        if waiting.is_empty() {
-            return Ok(());
+        let thread = storage.thread.to_string();
+        if !waiting.is_empty() {
+            return Err(ThreadError::Waiting { thread, waiting });
         }
-        Err(ThreadError::Waiting {
-            thread: storage.thread.to_string(),
-            waiting,
-        })
+        let until_ms = match sleeps.iter().filter(|end| **end > now).min() {
+            Some(next) => *next,
+            None => match sleeps.iter().min() {
+                // Its time has come, and nobody has resumed it.
+                Some(ended) if self.is_asleep().await? => *ended,
+                _ => return Ok(()),
+            },
+        };
+        let until = from_ms(until_ms);
+        Err(ThreadError::Sleeping { thread, until })
+    }
+
+    /// Whether the last run of the thread has ended in a sleep.
+    async fn is_asleep(&self) -> Result<bool, ThreadError> {
+        let info = self.writer.storage().info().await?;
+        Ok(info.is_some_and(|info| info.status == ThreadStatus::Sleeping))
     }
 
     /// The writes to `recover` keys by the tasks of a superstep that was not committed, in the order of the tasks: those of the

@@ -159,33 +159,27 @@ impl EventLog {
             return self.flush().await;
         }
         let end = match error {
-            None => RunEnd {
-                kind: "finished",
-                superstep: self.buffer.newest_superstep.get(),
-                interrupts: &[],
-                error: None,
-                reason: None,
-            },
+            None => RunEnd::new("finished", self.buffer.newest_superstep.get()),
             Some(error) => match error.kind() {
                 // The thread belongs to another run.
                 RunErrorKind::Thread { .. } => return Ok(()),
                 RunErrorKind::Interrupted { interrupts } => RunEnd {
-                    kind: "interrupted",
-                    superstep: error.superstep(),
                     interrupts,
-                    error: None,
-                    reason: None,
+                    wakes_ms: error.wakes_ms(),
+                    ..RunEnd::new("interrupted", error.superstep())
+                },
+                RunErrorKind::Sleeping { .. } => RunEnd {
+                    wakes_ms: error.wakes_ms(),
+                    ..RunEnd::new("sleeping", error.superstep())
                 },
                 _ => RunEnd {
-                    kind: "failed",
-                    superstep: error.superstep(),
-                    interrupts: &[],
                     error: Some(error.to_string()),
                     reason: match error.kind() {
                         RunErrorKind::Cancelled if is_held => Some("cancelled"),
                         RunErrorKind::Cancelled | RunErrorKind::Drained { .. } => Some("drained"),
                         _ => None,
                     },
+                    ..RunEnd::new("failed", error.superstep())
                 },
             },
         };

@@ -15,7 +15,7 @@ use crate::durable::record::seq::CheckpointSeq;
 use crate::erased::AnyEffects;
 use crate::exec::{
     Barrier, Committed, FinishedTask, InterruptDecision, LostKeys, Persistence, Stopped,
-    TaskDisposition, TaskResult, Unread,
+    TaskDisposition, TaskResult, Unread, Waits,
 };
 use crate::future::BoxFuture;
 use crate::ids::TaskId;
@@ -248,21 +248,23 @@ impl Persistence for ThreadPersistence {
         committed: Committed<'a>,
         finished: Vec<TaskResult<'a>>,
         stopped: Option<Stopped>,
-    ) -> BoxFuture<'a, Result<Vec<Interrupt>, ThreadError>> {
+    ) -> BoxFuture<'a, Result<Waits, ThreadError>> {
         Box::pin(async move {
+            let wakes_ms = self.services.wakes_ms();
             let mut questions = self.services.questions();
             let rejecting = std::mem::take(&mut self.rejecting);
             if !rejecting.is_empty() {
                 let saved = self.writer.save_rejection(plan, &rejecting, committed);
                 saved.await?;
                 rejecting.into_iter().for_each(GivenAnswers::are_stored);
-                return Ok(Vec::new());
+                return Ok(Waits::default());
             }
             number_questions(&mut questions);
-            if stopped.is_none() && questions.is_empty() && !self.services.is_held() {
+            let waits = !questions.is_empty() || wakes_ms.is_some() || self.services.is_held();
+            if stopped.is_none() && !waits {
                 // A write that is in flight must not reach the store after the checkpoint that makes it unnecessary.
                 self.writer.await_in_flight().await?;
-                return Ok(Vec::new());
+                return Ok(Waits::default());
             }
             // First the barrier: after a crash, other tasks would find results that are beside a barrier that was lost.
             self.writer.close(committed).await?;
@@ -271,7 +273,10 @@ impl Persistence for ThreadPersistence {
                 .write_stopped(plan, finished, failed, &questions)
                 .await?;
             let interrupts = questions.into_iter().map(|question| question.interrupt);
-            Ok(interrupts.collect())
+            Ok(Waits {
+                interrupts: interrupts.collect(),
+                wakes_ms,
+            })
         })
     }
 

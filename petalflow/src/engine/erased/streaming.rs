@@ -53,16 +53,18 @@ impl AnyEngine {
         records: &ThreadRecords,
         failure: Option<&str>,
     ) -> Result<Option<(&'static str, u64, RawValue)>, RecordsError> {
-        let kind = match records.status()?.0 {
+        let (status, due_ms) = records.status()?;
+        let kind = match status {
             ThreadStatus::Running => return Ok(None),
             ThreadStatus::Finished => "finished",
             ThreadStatus::Waiting => "interrupted",
+            ThreadStatus::Sleeping => "sleeping",
             _ => "failed",
         };
         let (_, thread) = self.edited(thread, records)?;
         // A thread whose state cannot be read rests as well.
         let snapshot = thread.snapshot().await.ok().flatten();
-        let is_held = records.status()?.0 == ThreadStatus::Held;
+        let is_held = status == ThreadStatus::Held;
         let interrupts = snapshot
             .as_ref()
             .map_or(&[][..], |snapshot| &snapshot.interrupts);
@@ -84,6 +86,8 @@ impl AnyEngine {
             },
             error: error.filter(|_| kind == "failed"),
             reason: is_held.then_some("cancelled"),
+            // A question that waits says itself when it expires.
+            wakes_ms: due_ms.filter(|_| status == ThreadStatus::Sleeping),
         };
         let value = RawValue::new(&end).ok();
         Ok(value.map(|value| (kind, superstep, value)))

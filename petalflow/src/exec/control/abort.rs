@@ -6,11 +6,12 @@ use std::task::Poll;
 
 use super::watch::Stop;
 use crate::checkpoint::DecisionRecord;
+use crate::clock::from_ms;
 use crate::erased::EffectsBox;
 use crate::error::{BoxError, NodeError, Panicked, catch};
+use crate::exec::persistence::Waits;
 use crate::ids::TaskId;
 use crate::outcome::{RunErrorKind, ThreadError, TimeoutScope};
-use crate::question::Interrupt;
 use crate::state::WriteError;
 
 /// Why a run cannot continue. Boxed: every step of a run returns one of these or nothing, and nearly always nothing.
@@ -26,6 +27,8 @@ pub(in crate::exec) struct AbortReason {
     pub(in crate::exec) failed: Option<NodeError>,
     /// The task that failed.
     task: Option<TaskId>,
+    /// When the run continues although nobody answers, in milliseconds since 1970 (UTC).
+    pub(in crate::exec) wakes_ms: Option<u64>,
 }
 
 /// Awaits the supersteps of a run. A panic in them, outside of a node, is a reason to stop.
@@ -49,6 +52,7 @@ impl Abort {
             pending: Vec::new(),
             failed: None,
             task: None,
+            wakes_ms: None,
         }))
     }
 
@@ -82,9 +86,20 @@ impl Abort {
         Self::new(RunErrorKind::Panic { message }).with_source(panicked)
     }
 
-    /// The run waits for a person.
-    pub(in crate::exec) fn interrupted(interrupts: Vec<Interrupt>) -> Self {
-        Self::new(RunErrorKind::Interrupted { interrupts })
+    /// The run waits: for a person, if any of its tasks does, or else for a time.
+    pub(in crate::exec) fn waiting(waits: Waits) -> Self {
+        let Waits {
+            interrupts,
+            wakes_ms,
+        } = waits;
+        let mut abort = Self::new(match wakes_ms {
+            Some(wakes_ms) if interrupts.is_empty() => RunErrorKind::Sleeping {
+                until: from_ms(wakes_ms),
+            },
+            _ => RunErrorKind::Interrupted { interrupts },
+        });
+        abort.0.wakes_ms = wakes_ms;
+        abort
     }
 
     /// A person has rejected what the run waited for.
@@ -145,7 +160,9 @@ impl Abort {
     pub(in crate::exec) fn is_pause(&self) -> bool {
         matches!(
             self.0.kind,
-            RunErrorKind::Interrupted { .. } | RunErrorKind::Drained { .. }
+            RunErrorKind::Interrupted { .. }
+                | RunErrorKind::Sleeping { .. }
+                | RunErrorKind::Drained { .. }
         )
     }
 

@@ -128,8 +128,8 @@ pub(crate) trait Persistence: Send {
         _committed: Committed<'a>,
         _finished: Vec<TaskResult<'a>>,
         _stopped: Option<Stopped>,
-    ) -> BoxFuture<'a, Result<Vec<Interrupt>, ThreadError>> {
-        Box::pin(ready(Ok(Vec::new())))
+    ) -> BoxFuture<'a, Result<Waits, ThreadError>> {
+        Box::pin(ready(Ok(Waits::default())))
     }
 
     /// Whether the thread takes messages.
@@ -184,6 +184,20 @@ pub(crate) trait Persistence: Send {
     /// The number of the checkpoint that was written since the last call, if any.
     fn take_checkpoint(&mut self) -> Option<u64> {
         None
+    }
+}
+
+/// What the tasks of a superstep wait for.
+#[derive(Default)]
+pub(crate) struct Waits {
+    pub(crate) interrupts: Vec<Interrupt>,
+    /// When the first of the tasks that sleep wakes, in milliseconds since 1970 (UTC).
+    pub(crate) wakes_ms: Option<u64>,
+}
+
+impl Waits {
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.interrupts.is_empty() && self.wakes_ms.is_none()
     }
 }
 

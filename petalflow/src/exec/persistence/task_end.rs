@@ -9,7 +9,7 @@ use crate::superstep::Outcome;
 
 /// How a task ended.
 pub(crate) enum TaskEnd {
-    /// It has no result: it has not ended, its failure ends the run, or it waits for a person. It runs again later.
+    /// It has no result: it has not ended, its failure ends the run, or it waits for a person or a time. It runs again later.
     Unfinished,
     /// It ran.
     Done,

@@ -8,7 +8,7 @@ use super::interrupt_points::points_after;
 use crate::exec::control::abort::Abort;
 use crate::exec::control::watch::poll_watch;
 use crate::exec::persistence::task_end::TaskResult;
-use crate::exec::persistence::{Barrier, Committed, Persistence, Stopped};
+use crate::exec::persistence::{Barrier, Committed, Persistence, Stopped, Waits};
 use crate::exec::task::task_run::TaskRun;
 use crate::outcome::RunErrorKind;
 use crate::superstep::{Planner, Task};
@@ -44,15 +44,15 @@ pub(in crate::exec) async fn tasks_ended(
     let stored = persistence
         .tasks_ended(&scope.shared.plan, committed, finished, stopped)
         .await;
-    let interrupts = match (result, stored) {
+    let waits = match (result, stored) {
         (Ok(()), stored) => stored.map_err(Abort::of_thread)?,
         // It has not ended if that is not stored.
         (Err(abort), Err(error)) if abort.is_rejection() => return Err(Abort::of_thread(error)),
         // A failure is the cause; that it could not be stored comes second.
         (Err(abort), _) => return Err(abort),
     };
-    if !interrupts.is_empty() {
-        return Err(Abort::interrupted(interrupts));
+    if !waits.is_nothing() {
+        return Err(Abort::waiting(waits));
     }
     let services = scope.shared.services.as_ref();
     if services.is_some_and(|services| services.is_held()) {
@@ -117,7 +117,11 @@ pub(in crate::exec) async fn write_barrier(
     }
     driver.emit_checkpoint(persistence);
     if waits {
-        return Err(Abort::interrupted(persistence.interrupts_after()));
+        let interrupts = persistence.interrupts_after();
+        return Err(Abort::waiting(Waits {
+            interrupts,
+            wakes_ms: None,
+        }));
     }
     Ok(())
 }

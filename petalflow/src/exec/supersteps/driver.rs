@@ -105,6 +105,7 @@ impl Driver {
             source,
             pending,
             failed,
+            wakes_ms,
             ..
         } = abort.into_reason();
         if has_panicked {
@@ -117,6 +118,7 @@ impl Driver {
         };
         let mut error = RunError::new(kind, name, superstep, source, barrier);
         error.set_failed(failed);
+        error.set_wakes_ms(wakes_ms);
         if error.is_stop() {
             error.set_retried(self.scope.shared.retried());
         }

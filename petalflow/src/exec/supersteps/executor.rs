@@ -202,7 +202,7 @@ async fn run_tasks<'t>(
                     break Err(abort);
                 }
             }
-            Ok(TaskEvent::Answered(ids)) => {
+            Ok(TaskEvent::Ready(ids)) => {
                 let decided = |node| decided(scope, state, node, persistence);
                 if let Err(abort) = polled.begin_again(&ids, services, decided) {
                     break Err(abort);
@@ -239,10 +239,10 @@ fn at_rest<T>(
     polled: &PolledTasks<'_, '_>,
 ) -> Option<TaskEvent<T>> {
     let services = services.filter(|_| !polled.waiting.is_empty())?;
-    // An answer may have arrived with the end of the last task.
-    let answered = services.answered_tasks();
-    if !answered.is_empty() {
-        Some(TaskEvent::Answered(answered))
+    // An answer may have arrived with the end of the last task, or a time have come.
+    let ready = services.ready_tasks();
+    if !ready.is_empty() {
+        Some(TaskEvent::Ready(ready))
     } else if services.close_questions() {
         None
     } else {
@@ -255,10 +255,10 @@ struct PolledTasks<'e, 't> {
     /// Whether those that have ended are kept, to record them before the superstep ends.
     keeps_ended: bool,
     ended: &'e mut Vec<&'t mut TaskRun>,
-    /// Those that wait for a person.
+    /// Those that wait for a person or a time.
     waiting: Vec<&'t mut TaskRun>,
-    /// Those that have waited and have got an answer or a decision, and what to do with them.
-    answered: Vec<(&'t mut TaskRun, TaskDisposition)>,
+    /// Those that have waited and run again, and what to do with them.
+    ready: Vec<(&'t mut TaskRun, TaskDisposition)>,
 }
 
 impl<'e, 't> PolledTasks<'e, 't> {
@@ -267,7 +267,7 @@ impl<'e, 't> PolledTasks<'e, 't> {
             keeps_ended,
             ended,
             waiting: Vec::new(),
-            answered: Vec::new(),
+            ready: Vec::new(),
         }
     }
 
@@ -279,7 +279,7 @@ impl<'e, 't> PolledTasks<'e, 't> {
         }
     }
 
-    /// Lets these tasks run again, which have got an answer or a decision. `decided` tells what to do with a task of a node for which
+    /// Lets these tasks run again, which have waited. `decided` tells what to do with a task of a node for which
     /// a person has decided.
     fn begin_again(
         &mut self,
@@ -298,12 +298,12 @@ impl<'e, 't> PolledTasks<'e, 't> {
                 TaskDisposition::Run
             };
             task.begin_again(services);
-            self.answered.push((task, disposition));
+            self.ready.push((task, disposition));
         }
         Ok(())
     }
 
     fn next_again(&mut self) -> Option<(&'t mut TaskRun, TaskDisposition)> {
-        self.answered.pop()
+        self.ready.pop()
     }
 }

@@ -18,11 +18,11 @@ pub(in crate::exec) enum TaskEvent<T> {
     Ended(T),
     Requested(DriverRequest),
     /// These tasks have waited, and run again.
-    Answered(Vec<TaskId>),
+    Ready(Vec<TaskId>),
 }
 
-/// Waits until a task ends, a task requests something, a task that waits has got an answer, or something stops the run. They are polled in this order, in one
-/// future.
+/// Waits until a task ends, a task requests something, a task that waits has got an answer or its time has come, or something stops the
+/// run. They are polled in this order, in one future.
 pub(in crate::exec) fn next_event<T>(
     watch: &mut Option<Box<Watch>>,
     services: Option<&TaskServices>,
@@ -35,8 +35,8 @@ pub(in crate::exec) fn next_event<T>(
         if let Some(Poll::Ready(request)) = services.map(|services| services.poll_request(cx)) {
             return Poll::Ready(Ok(TaskEvent::Requested(request)));
         }
-        if let Some(Poll::Ready(tasks)) = services.map(|services| services.poll_answered(cx)) {
-            return Poll::Ready(Ok(TaskEvent::Answered(tasks)));
+        if let Some(Poll::Ready(tasks)) = services.map(|services| services.poll_ready(cx)) {
+            return Poll::Ready(Ok(TaskEvent::Ready(tasks)));
         }
         poll_watch(watch, cx).map(Err)
     })

@@ -161,7 +161,7 @@ impl TaskRun {
         }
     }
 
-    /// The task has waited for a person and got an answer or a decision. It runs from its beginning.
+    /// The task has waited, and got an answer or a decision, or its time has come. It runs from its beginning.
     pub(in crate::exec) fn begin_again(&mut self, services: Option<&TaskServices>) {
         if let Some(services) = services {
             services.run_again(self.waits_as());

@@ -32,6 +32,8 @@ impl TaskServices {
             }
             return recorded_answer::<A>(task.node, &asked, &answer, expiry);
         }
+        // The task is not dropped before it has asked all that it asks at once.
+        let asking = self.call_effect(task.id);
         let asked_before = self.first_asked_ms(id);
         let mut asked_ms = asked_before.unwrap_or_else(now_ms);
         let mut expires_ms = None;
@@ -59,6 +61,7 @@ impl TaskServices {
         (interrupt.asked_ms, interrupt.expires_ms) = (asked_ms, expires_ms);
         interrupt.answer_type = type_name::<A::Answer>().into();
         self.wait_for(task, vec![interrupt]);
+        drop(asking);
         Err(task.wait_until_over("ask").await)
     }
 }

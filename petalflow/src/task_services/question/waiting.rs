@@ -1,17 +1,18 @@
-//! A task that has asked waits for its answer, and its run stops.
+//! A task that has asked waits for its answer, or one that sleeps for its time, and its run stops.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
-use super::waiting_question::WaitingQuestion;
+use super::waiting_question::{TaskQuestions, WaitingQuestion};
 use crate::ids::TaskId;
 use crate::question::{Interrupt, InterruptId};
+use crate::task_services::sleep::Wake;
 use crate::task_services::{DriverRequest, TaskRef, TaskServices};
 
-/// Runs a task of a stored run until it ends, or until it is pending, has asked, and has no effect in flight: then the result is
-/// `None`, and the caller drops the task. `id` makes its id, which most tasks do not need, because they end when they are polled first.
+/// Runs a task of a stored run until it ends, or until it is pending, has asked or sleeps, and has no effect in flight: then the
+/// result is `None`, and the caller drops the task. `id` makes its id, which most tasks do not need, because they end when they are polled first.
 pub(crate) async fn until_asked<T>(
     services: &TaskServices,
     id: impl Fn() -> TaskId,
@@ -34,7 +35,7 @@ pub(crate) async fn until_asked<T>(
 }
 
 impl TaskServices {
-    /// Completes when the task waits for an answer, and for nothing else that must not be dropped.
+    /// Completes when the task waits for an answer or a time, and for nothing else that must not be dropped.
     fn poll_waiting(&self, task: TaskId, cx: &Context<'_>) -> Poll<()> {
         let mut inner = self.lock();
         let asked = inner.questions.get(&task);
@@ -50,7 +51,7 @@ impl TaskServices {
         self.lock().answered.contains(&task)
     }
 
-    /// Whether any task has asked a question that has no answer yet.
+    /// Whether any task has asked a question that has no answer yet, or sleeps.
     pub(crate) fn has_questions(&self) -> bool {
         self.asked.load(Ordering::Acquire)
     }
@@ -117,28 +118,31 @@ impl TaskServices {
         }
     }
 
-    /// Completes when tasks that wait have got an answer. They run again.
-    pub(crate) fn poll_answered(&self, cx: &Context<'_>) -> Poll<Vec<TaskId>> {
+    /// Completes when tasks that wait have got an answer, or their time has come. They run again.
+    pub(crate) fn poll_ready(&self, cx: &mut Context<'_>) -> Poll<Vec<TaskId>> {
         if !self.has_questions() {
             return Poll::Pending;
         }
         // First, so that no answer is missed.
         self.answers.wake_when_added(cx);
-        let answered = self.answered_tasks();
-        if answered.is_empty() {
-            return Poll::Pending;
+        let ready = self.ready_tasks();
+        if !ready.is_empty() {
+            return Poll::Ready(ready);
         }
-        Poll::Ready(answered)
+        let woken = self.lock().poll_wake(cx);
+        woken.map(|()| self.ready_tasks())
     }
 
-    /// The tasks that wait and have got an answer.
-    pub(crate) fn answered_tasks(&self) -> Vec<TaskId> {
+    /// The tasks that wait and have got an answer, or whose time has come.
+    pub(crate) fn ready_tasks(&self) -> Vec<TaskId> {
         let inner = self.lock();
         let is_answered = |question: &WaitingQuestion| self.answers.has(question.interrupt.id);
-        let asked = inner.questions.iter();
-        let answered =
-            asked.filter(|(_, asked)| asked.is_waiting && asked.open.iter().any(is_answered));
-        answered.map(|(task, _)| *task).collect()
+        let is_ready = |waits: &TaskQuestions| {
+            waits.wake.is_some_and(Wake::is_due) || waits.open.iter().any(is_answered)
+        };
+        let waiting = inner.questions.iter();
+        let ready = waiting.filter(|(_, waits)| waits.is_waiting && is_ready(waits));
+        ready.map(|(task, _)| *task).collect()
     }
 
     /// A task that has got an answer runs again, from its beginning.

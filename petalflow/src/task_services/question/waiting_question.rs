@@ -4,6 +4,7 @@ use petalflow_graph::NodeIdx;
 
 use crate::ids::TaskId;
 use crate::question::Interrupt;
+use crate::task_services::sleep::Wake;
 
 /// A question or an approval without an answer, and the task that waits for it.
 #[derive(Clone)]
@@ -15,13 +16,15 @@ pub(crate) struct WaitingQuestion {
     pub(crate) interrupt: Interrupt,
 }
 
-/// What one task has asked.
+/// What one task waits for.
 #[derive(Default)]
 pub(in crate::task_services) struct TaskQuestions {
     /// In the order in which it asked.
     pub(super) open: Vec<WaitingQuestion>,
+    /// When the task runs again although nobody has answered, if it sleeps.
+    pub(in crate::task_services) wake: Option<Wake>,
     /// Whether the task waits for them, and is dropped. If not, a sub-flow of it has asked, and goes on with other tasks.
-    pub(super) is_waiting: bool,
+    pub(in crate::task_services) is_waiting: bool,
 }
 
 impl TaskQuestions {

@@ -11,7 +11,7 @@ use crate::interrupt::AnyResume;
 use crate::outcome::{RunError, ThreadError};
 
 /// How many threads are listed at once.
-const PAGE: usize = 256;
+pub(super) const PAGE: usize = 256;
 
 /// How many threads are resumed at the same time.
 const RUNS: usize = 16;
@@ -115,10 +115,7 @@ impl AnyThreads {
             for run in ended {
                 let (id, result) = run.map_err(|lost| ThreadError::Request(lost.to_string()))?;
                 let refused = result.as_ref().err().and_then(RunError::thread_error);
-                let left_out = |error: &ThreadError| {
-                    matches!(error, ThreadError::Busy { .. } | ThreadError::Held { .. })
-                };
-                if !refused.is_some_and(left_out) {
+                if !refused.is_some_and(is_left_alone) {
                     resumed.push((id, result));
                 }
             }
@@ -128,10 +125,10 @@ impl AnyThreads {
 
     pub(crate) fn sweep(&self) -> BoxFuture<'_, Result<Vec<Resumed>, ThreadError>> {
         Box::pin(async move {
-            let now_ms = self.store.now_ms().await?;
+            let now_ms = self.now_ms().await?;
             let due = self.resume_all(ThreadQuery {
                 flow: Some(self.flow.stored_name()),
-                // Also if the process died after it had stored a question, and before it set the status.
+                // Also if the process died after it had stored a question or a sleep, and before it set the status.
                 due_by_ms: Some(now_ms),
                 ..ThreadQuery::default()
             });
@@ -147,7 +144,12 @@ impl AnyThreads {
     }
 }
 
-fn damaged(thread: String, problem: String) -> ThreadError {
+/// Whether another run has the thread, or a person holds it.
+pub(super) fn is_left_alone(error: &ThreadError) -> bool {
+    matches!(error, ThreadError::Busy { .. } | ThreadError::Held { .. })
+}
+
+pub(super) fn damaged(thread: String, problem: String) -> ThreadError {
     ThreadError::Store(StoreError::Damaged { thread, problem })
 }
 

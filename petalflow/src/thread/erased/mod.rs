@@ -7,6 +7,8 @@ mod bulk;
 mod reading;
 mod thread;
 mod threads;
+mod wake;
 
 pub(crate) use thread::AnyThread;
 pub(crate) use threads::AnyThreads;
+pub(super) use wake::{WakeReport, WakeSettings};

@@ -44,6 +44,7 @@ Examples:
 enum Status {
     Running,
     Waiting,
+    Sleeping,
     Stopped,
     Failed,
     Finished,
@@ -59,6 +60,7 @@ pub(crate) async fn run(args: Args) -> Result {
         status: args.status.map(|status| match status {
             Status::Running => ThreadStatus::Running,
             Status::Waiting => ThreadStatus::Waiting,
+            Status::Sleeping => ThreadStatus::Sleeping,
             Status::Stopped => ThreadStatus::Stopped,
             Status::Failed => ThreadStatus::Failed,
             Status::Finished => ThreadStatus::Finished,

@@ -61,7 +61,10 @@ impl Task {
             history: Vec::new(),
         };
         let info = flow.info(&task.turn.thread).await?.unwrap_or_default();
-        let runs = matches!(info.status, ThreadStatus::Running | ThreadStatus::Stopped);
+        let runs = matches!(
+            info.status,
+            ThreadStatus::Running | ThreadStatus::Sleeping | ThreadStatus::Stopped
+        );
         let cancelled = Cancelled::of(&task.turn.thread, &info.labels);
         task.read_turns(flow, runs, &cancelled).await?;
         task.add_messages(&**flow).await?;

@@ -79,6 +79,7 @@ export class RunLog {
         return;
       case "finished":
       case "interrupted":
+      case "sleeping":
       case "failed":
         if (isTop) this.end(event, atMs);
         return;

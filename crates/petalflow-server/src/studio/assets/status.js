@@ -9,6 +9,7 @@ import { h } from "./dom.js";
 const STATUSES = {
   running: { sign: "▶", meaning: "A run is in progress." },
   waiting: { sign: "?", meaning: "It waits for answers or approvals." },
+  sleeping: { sign: "z", meaning: "It waits for a time, and for no person." },
   stopped: { sign: "◼", meaning: "Its process stopped. The next process continues it." },
   held: { sign: "‖", meaning: "A person holds it. It continues when it is resumed." },
   failed: { sign: "✕", meaning: "Its last run failed, or was rejected." },

@@ -28,6 +28,7 @@ const OUTCOMES = {
 const ENDS = {
   finished: "The run has finished.",
   interrupted: "The run waits for people.",
+  sleeping: "The run sleeps.",
   failed: "The run has failed.",
 };
 

@@ -6,7 +6,7 @@
  *
  * @typedef {{[key: string]: any}} Schema A JSON Schema.
  *
- * @typedef {"running" | "waiting" | "stopped" | "held" | "failed" | "finished"} Status
+ * @typedef {"running" | "waiting" | "sleeping" | "stopped" | "held" | "failed" | "finished"} Status
  *
  * @typedef {object} Edge
  * @property {string} from

@@ -88,7 +88,7 @@ impl CheckpointWriter {
         let expiries = questions.iter().filter_map(|it| it.interrupt.expires_ms);
         if let Some(expires_ms) = expiries.min() {
             storage
-                .write_question(namespace, origin, writes, expires_ms)
+                .write_due(namespace, origin, writes, expires_ms)
                 .await?;
         } else if !writes.is_empty() {
             storage.write(namespace, origin, writes).await?;
