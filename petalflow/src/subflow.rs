@@ -137,7 +137,10 @@ async fn run_subflow(
         max_depth: shared.max_depth,
         parent: Some(Arc::clone(shared)),
         retained_by: call.retains_state.then(|| scope.task_id()),
-        no_keep: shared.no_keep.or_else(|| NoKeep::inside(scope)),
+        no_keep: shared.no_keep.or_else(|| {
+            let policy = &shared.plan.policies[scope.node.index()];
+            NoKeep::inside(policy, scope.index())
+        }),
         cancel: shared.cancel.as_ref().map(RunToken::for_subflow),
         managed: call.managed,
         extras: (sink.is_some() || find_cached.is_some()).then(|| {

@@ -62,8 +62,8 @@ pub struct Server {
 
 pub(crate) struct Inner {
     pub(crate) settings: Settings,
-    /// The runs of this process, by thread.
-    running: Mutex<HashMap<String, Running>>,
+    /// The runs of this process, by thread. The first has the thread; the others wait for it.
+    running: Mutex<HashMap<String, Vec<Running>>>,
     tasks: TaskTracker,
     runs: Arc<Semaphore>,
     pub(crate) requests: Arc<Semaphore>,
@@ -269,7 +269,7 @@ impl Server {
         match flow.recover(&info.id, &token).await {
             Ok(run) => {
                 inner.notify(Notice::Recovered { thread: &info.id });
-                inner.drive(info.id, run, token, permit, Pieces::FromLog);
+                inner.drive(info.id, run, token, Arc::new(permit), Pieces::FromLog);
                 true
             }
             Err(error) => {
@@ -455,6 +455,17 @@ impl Inner {
         permit.map_err(|_| Refusal::busy("too many runs are in progress"))
     }
 
+    /// The permission to run a thread once more. If a run of this process has the thread, it is that of this run: an answer is given to
+    /// the run, and what follows comes after it.
+    fn acquire_run_of(&self, thread: &str) -> Result<Arc<OwnedSemaphorePermit>, Refusal> {
+        let running = self.running();
+        let permit = running.get(thread).and_then(|runs| runs.first());
+        match permit.filter(|_| !self.is_stopping()) {
+            Some(run) => Ok(Arc::clone(&run.permit)),
+            None => self.acquire_run().map(Arc::new),
+        }
+    }
+
     /// Runs a future in a task of its own.
     #[cfg(feature = "openai")]
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
@@ -484,7 +495,7 @@ impl Inner {
     where
         B: Future<Output = Result<RunEvents, Refusal>>,
     {
-        let permit = self.acquire_run()?;
+        let permit = self.acquire_run_of(&thread)?;
         let token = self.settings.stop.child();
         let run = begin(token.clone()).await?;
         self.drive(thread, run, token, permit, Pieces::Live);
@@ -511,21 +522,22 @@ impl Inner {
         thread: String,
         mut run: RunEvents,
         token: CancelToken,
-        permit: OwnedSemaphorePermit,
+        permit: Arc<OwnedSemaphorePermit>,
         pieces: Pieces,
     ) {
-        let running = Running::new(token, pieces);
+        let running = Running::new(token, permit, pieces);
         let sender = running.ended.clone();
         #[cfg(feature = "protocol")]
         let live = running.live.clone();
-        self.running().insert(thread.clone(), running);
+        let mut all = self.running();
+        all.entry(thread.clone()).or_default().push(running);
+        drop(all);
         let server = Arc::clone(self);
         self.tasks.spawn(async move {
             let guard = RunGuard {
                 server,
                 thread,
                 sender,
-                _permit: permit,
             };
             let (server, thread) = (&guard.server, &*guard.thread);
             while let Some(event) = run.next().await {
@@ -548,25 +560,31 @@ impl Inner {
         self.running().contains_key(thread)
     }
 
-    /// A channel that closes when the run of a thread in this process ends.
+    /// A channel that closes when the run of a thread in this process ends, with what follows it.
     pub(crate) fn subscribe(&self, thread: &str) -> Option<broadcast::Receiver<()>> {
-        self.running().get(thread).map(|run| run.ended.subscribe())
+        let running = self.running();
+        let newest = running.get(thread)?.last()?;
+        Some(newest.ended.subscribe())
     }
 
     /// The pieces of answers of the run of a thread in this process, before the log has them.
     #[cfg(feature = "protocol")]
     pub(crate) fn live(&self, thread: &str) -> Option<Arc<Live>> {
-        self.running().get(thread)?.live.clone()
+        self.running().get(thread)?.first()?.live.clone()
     }
 
     /// Cancels the run of a thread. Returns whether a run of this process has it.
     pub(crate) fn cancel(&self, thread: &str) -> bool {
         let running = self.running();
-        let run = running.get(thread);
-        run.inspect(|run| run.token.cancel()).is_some()
+        let Some(runs) = running.get(thread) else {
+            return false;
+        };
+        // Those that wait for the thread would continue it.
+        runs.iter().rev().for_each(|run| run.token.cancel());
+        true
     }
 
-    fn running(&self) -> MutexGuard<'_, HashMap<String, Running>> {
+    fn running(&self) -> MutexGuard<'_, HashMap<String, Vec<Running>>> {
         // No code that can panic runs while it is locked.
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -582,15 +600,16 @@ struct RunGuard {
     server: Arc<Inner>,
     thread: String,
     sender: broadcast::Sender<()>,
-    _permit: OwnedSemaphorePermit,
 }
 
 impl Drop for RunGuard {
     fn drop(&mut self) {
         let mut running = self.server.running();
-        // A later run of the thread has a channel of its own.
-        let newest = running.get(&self.thread);
-        if newest.is_some_and(|newest| newest.ended.same_channel(&self.sender)) {
+        let Some(runs) = running.get_mut(&self.thread) else {
+            return;
+        };
+        runs.retain(|run| !run.ended.same_channel(&self.sender));
+        if runs.is_empty() {
             running.remove(&self.thread);
         }
     }

@@ -6,6 +6,7 @@ mod answers;
 mod asking;
 mod deliveries;
 mod durable;
+mod early_answers;
 mod flows;
 mod hostile;
 mod killed;

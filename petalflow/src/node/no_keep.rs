@@ -1,6 +1,6 @@
 //! Why the sub-flows inside a sub-flow cannot keep their states.
 
-use super::Scope;
+use crate::policy::node_policy::NodePolicy;
 
 /// Why the sub-flows inside a sub-flow cannot keep their states: what is around them.
 ///
@@ -16,10 +16,9 @@ pub(crate) enum NoKeep {
 }
 
 impl NoKeep {
-    /// Why the sub-flows inside this sub-flow cannot, if this is why.
-    pub(crate) fn inside(scope: &Scope) -> Option<Self> {
-        let policy = &scope.shared.plan.policies[scope.node.index()];
-        if scope.index().is_some() {
+    /// Why the sub-flows inside a sub-flow with this policy cannot, if it is why. `index` is that of its item.
+    pub(crate) fn inside(policy: &NodePolicy, index: Option<usize>) -> Option<Self> {
+        if index.is_some() {
             Some(NoKeep::Item)
         } else if policy.cache.is_some() {
             Some(NoKeep::Cache)

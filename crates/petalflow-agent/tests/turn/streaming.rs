@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use petalflow::checkpoint::InMemoryStore;
+use petalflow::interrupt::Ask;
 use petalflow::policy::Retry;
+use petalflow::tool::{FuncTool, ToolSpec};
 use petalflow_agent::prebuilt::{AskExpert, Team};
 use petalflow_agent::stream::{AgentEventKind, AgentEvents};
 use petalflow_agent::{Agent, Mode};
@@ -12,6 +15,7 @@ use petalflow_llm::{
     ChatMessage, LlmError, LlmErrorKind, LlmResponse, Part, Reply, Role, ScriptedModel, TokenUsage,
 };
 use serde_json::json;
+use tokio::time::{Duration, Instant, sleep};
 
 use crate::kit::{collect_stream, constant_tool, events, results, scripted_agent, shape, tool};
 
@@ -367,4 +371,47 @@ async fn what_only_a_provider_understands_is_shown_and_goes_back() {
             .iter()
             .any(|message| message.parts.contains(&search))
     );
+}
+
+#[derive(serde::Serialize, Ask)]
+#[ask(answer = String)]
+struct Which;
+
+#[tokio::test(start_paused = true)]
+async fn f42_what_a_tool_asks_is_told_and_answered_while_other_calls_run() {
+    let spec = |name| ToolSpec::new(name, "A tool of a test.", json!({ "type": "object" }));
+    let asks = FuncTool::untyped(spec("asks"), |_, cx| async move {
+        let cx = cx.context().ok_or("only within a run")?;
+        Ok(json!(cx.ask(Which).await?))
+    });
+    let slow = FuncTool::untyped(spec("slow"), |_, _| async {
+        sleep(Duration::from_secs(10)).await;
+        Ok(json!("slow"))
+    });
+    let reply = Reply::call("asks", json!({})).and_call("slow", json!({}));
+    let (agent, _) = scripted_agent([reply, "done".into()]);
+    let threads = agent.tool(asks).tool(slow).store(&InMemoryStore::new());
+    let thread = threads.thread("t");
+    let begun = Instant::now();
+    let mut stream = AgentEvents::new(thread.run("go").events());
+    let (mut told, mut answered, mut end) = (Vec::new(), None, None);
+    while let Some(progress) = stream.next().await {
+        match progress.kind {
+            AgentEventKind::Asked(open) => {
+                told.push((begun.elapsed().as_secs(), open.len()));
+                let thread = thread.clone();
+                let answer = async move { thread.answer::<Which>("blue".into()).await };
+                answered = Some(tokio::spawn(answer));
+            }
+            AgentEventKind::Finished(talk) => end = Some(talk),
+            AgentEventKind::Interrupted(open) => panic!("it waits for {open:?}"),
+            _ => {}
+        }
+    }
+    assert_eq!((told, begun.elapsed().as_secs()), (vec![(0, 1)], 10));
+    let talk = end.unwrap();
+    assert_eq!(talk.answer(), "done");
+    assert_eq!(results(&talk), ["blue", "slow"]);
+    let again = answered.unwrap().await.unwrap().unwrap();
+    assert_eq!(again.into_finished().unwrap().answer(), "done");
 }

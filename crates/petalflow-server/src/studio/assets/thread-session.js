@@ -18,7 +18,7 @@ const POLL_MS = 4000;
 const REFRESH_MS = 150;
 /** Events that come later than this after the start of a stream are new, and happen now. */
 const REPLAY_MS = 600;
-const CHANGES_VIEW = new Set(["checkpoint", "interrupted", "sleeping", "finished", "failed", "node_failed", "run_started"]);
+const CHANGES_VIEW = new Set(["checkpoint", "asked", "interrupted", "sleeping", "finished", "failed", "node_failed", "run_started"]);
 
 /**
  * When the checkpoint of a view was stored.
