@@ -259,6 +259,7 @@ fn each_rule_of_the_graph_is_reported_once() {
         ("m::a -> a", &["PF003"]),
         ("a -> b; a -> b", &["PF004", "first written here"]),
         ("a -> b & b", &["PF004", "first written here"]),
+        ("START -> a; a & a -> b", &["PF004", "first written here"]),
         (
             "START -> a; a -> match { X => a, X => END }",
             &["PF004", "first written here"],

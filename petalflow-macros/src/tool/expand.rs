@@ -43,6 +43,7 @@ pub(crate) fn tool(
     let marker = marker(function);
     let arguments = usable.then(|| cx.arguments());
     let handles = usable.then(|| cx.handles());
+    let confirm_check = usable.then(|| cx.confirm_check());
     let implementation = if usable {
         cx.implementation(&attributes::with_name(attrs, "doc"))
     } else {
@@ -64,6 +65,7 @@ pub(crate) fn tool(
             #warning
             #arguments
             #handles
+            #confirm_check
             #implementation
             #[automatically_derived]
             impl #runtime::tool::FnTool for #ident {
@@ -389,6 +391,34 @@ impl Cx<'_> {
                 }
             }
         }
+    }
+
+    /// A function that is never called, and fails to compile if the function of `confirm` takes the arguments by value. It comes
+    /// before the call, whose error has the words of rustc.
+    fn confirm_check(&self) -> Option<TokenStream> {
+        let Some(Confirm::Predicate(path)) = &self.args.confirm else {
+            return None;
+        };
+        // A list of types cannot have `#[cfg]`.
+        if self
+            .tool
+            .arguments()
+            .any(|(_, param, _)| !param.cfgs.is_empty())
+        {
+            return None;
+        }
+        let types = self.tool.arguments().map(|(_, param, _)| &param.ty);
+        let private = quote!(__tool);
+        let runtime = self.runtime;
+        let check = Ident::new("check", Span::call_site().located_at(path.span()));
+        Some(quote! {
+            #[allow(dead_code)]
+            fn __confirm_check<'__x>() {
+                use #runtime::__private::tool as #private;
+                use #private::{ConfirmByReference as _, ConfirmByValue as _, ConfirmOtherwise as _};
+                (&&&#private::ConfirmFunction::<'__x, _, (#(#types,)*)>::of(&#path)).#check();
+            }
+        })
     }
 
     /// `Tool::confirm`, unless the tool runs without confirmation.

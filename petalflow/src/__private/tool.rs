@@ -12,7 +12,10 @@ use crate::error::BoxError;
 use crate::policy::Retry;
 use crate::tool::{Tool, ToolContext, ToolError, ToolSet, ToolSpec, schema};
 
-pub use crate::tool::{Entry, ToolConfirm, ToolFails, ToolHandle, question, schemars};
+pub use crate::tool::{
+    ConfirmByReference, ConfirmByValue, ConfirmFunction, ConfirmOtherwise, Entry, ToolConfirm,
+    ToolFails, ToolHandle, question, schemars,
+};
 pub use serde;
 pub use serde_json::Value;
 

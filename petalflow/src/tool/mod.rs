@@ -88,7 +88,9 @@ pub use actions::{Actions, Confirmation, merge};
 pub use argument::{ToolArgument, ToolHandle};
 pub use call::{Origin, ToolCall, ToolResult};
 #[doc(hidden)]
-pub use confirm::{ToolConfirm, question};
+pub use confirm::{
+    ConfirmByReference, ConfirmByValue, ConfirmFunction, ConfirmOtherwise, ToolConfirm, question,
+};
 pub use context::ToolContext;
 pub use credential::CredentialRequest;
 pub use error::{InvokeError, ToolError};

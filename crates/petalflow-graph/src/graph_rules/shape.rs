@@ -135,8 +135,11 @@ pub(super) fn edges_are_unique(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
         };
         let first = *first.entry((from, &edge.via, edge.to)).or_insert(at);
         if first != at {
-            let text =
-                messages::edge_twice(&cx.source(edge.from), &names::target(cx.graph, edge.to));
+            let from = cx.source(edge.from);
+            let text = match edge.to {
+                Target::Join(_) => messages::side_twice(&from),
+                to => messages::edge_twice(&from, &names::target(cx.graph, to)),
+            };
             diagnostics.push(
                 Diagnostic::new(Rule::DuplicateEdge, Location::Edge(at), text)
                     .with(Location::Edge(first), messages::first_written_here()),

@@ -78,6 +78,13 @@ pub fn edge_twice(from: &str, to: &str) -> String {
     )
 }
 
+/// PF004, for a node that is twice in a join.
+pub fn side_twice(node: &str) -> String {
+    format!(
+        "`{node}` is named twice before this edge; a join waits once for each of its nodes, so remove one of the two"
+    )
+}
+
 /// PF004, for two arms of one route.
 pub fn route_twice(node: &str, route: &str) -> String {
     format!(

@@ -18,8 +18,8 @@ use crate::text::Text;
 pub use graph::{
     declared_twice, edge_twice, empty, end_in_join, first_here, first_written_here, into_start,
     matched_twice, mixed_at_length, mixed_in_arm, mixed_operators, no_name, no_start,
-    no_start_but_similar, out_of_end, reserved_name, route_twice, stored_twice, unknown_node,
-    unreachable_node, unused_node,
+    no_start_but_similar, out_of_end, reserved_name, route_twice, side_twice, stored_twice,
+    unknown_node, unreachable_node, unused_node,
 };
 pub use items::{
     cannot_take_item, carries_no_items, carries_no_list, each_edge_forgotten, each_forgotten,
@@ -109,6 +109,7 @@ mod tests {
             unknown_node("`defer`", "citique", None, &["a"]),
             declared_twice("a"),
             edge_twice("a", "b"),
+            side_twice("a"),
             into_start("a"),
             route_twice("a", "R"),
             matched_twice("a"),

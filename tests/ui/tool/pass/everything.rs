@@ -36,6 +36,46 @@ fn two() -> u8 {
     2
 }
 
+fn shown(value: &dyn std::fmt::Display, _: &[u8]) -> bool {
+    value.to_string().is_empty()
+}
+
+fn any(value: impl std::fmt::Display, _: &[u8; 2]) -> bool {
+    value.to_string().is_empty()
+}
+
+fn generic<T: AsRef<str> + ?Sized, U>(value: &T, _: U) -> bool {
+    value.as_ref().is_empty()
+}
+
+/// Takes what a function of trait objects and slices can be called with.
+#[tool(confirm = shown)]
+fn with_a_trait_object(title: String, pages: [u8; 2]) -> String {
+    format!("{title} {pages:?}")
+}
+
+/// Takes what a generic function can be called with.
+#[tool(confirm = any)]
+fn with_any(title: String, pages: [u8; 2]) -> String {
+    format!("{title} {pages:?}")
+}
+
+/// Takes what a generic function with references can be called with.
+#[tool(confirm = generic)]
+fn with_a_generic(title: String, pages: Vec<u8>) -> String {
+    format!("{title} {pages:?}")
+}
+
+/// Asks for nothing.
+#[tool(confirm = always)]
+fn without_arguments() -> u8 {
+    2
+}
+
+fn always() -> bool {
+    true
+}
+
 /// Searches.
 #[tool(
     name = "search-books",
