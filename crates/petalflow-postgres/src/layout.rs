@@ -84,6 +84,41 @@ const MIGRATIONS: &[&str] = &[
         PRIMARY KEY (id, model)
     );
     "#,
+    // What the rows of a thread are compared with, so that a row that was deleted is missed: how many writes a line has, which
+    // lines there are (a number of them would be one row, changed once for each), and, besides the row of `threads` without a thread, how many threads were deleted. Rows that are added are
+    // counted by triggers, at the end of the statement; the statements of this store count what they remove. The table of the writes
+    // has a new name, so that a program of an earlier version that is still running, which does not count, cannot change it.
+    r#"
+    ALTER TABLE writes RENAME TO task_writes;
+    ALTER TABLE lines ADD COLUMN writes bigint NOT NULL DEFAULT 0;
+    UPDATE lines SET writes = stored.writes
+        FROM (SELECT line, count(*) AS writes FROM task_writes GROUP BY line) AS stored WHERE stored.line = lines.id;
+    CREATE TABLE known_lines (
+        thread text COLLATE "C" NOT NULL,
+        namespace text COLLATE "C" NOT NULL,
+        PRIMARY KEY (thread, namespace)
+    );
+    INSERT INTO known_lines (thread, namespace) SELECT thread, namespace FROM lines;
+    INSERT INTO threads (thread) SELECT DISTINCT thread FROM lines ON CONFLICT DO NOTHING;
+    ALTER TABLE layout ADD COLUMN deleted bigint NOT NULL DEFAULT 0;
+    UPDATE layout SET deleted = COALESCE((SELECT due_ms FROM threads WHERE thread = ''), 0);
+    CREATE FUNCTION count_writes() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        UPDATE lines SET writes = lines.writes + counted.writes
+            FROM (SELECT line, count(*) AS writes FROM added GROUP BY line) AS counted WHERE counted.line = lines.id;
+        RETURN NULL;
+    END $$;
+    CREATE TRIGGER count_writes AFTER INSERT ON task_writes
+        REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_writes();
+    CREATE FUNCTION count_lines() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        INSERT INTO known_lines (thread, namespace) SELECT thread, namespace FROM added;
+        INSERT INTO threads (thread) SELECT DISTINCT thread FROM added ON CONFLICT DO NOTHING;
+        RETURN NULL;
+    END $$;
+    CREATE TRIGGER count_lines AFTER INSERT ON lines
+        REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_lines();
+    "#,
 ];
 
 /// The version of the layout that this crate writes.

@@ -94,7 +94,7 @@ impl Reader<'_> {
         Ok(TaskId::from_bytes(bytes))
     }
 
-    fn damaged(self, problem: &str) -> StoreError {
+    pub(crate) fn damaged(self, problem: &str) -> StoreError {
         damaged(
             self.thread,
             &format!("in the table `{}`, {problem}", self.table),
@@ -152,17 +152,19 @@ fn part<'a>(address: Address<'a>, row: &Row) -> Result<Part<'a>, StoreError> {
         table,
     };
     match row.get::<_, i32>(0) {
-        0 => check_head(address, row, 1).map(|_| Part::Head),
+        0 => check_head(address, row, 1, row.len() - 1).map(|_| Part::Head),
         1 => Ok(Part::Checkpoint(reader("checkpoints"))),
-        _ => Ok(Part::Write(reader("writes"))),
+        _ => Ok(Part::Write(reader("task_writes"))),
     }
 }
 
-/// Reads the columns of [`HEAD`](super::sql::HEAD), which begin here. Returns the newest checkpoint. Fails if one is missing.
+/// Reads the columns of [`HEAD`](super::sql::HEAD), which begin here, and its counts. Returns the newest checkpoint. Fails if a row is
+/// missing.
 pub(crate) fn check_head(
     address: Address<'_>,
     row: &Row,
     column: usize,
+    counts: usize,
 ) -> Result<Option<u64>, StoreError> {
     let Address { thread, namespace } = address;
     let table = "lines";
@@ -170,6 +172,7 @@ pub(crate) fn check_head(
     let newest = reader.optional_number(row, column)?;
     let last = reader.optional_number(row, column + 1)?;
     let status_at = reader.optional_number(row, column + 2)?;
+    let counts: Vec<i64> = reader.get(row, counts)?;
     let name = |seq: Option<u64>| seq.map_or("none".into(), |seq| format!("checkpoint {seq}"));
     if newest != last {
         return Err(reader.damaged(&format!(
@@ -185,12 +188,25 @@ pub(crate) fn check_head(
             name(status_at)
         )));
     }
+    let [writes, stored_writes, lines, stored_lines] = counts[..] else {
+        return Err(reader.damaged("a row has not four counts"));
+    };
+    if writes != stored_writes {
+        return Err(reader.damaged(&format!(
+            "the namespace `{namespace}` has {writes} writes, and in the table `task_writes` it has {stored_writes}"
+        )));
+    }
+    if lines != stored_lines {
+        return Err(reader.damaged(&format!(
+            "it has {stored_lines} rows, and in the tables `threads` and `known_lines` it has {lines}"
+        )));
+    }
     Ok(newest)
 }
 
 /// Reads the columns number, task, name, bytes.
 pub(crate) fn write(thread: &str, row: &Row) -> Result<(u64, StoredWrite), StoreError> {
-    let table = "writes";
+    let table = "task_writes";
     let reader = Reader { thread, table };
     let write = StoredWrite {
         task: reader.task_id(row, 1)?,
@@ -198,6 +214,18 @@ pub(crate) fn write(thread: &str, row: &Row) -> Result<(u64, StoredWrite), Store
         bytes: reader.get(row, 3)?,
     };
     Ok((reader.number(row, 0)?, write))
+}
+
+/// Reads the column of [`LOST`](super::sql::LOST).
+pub(crate) fn lost_thread(row: &Row) -> Result<ThreadInfo, StoreError> {
+    let table = "threads";
+    let unknown = Reader {
+        thread: UNKNOWN,
+        table,
+    };
+    let id: String = unknown.get(row, 0)?;
+    let problem = "its rows of the tables `lines` and `checkpoints` are missing";
+    ThreadInfo::of_damage(damaged(&id, problem))
 }
 
 /// Reads the columns of [`THREADS`](super::sql::THREADS).

@@ -21,11 +21,36 @@ macro_rules! held {
     };
 }
 
-/// The numbers that a read compares, to notice that checkpoints are missing.
+/// How many of the writes of a line are removed, whose numbers are between two others. The rows that are deleted by the same
+/// statement are these.
+macro_rules! without {
+    ($line:literal, $first:literal, $last:literal) => {
+        concat!(
+            $line,
+            ".writes - (SELECT count(*) FROM task_writes WHERE task_writes.line = ",
+            $line,
+            ".id
+                AND task_writes.seq BETWEEN ",
+            $first,
+            " AND ",
+            $last,
+            ")"
+        )
+    };
+}
+
+/// The numbers that a read compares, to notice that rows are missing. `counts` has the writes and the lines, as they were counted and
+/// as they are stored; the lines are compared with the thread's own flow.
 macro_rules! head {
     () => {
         "SELECT line.id, line.newest, described.status_at,
-            (SELECT max(seq) FROM checkpoints WHERE checkpoints.line = line.id) AS last
+            (SELECT max(seq) FROM checkpoints WHERE checkpoints.line = line.id) AS last,
+            ARRAY[
+                COALESCE(line.writes, 0), (SELECT count(*) FROM task_writes WHERE task_writes.line = line.id),
+                CASE WHEN $2 = '' AND described.thread IS NOT NULL
+                    THEN (SELECT count(*) FROM known_lines AS own WHERE own.thread = $1) ELSE 0 END,
+                CASE WHEN $2 = '' THEN (SELECT count(*) FROM lines AS own WHERE own.thread = $1) ELSE 0 END
+            ] AS counts
         FROM (SELECT $1::text AS thread, $2::text AS namespace) AS wanted
             LEFT JOIN lines AS line USING (thread, namespace)
             LEFT JOIN threads AS described ON described.thread = $1 AND $2 = ''"
@@ -37,13 +62,14 @@ macro_rules! head {
 pub(crate) const APPEND_FIRST: &str = concat!(
     "WITH ", held!("$9"), ", head AS (
         INSERT INTO lines AS line (thread, namespace, newest, begun_ms) SELECT $1, $2, $3, $5 FROM may_write
-        ON CONFLICT (thread, namespace) DO UPDATE SET newest = excluded.newest, begun_ms = excluded.begun_ms
+        ON CONFLICT (thread, namespace) DO UPDATE SET newest = excluded.newest, begun_ms = excluded.begun_ms,
+            writes = ", without!("line", "$7", "$8"), "
         WHERE line.newest IS NULL AND NOT EXISTS (SELECT FROM checkpoints WHERE line = line.id)
         RETURNING line.id
     ), appended AS (
         INSERT INTO checkpoints (line, seq, base, created_ms, bytes) SELECT id, $3, $4, $5, $6 FROM head
     ), settled AS (
-        DELETE FROM writes USING head WHERE writes.line = head.id AND writes.seq BETWEEN $7 AND $8
+        DELETE FROM task_writes USING head WHERE task_writes.line = head.id AND task_writes.seq BETWEEN $7 AND $8
     )
     SELECT id FROM head"
 );
@@ -51,13 +77,13 @@ pub(crate) const APPEND_FIRST: &str = concat!(
 /// Like [`APPEND_FIRST`], with `$10`, the newest number that the caller knows.
 pub(crate) const APPEND_AFTER: &str = concat!(
     "WITH ", held!("$9"), ", head AS (
-        UPDATE lines SET newest = $3 FROM may_write WHERE thread = $1 AND namespace = $2 AND newest = $10
+        UPDATE lines SET newest = $3, writes = ", without!("lines", "$7", "$8"), " FROM may_write WHERE thread = $1 AND namespace = $2 AND newest = $10
             AND NOT EXISTS (SELECT FROM checkpoints WHERE line = lines.id AND seq > $10)
         RETURNING id
     ), appended AS (
         INSERT INTO checkpoints (line, seq, base, created_ms, bytes) SELECT id, $3, $4, $5, $6 FROM head
     ), settled AS (
-        DELETE FROM writes USING head WHERE writes.line = head.id AND writes.seq BETWEEN $7 AND $8
+        DELETE FROM task_writes USING head WHERE task_writes.line = head.id AND task_writes.seq BETWEEN $7 AND $8
     )
     SELECT id FROM head"
 );
@@ -65,7 +91,7 @@ pub(crate) const APPEND_AFTER: &str = concat!(
 /// `$1` thread, `$2` namespace. One row: the newest checkpoint of the line, the newest that is stored, and, for the thread's own
 /// flow, the one for which its status was set.
 pub(crate) const HEAD: &str = concat!(
-    "SELECT newest, last, status_at FROM (",
+    "SELECT newest, last, status_at, counts FROM (",
     head!(),
     ") AS head"
 );
@@ -81,7 +107,7 @@ pub(crate) const WRITE: &str = concat!(
         ON CONFLICT (thread, namespace) DO UPDATE SET newest = line.newest
         RETURNING line.id
     )
-    INSERT INTO writes (line, seq, task, name, bytes)
+    INSERT INTO task_writes (line, seq, task, name, bytes)
     SELECT at.id, $3, given.task, given.name, given.bytes
     FROM (SELECT id FROM known UNION ALL SELECT id FROM new) AS at,
         unnest($4::bytea[], $5::text[], $6::bytea[]) AS given (task, name, bytes)
@@ -97,18 +123,18 @@ pub(crate) const READ: &str = concat!(
     "WITH head AS (", head!(), "), wanted AS (
         SELECT line, seq, base FROM head JOIN checkpoints ON line = id AND seq = COALESCE($3::bigint, newest)
     )
-    SELECT 0, newest, last, status_at, NULL::bytea, NULL::bytea, NULL::text FROM head
+    SELECT 0, newest, last, status_at, NULL::bytea, NULL::bytea, NULL::text, counts FROM head
     UNION ALL
-    SELECT 1, link.seq, link.base, link.created_ms, link.bytes, NULL, NULL
+    SELECT 1, link.seq, link.base, link.created_ms, link.bytes, NULL, NULL, NULL
     FROM wanted JOIN checkpoints AS link USING (line) WHERE link.seq BETWEEN least(wanted.base, wanted.seq) AND wanted.seq
     UNION ALL
-    SELECT 2, writes.seq, 0, 0, writes.bytes, writes.task, writes.name
-    FROM wanted JOIN writes USING (line, seq)"
+    SELECT 2, task_writes.seq, 0, 0, task_writes.bytes, task_writes.task, task_writes.name, NULL
+    FROM wanted JOIN task_writes USING (line, seq)"
 );
 
 /// `$1` thread, `$2` namespace, `$3` to `$4` numbers.
 pub(crate) const WRITES: &str = "
-    SELECT seq, task, name, bytes FROM lines JOIN writes ON line = id
+    SELECT seq, task, name, bytes FROM lines JOIN task_writes ON line = id
     WHERE thread = $1 AND namespace = $2 AND seq BETWEEN $3 AND $4
     ORDER BY seq, task, name";
 
@@ -117,9 +143,9 @@ pub(crate) const HISTORY: &str = concat!(
     "WITH head AS (",
     head!(),
     ")
-    SELECT 0, newest, last, status_at, NULL::bytea FROM head
+    SELECT 0, newest, last, status_at, NULL::bytea, counts FROM head
     UNION ALL
-    (SELECT 1, seq, base, created_ms, bytes FROM head JOIN checkpoints ON line = id
+    (SELECT 1, seq, base, created_ms, bytes, NULL FROM head JOIN checkpoints ON line = id
     WHERE seq <= $3
     ORDER BY seq DESC LIMIT $4)"
 );
@@ -127,7 +153,7 @@ pub(crate) const HISTORY: &str = concat!(
 /// `$1` thread.
 pub(crate) const NAMESPACES: &str = "
     SELECT namespace FROM lines
-    WHERE thread = $1 AND (newest IS NOT NULL OR EXISTS (SELECT FROM writes WHERE line = id)
+    WHERE thread = $1 AND (newest IS NOT NULL OR EXISTS (SELECT FROM task_writes WHERE line = id)
         OR EXISTS (SELECT FROM checkpoints WHERE line = id))
     ORDER BY namespace";
 
@@ -137,6 +163,9 @@ macro_rules! fits {
         "(bool_and(checkpoints.created_ms >= 0 AND COALESCE(checkpoints.seq <= line.newest, false))
             AND (root.newest IS NULL OR bool_or(line.id = root.id AND checkpoints.seq = root.newest))
             AND COALESCE(described.status_at <= root.newest, true)
+            AND described.thread IS NOT NULL
+            AND (SELECT count(*) FROM known_lines AS own WHERE own.thread = line.thread)
+                = (SELECT count(*) FROM lines AS own WHERE own.thread = line.thread)
             AND COALESCE(
                 described.status IN ('running', 'waiting', 'stopped', 'failed', 'finished', 'held'),
                 described.status_at IS NULL
@@ -203,14 +232,19 @@ pub(crate) const SET_LABELS: &str = concat!(
 pub(crate) const PRUNE: &str = concat!(
     "WITH ", held!("$4"), ", at AS (
         SELECT id, newest FROM lines, may_write WHERE thread = $1 AND namespace = $2
+    ), changed AS (
+        UPDATE lines SET
+            writes = ", without!("lines", "0", "$5"), ",
+            -- Not if another transaction has appended a checkpoint in the meantime, which this statement would not see.
+            newest = CASE WHEN lines.newest = at.newest AND lines.newest <= $3 THEN NULL ELSE lines.newest END,
+            begun_ms = CASE WHEN NOT COALESCE(lines.newest = at.newest AND lines.newest <= $3, false) OR EXISTS (
+                SELECT FROM lines AS left_over
+                WHERE left_over.thread = $1 AND left_over.newest IS NOT NULL AND left_over.id <> at.id
+            ) THEN lines.begun_ms END
+        FROM at WHERE lines.id = at.id
+        RETURNING at.newest IS NOT NULL AND lines.newest IS NULL AS is_emptied
     ), emptied AS (
-        -- Not if another transaction has appended a checkpoint in the meantime, which this statement would not see.
-        UPDATE lines SET newest = NULL, begun_ms = CASE WHEN EXISTS (
-            SELECT FROM lines AS left_over
-            WHERE left_over.thread = $1 AND left_over.newest IS NOT NULL AND left_over.id <> at.id
-        ) THEN lines.begun_ms END FROM at
-        WHERE lines.id = at.id AND lines.newest = at.newest AND lines.newest <= $3
-        RETURNING lines.id
+        SELECT FROM changed WHERE is_emptied
     ), forgotten AS (
         -- A thread that has had no checkpoint in between is created anew.
         UPDATE lines SET begun_ms = NULL
@@ -223,15 +257,15 @@ pub(crate) const PRUNE: &str = concat!(
         UPDATE threads SET status_at = NULL, status = NULL, due_ms = NULL
         WHERE thread = $1 AND $2 = '' AND EXISTS (SELECT FROM emptied)
     ), removed AS (
-        DELETE FROM writes USING at WHERE line = at.id AND seq <= $5
+        DELETE FROM task_writes USING at WHERE line = at.id AND seq <= $5
     ), pruned AS (
         DELETE FROM checkpoints USING at WHERE line = at.id AND seq <= $3
     )
     SELECT FROM may_write"
 );
 
-/// `$1` an array of threads, `$2` null or the owner. The foreign keys delete their checkpoints and writes. The row without a thread
-/// counts the threads that were deleted. Returns the threads that remain because their claims are lost.
+/// `$1` an array of threads, `$2` null or the owner. The foreign keys delete their checkpoints and writes. The row without a thread and
+/// that of the layout count the threads that were deleted. Returns the threads that remain because their claims are lost.
 pub(crate) const DELETE: &str = "
     WITH held AS MATERIALIZED (
         SELECT thread FROM claims WHERE thread = ANY ($1) AND owner = $2 FOR SHARE
@@ -240,19 +274,65 @@ pub(crate) const DELETE: &str = "
         FROM unnest($1::text[]) AS named (thread)
     ), described AS (
         DELETE FROM threads USING given WHERE threads.thread = given.thread AND may_delete
+    ), known AS (
+        DELETE FROM known_lines USING given WHERE known_lines.thread = given.thread AND may_delete
     ), gone AS (
         DELETE FROM lines USING given WHERE lines.thread = given.thread AND may_delete RETURNING lines.thread
     ), counted AS (
         INSERT INTO threads AS known (thread, due_ms) SELECT '', count(DISTINCT thread) FROM gone HAVING count(*) > 0
         ON CONFLICT (thread) DO UPDATE SET due_ms = known.due_ms + excluded.due_ms
+    ), counted_again AS (
+        UPDATE layout SET deleted = deleted + (SELECT count(DISTINCT thread) FROM gone) WHERE EXISTS (SELECT FROM gone)
     )
     SELECT thread FROM given WHERE NOT may_delete";
 
 /// The time of the server, in milliseconds since 1970.
 pub(crate) const NOW: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
-/// How many threads were deleted.
-pub(crate) const DELETIONS: &str = "SELECT due_ms FROM threads WHERE thread = ''";
+/// How many threads were deleted, as two rows say.
+pub(crate) const DELETIONS: &str =
+    "SELECT COALESCE((SELECT due_ms FROM threads WHERE thread = ''), 0), deleted FROM layout";
+
+/// The threads whose checkpoints are gone, so that [`THREADS`] does not find them. `$1` to `$3` as there, `$4` null or the last id, `$5`
+/// null or the status, `$6` null or the flow, `$7` and `$8` null or a label, `$9` null or the time at which they are due.
+pub(crate) const LOST: &str = "
+    SELECT thread FROM threads AS described
+    WHERE thread <> '' AND thread >= $1 AND ($2::text IS NULL OR thread > $2) AND ($3::text IS NULL OR thread < $3)
+        AND ($4::text IS NULL OR thread <= $4) AND ($5::text IS NULL OR status = $5) AND ($6::text IS NULL OR flow = $6)
+        AND ($7::text IS NULL OR label_values @> ARRAY[$8::text] AND EXISTS (
+            SELECT FROM unnest(label_names, label_values) AS label (name, value) WHERE label.name = $7 AND label.value = $8
+        ))
+        AND ($9::bigint IS NULL OR due_ms <= $9)
+        AND NOT EXISTS (SELECT FROM lines JOIN checkpoints ON line = lines.id WHERE lines.thread = described.thread)
+        AND (EXISTS (
+                SELECT FROM known_lines AS known WHERE known.thread = described.thread
+                    AND NOT EXISTS (SELECT FROM lines WHERE lines.thread = known.thread AND lines.namespace = known.namespace)
+            )
+            OR EXISTS (SELECT FROM lines WHERE lines.thread = described.thread AND newest IS NOT NULL))
+    ORDER BY thread";
+
+/// What is missing, in words.
+pub(crate) const VERIFY: &str = "
+    SELECT format('thread `%s` had %s writes in the namespace `%s`, and %s are stored', thread, lines.writes, namespace, stored)
+    FROM lines, LATERAL (SELECT count(*) AS stored FROM task_writes WHERE line = lines.id) AS counted
+    WHERE lines.writes <> stored
+    UNION ALL
+    SELECT format('thread `%s` has no checkpoint %s in the namespace `%s`, which was its newest', thread, newest, namespace)
+    FROM lines WHERE newest IS NOT NULL AND NOT EXISTS (SELECT FROM checkpoints WHERE line = id AND seq = newest)
+    UNION ALL
+    SELECT format('thread `%s` lacks the namespace `%s` in one of the tables `lines` and `known_lines`', thread, namespace)
+    FROM lines FULL JOIN known_lines USING (thread, namespace)
+    WHERE lines.id IS NULL OR NOT EXISTS (
+        SELECT FROM known_lines AS own WHERE own.thread = lines.thread AND own.namespace = lines.namespace
+    )
+    UNION ALL
+    SELECT format('thread `%s` has no row in the table `threads`', thread)
+    FROM (SELECT DISTINCT thread FROM lines) AS known WHERE NOT EXISTS (SELECT FROM threads WHERE threads.thread = known.thread)
+    UNION ALL
+    SELECT format('the table `%s` has rows of %s namespaces that the table `lines` lacks', name, count(DISTINCT line))
+    FROM (SELECT 'checkpoints' AS name, line FROM checkpoints UNION ALL SELECT 'task_writes', line FROM task_writes) AS beside
+    WHERE NOT EXISTS (SELECT FROM lines WHERE id = line) GROUP BY name
+    ORDER BY 1";
 
 /// Begins a transaction of several statements.
 pub(crate) const BEGIN: &str = "BEGIN";

@@ -158,7 +158,7 @@ impl PostgresStore {
         let pool = &self.0.pool;
         let head = pool.query(thread, Rerun::Harmless, sql::HEAD, params).await;
         let found = head.and_then(|rows| match rows.first() {
-            Some(row) => rows::check_head(address, row, 0),
+            Some(row) => rows::check_head(address, row, 0, 3),
             None => Ok(None),
         });
         match found {
@@ -413,9 +413,28 @@ impl Store for PostgresStore {
             .query(UNKNOWN, Rerun::Harmless, sql::THREADS, params)
             .await?;
         let infos = rows.iter().map(rows::thread_info);
-        infos
-            .map(|info| info.or_else(ThreadInfo::of_damage))
-            .collect()
+        let infos = infos.map(|info| info.or_else(ThreadInfo::of_damage));
+        let mut infos: Vec<ThreadInfo> = infos.collect::<Result<_, StoreError>>()?;
+        let is_full = query.limit.is_some_and(|limit| infos.len() >= limit);
+        let last = infos.last().filter(|_| is_full).map(|info| &*info.id);
+        let params: &Params<'_> = &[
+            &from,
+            &query.after,
+            &end,
+            &last,
+            &status,
+            &query.flow,
+            &name,
+            &value,
+            &due_by,
+        ];
+        let lost = pool.query(UNKNOWN, Rerun::Harmless, sql::LOST, params);
+        for row in &lost.await? {
+            infos.push(rows::lost_thread(row)?);
+        }
+        infos.sort_by(|one, other| one.id.cmp(&other.id));
+        infos.truncate(query.limit.unwrap_or(usize::MAX));
+        Ok(infos)
     }
 
     async fn describe(
@@ -484,8 +503,26 @@ impl Store for PostgresStore {
             return Ok(0);
         };
         let table = "threads";
-        let deleted: i64 = Reader { thread, table }.get(row, 0)?;
+        let reader = Reader { thread, table };
+        let [deleted, again]: [i64; 2] = [reader.get(row, 0)?, reader.get(row, 1)?];
+        if deleted != again {
+            return Err(reader.damaged(&format!(
+                "the row without a thread counts {deleted} threads that were deleted, and the table `layout` counts {again}"
+            )));
+        }
         Ok(deleted.unsigned_abs())
+    }
+
+    async fn verify(&self) -> Result<Vec<String>, StoreError> {
+        let pool = &self.0.pool;
+        let problems = pool.query(UNKNOWN, Rerun::Harmless, sql::VERIFY, &[]);
+        let (thread, table) = (UNKNOWN, "lines");
+        let problem = |row| Reader { thread, table }.get::<String>(row, 0);
+        let problems = problems.await?;
+        let problems = problems.iter().map(problem);
+        problems
+            .map(|problem| Ok(format!("{}; restore it from a backup", problem?)))
+            .collect()
     }
 
     async fn now_ms(&self) -> Result<u64, StoreError> {

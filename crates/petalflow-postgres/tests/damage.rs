@@ -46,7 +46,7 @@ async fn damaged_store(url: &str, damage: &str) -> (PostgresStore, String) {
     store.describe("essay", labels, None).await.unwrap();
     let loose = "ALTER TABLE lines ALTER namespace DROP NOT NULL;
         ALTER TABLE checkpoints DROP CONSTRAINT checkpoints_line_fkey, ALTER base DROP NOT NULL, ALTER bytes DROP NOT NULL;
-        ALTER TABLE writes ALTER bytes DROP NOT NULL;
+        ALTER TABLE task_writes ALTER bytes DROP NOT NULL;
         ALTER TABLE threads ALTER label_names DROP NOT NULL;
         ALTER TABLE claims ALTER owner DROP NOT NULL, ALTER session DROP NOT NULL;
         ALTER TABLE layout ALTER version DROP NOT NULL";
@@ -128,8 +128,8 @@ async fn values_that_are_never_written_are_damage() {
         "UPDATE checkpoints SET base = -1",
         "UPDATE checkpoints SET created_ms = -1",
         "UPDATE checkpoints SET bytes = NULL",
-        "UPDATE writes SET bytes = NULL",
-        "UPDATE writes SET task = 'short'",
+        "UPDATE task_writes SET bytes = NULL",
+        "UPDATE task_writes SET task = 'short'",
     ] {
         let (store, _) = damaged_store(&server.url, damage).await;
         is_damage(store.read(ESSAY, None).await, damage);

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use petalflow::checkpoint::{Claim, Store, StoreError, ThreadQuery};
+use petalflow::checkpoint::{Claim, Store, StoreError, StoredWrite, ThreadQuery};
+use petalflow::event::TaskId;
 use petalflow_postgres::{PostgresOptions, PostgresStore};
 use petalflow_test_servers::operations::Opened;
 use petalflow_test_servers::store_tests::{
@@ -19,6 +20,7 @@ use petalflow_testing::{StoreUnderTest, store_contract};
 mod damage;
 #[cfg(feature = "tls")]
 mod encrypted;
+mod missing;
 mod partition;
 
 store_contract! {
@@ -209,17 +211,28 @@ async fn an_older_layout_is_migrated() {
     let schema = fresh_name("older");
     let store = open(&server.url, &schema).await.unwrap();
     append(&store, 1, None).await.unwrap();
+    store
+        .write(ESSAY, 1, &[write("result")], None)
+        .await
+        .unwrap();
     drop(store);
-    // The second layout added claims, the third what is listed of threads, the fourth memories.
+    // The second layout added claims, the third what is listed of threads, the fourth memories, the fifth the counts.
     let back = format!(
-        "DROP TABLE {schema}.claims, {schema}.threads, {schema}.memories, {schema}.memory_vectors; ALTER TABLE {schema}.lines DROP COLUMN begun_ms;
+        "DROP TABLE {schema}.known_lines; DROP FUNCTION {schema}.count_writes CASCADE; DROP FUNCTION {schema}.count_lines CASCADE;
+        ALTER TABLE {schema}.task_writes RENAME TO writes; ALTER TABLE {schema}.lines DROP COLUMN writes;
+        ALTER TABLE {schema}.layout DROP COLUMN deleted;
+        DROP TABLE {schema}.claims, {schema}.threads, {schema}.memories, {schema}.memory_vectors; ALTER TABLE {schema}.lines DROP COLUMN begun_ms;
         UPDATE {schema}.layout SET version = 1"
     );
     sql(&server.url, &back).await;
 
     let store = open(&server.url, &schema).await.unwrap();
-    let read = store.read(ESSAY, None).await.unwrap();
-    assert_eq!(read.unwrap().chain, [checkpoint(1)]);
+    let read = store.read(ESSAY, None).await.unwrap().unwrap();
+    assert_eq!(
+        (read.chain, read.writes),
+        (vec![checkpoint(1)], vec![write("result")])
+    );
+    assert_eq!(store.verify().await.unwrap(), [""; 0]);
     assert_eq!(store.claim("essay", "one").await.unwrap(), Claim::Granted);
     let listed = store.threads(ThreadQuery::default()).await.unwrap();
     assert_eq!(listed[0].created_ms, checkpoint(1).created_ms);
@@ -282,4 +295,12 @@ async fn a_url_that_cannot_be_read_is_not_shown() {
         words.contains("write postgres://user:password@host/database") && !words.contains("secret"),
         "{words}"
     );
+}
+
+fn write(name: &str) -> StoredWrite {
+    StoredWrite {
+        task: TaskId::from_bytes([7; 16]),
+        name: name.into(),
+        bytes: vec![1],
+    }
 }

@@ -49,8 +49,8 @@ const FILTERED_PAGE: i64 = 256;
 /// * lost if the server crashes before its next snapshot, without `appendonly`. That is the default of Redis.
 ///
 /// Replication is asynchronous, so a failover can lose the last writes. Redis holds all data in memory: set `maxmemory-policy
-/// noeviction`, or it removes checkpoints and records of tasks when its memory is full. A missing one is reported as
-/// [`Damaged`](StoreError::Damaged), so that no effect is repeated, and [`connect`](Self::connect) says that it can happen: see
+/// noeviction`, or it removes keys when its memory is full. If a key with something of a thread is missing, the thread is reported as
+/// [`Damaged`](StoreError::Damaged), so that no effect is repeated and no status or label is forgotten, and [`connect`](Self::connect) says that it can happen: see
 /// [`RedisOptions::on_notice`].
 /// Use PostgreSQL where threads must not be lost.
 ///

@@ -56,8 +56,7 @@ struct Inner {
     writer: Writer,
     /// `None` for a database in memory, which has one connection.
     readers: Option<Readers>,
-    /// Whether small writes run on the caller's thread if the writer is idle. A commit without a sync only writes to the page
-    /// cache, which takes less time than the way to another thread and back.
+    /// Whether small writes run on the caller's thread if the writer is idle: a commit without a sync is quicker than another thread.
     writes_here: bool,
     tails: Tails,
     /// Releases that failed, because the disk was full or another process held the lock for too long.
@@ -133,8 +132,7 @@ impl SqliteStore {
         })))
     }
 
-    /// Writes: on the caller's thread if that is quick (`now`), otherwise on the writer's thread (`later` makes an operation that
-    /// owns its data).
+    /// Writes on the caller's thread if that is quick (`now`), or on the writer's (`later` makes an operation that owns its data).
     async fn write_now_or_later<T, L>(
         &self,
         thread: Option<&str>,

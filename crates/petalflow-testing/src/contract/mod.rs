@@ -23,6 +23,7 @@
 pub mod amounts;
 pub mod appends;
 pub mod batches;
+pub mod bounds;
 pub mod claims;
 pub mod concurrency;
 pub mod descriptions;

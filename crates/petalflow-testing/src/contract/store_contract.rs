@@ -66,6 +66,18 @@ macro_rules! store_contract {
                 a_thread_begins_with_a_batch,
                 a_dropped_batch_is_whole_or_nothing,
             ]
+            bounds: [
+                a_history_is_limited_by_any_number,
+                a_range_may_have_no_end_or_be_empty,
+                numbers_have_gaps,
+                a_list_of_no_thread_is_empty,
+                a_status_and_labels_are_apart,
+                threads_to_delete_may_be_named_twice,
+                a_call_with_nothing_needs_the_claim,
+                an_owner_has_several_threads,
+                a_conflict_leaves_the_claim,
+                a_deleted_thread_without_checkpoints_is_counted,
+            ]
             writes: [
                 c90_a_write_takes_the_place_of_the_one_before,
                 c90_writes_are_kept_apart_and_in_order,
@@ -197,6 +209,7 @@ mod tests {
             include_str!("amounts.rs"),
             include_str!("appends.rs"),
             include_str!("batches.rs"),
+            include_str!("bounds.rs"),
             include_str!("claims.rs"),
             include_str!("concurrency.rs"),
             include_str!("descriptions.rs"),

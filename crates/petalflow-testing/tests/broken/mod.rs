@@ -6,14 +6,16 @@ mod flawed;
 mod rare;
 mod rarely_wrong;
 mod store;
+mod subtle;
+mod subtly_wrong;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use petalflow::checkpoint::{InMemoryStore, Store as _, StoreError, ThreadInfo, ThreadQuery};
 use petalflow_testing::contract::{
-    CaseResult, Stores, amounts, appends, claims, concurrency, descriptions, dropped, fences,
-    names, prefixes, pruned, reads, removal, run_within, takeover, threads, writes,
+    CaseResult, Stores, amounts, appends, bounds, claims, concurrency, descriptions, dropped,
+    fences, names, prefixes, pruned, reads, removal, run_within, takeover, threads, writes,
 };
 use petalflow_testing::{StoreUnderTest, store_contract};
 
@@ -23,6 +25,8 @@ use flawed::FlawedStore;
 use rare::Rare;
 use rarely_wrong::RarelyWrongStore;
 use store::BrokenStore;
+use subtle::Subtle;
+use subtly_wrong::SubtlyWrongStore;
 
 store_contract! {
     without_defect, async || Ok(defective(Defect::Intact))
@@ -60,6 +64,11 @@ async fn listed(store: &InMemoryStore, thread: &str) -> Result<Option<ThreadInfo
 
 fn rarely_wrong(mistake: Rare) -> StoreUnderTest {
     let store = RarelyWrongStore::new(mistake);
+    StoreUnderTest::new(store.clone()).with_other(store)
+}
+
+fn subtly_wrong(mistake: Subtle) -> StoreUnderTest {
+    let store = SubtlyWrongStore::new(mistake);
     StoreUnderTest::new(store.clone()).with_other(store)
 }
 
@@ -215,6 +224,26 @@ broken_stores! { rarely_wrong: Rare {
     WritesAreCutAt1000: amounts::many_checkpoints_are_read says "in a range";
 } }
 
+broken_stores! { subtly_wrong: Subtle {
+    ApplyOfNothingIsNotFenced: bounds::a_call_with_nothing_needs_the_claim says "`apply` with nothing";
+    ConflictEndsClaim: bounds::a_conflict_leaves_the_claim says "after a conflict";
+    DeleteManyRefusesNone: bounds::threads_to_delete_may_be_named_twice says "requires success";
+    DeleteManyRefusesTheSameTwice: bounds::threads_to_delete_may_be_named_twice says "requires success";
+    HistoryBeforeTheLargestIsEmpty: bounds::a_history_is_limited_by_any_number says "before the largest number";
+    HistoryOfNoneHasOne: bounds::a_history_is_limited_by_any_number says "at most 0 checkpoints";
+    IncarnationCountsCheckpointsOnly: bounds::a_deleted_thread_without_checkpoints_is_counted says "that had writes";
+    LabelsEndStatus: bounds::a_status_and_labels_are_apart says "labels leave the status";
+    LimitOfNoneIsIgnored: bounds::a_list_of_no_thread_is_empty says "at most 0 threads";
+    NoLabelsAreIgnored: bounds::a_status_and_labels_are_apart says "the place of all others";
+    NumbersFollowEachOther: bounds::numbers_have_gaps says "requires success";
+    OneClaimForEachOwner: bounds::an_owner_has_several_threads says "leaves that on the first";
+    RangesAreTurned: bounds::a_range_may_have_no_end_or_be_empty says "ends before it begins";
+    ReleaseFreesAllOfTheOwner: bounds::an_owner_has_several_threads says "about one thread";
+    SettledWithoutEndIsIgnored: bounds::a_range_may_have_no_end_or_be_empty says "without an end";
+    StatusEndsLabels: bounds::a_status_and_labels_are_apart says "leaves the labels";
+    WriteOfNothingIsNotFenced: bounds::a_call_with_nothing_needs_the_claim says "`write` with nothing";
+} }
+
 /// Each mistake has a line above.
 #[test]
 fn every_mistake_has_a_case() {
@@ -223,6 +252,7 @@ fn every_mistake_has_a_case() {
         include_str!("defect.rs"),
         include_str!("flaw.rs"),
         include_str!("rare.rs"),
+        include_str!("subtle.rs"),
     ] {
         let names = kinds.lines().filter_map(|line| line.strip_suffix(','));
         for name in names
