@@ -7,6 +7,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use petalflow::checkpoint::InMemoryStore;
+use petalflow::error::message_with_sources;
 use petalflow::prelude::*;
 use petalflow::thread::Durability;
 use petalflow::{Launch, RunError};
@@ -44,7 +45,7 @@ fn poll<T>(future: impl IntoFuture<Output = T>) -> T {
 
 fn refusal<F: Flow<State = Doc>>(launch: Launch<F>) -> String {
     let refused: Result<Doc, RunError> = poll(launch.run(()));
-    refused.err().expect("it needs tokio").to_string()
+    message_with_sources(&refused.err().expect("it needs tokio"))
 }
 
 #[test]
@@ -79,4 +80,48 @@ fn f42_what_needs_tokio_is_refused_at_the_start_by_another_executor() {
         "{refused}"
     );
     assert_eq!(RUNS.load(Ordering::Relaxed), before, "no node has run");
+}
+
+#[node(Doc, blocking)]
+fn read() -> petalflow::Result<DocLog> {
+    Ok(DocLog(vec!["read".into()]))
+}
+
+#[node(Doc, spawn)]
+async fn render() -> petalflow::Result<DocLog> {
+    Ok(DocLog(vec!["rendered".into()]))
+}
+
+flow!(Read(Doc) { read });
+flow!(Rendered(Doc) { render });
+
+/// Whether a node is one of these is not known before it runs, because that is code in its body.
+#[test]
+fn f42_a_node_that_needs_tokio_fails_with_words_under_another_executor() {
+    for (refusal, node, needs) in [
+        (
+            refusal(Read::new()),
+            "read",
+            "`blocking` code runs on a thread of its own",
+        ),
+        (refusal(Rendered::new()), "render", "`spawn` makes a task"),
+    ] {
+        let expected = format!(
+            "{needs}, which needs tokio, and no runtime of tokio polls the run: run it in one"
+        );
+        assert!(refusal.contains(&format!("`{node}`")), "{refusal}");
+        assert!(refusal.contains(&expected), "{refusal}");
+        assert!(!refusal.contains("panic"), "{refusal}");
+    }
+    let tokio = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    assert_eq!(
+        tokio.block_on(Read::run(()).into_future()).unwrap().log,
+        ["read"]
+    );
+    assert_eq!(
+        tokio.block_on(Rendered::run(()).into_future()).unwrap().log,
+        ["rendered"]
+    );
 }

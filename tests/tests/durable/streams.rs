@@ -52,7 +52,9 @@ fn line(event: &Event<Talk>) -> String {
                 (state.robot_input.len(), state.human_input.len())
             )
         }
-        EventKind::Interrupted { interrupts, state } => {
+        EventKind::Interrupted {
+            interrupts, state, ..
+        } => {
             let known = (state.robot_input.len(), state.human_input.len());
             format!(
                 "updates and values {known:?} interrupt {}",

@@ -9,7 +9,7 @@ use petalflow::{Flow, Launch, async_trait};
 /// The thread of every case.
 const THREAD: &str = "t";
 
-/// The question of every case.
+/// The question of most cases.
 #[derive(serde::Serialize, serde::Deserialize, Ask)]
 #[ask(answer = bool)]
 pub(super) struct MayI {}
@@ -27,24 +27,31 @@ pub(super) trait Program: Send + Sync {
     async fn log(&self, records: &ThreadRecords) -> Result<Vec<String>, String>;
 }
 
-struct Version<F: Flow> {
+struct Version<F: Flow, A: Ask> {
     engine: ThreadEngine<F>,
+    /// The answer of a person to the question of this version.
+    answer: fn() -> A::Answer,
     log: fn(&F::State) -> Vec<String>,
 }
 
-pub(super) fn version<F: Flow<State: Storable>>(
+pub(super) fn version<F: Flow<State: Storable>, A: Ask>(
     launch: Launch<F>,
+    answer: fn() -> A::Answer,
     log: fn(&F::State) -> Vec<String>,
 ) -> Box<dyn Program>
 where
     String: InputOf<F::State>,
 {
     let engine = ThreadEngine::new(launch);
-    Box::new(Version { engine, log })
+    Box::new(Version::<F, A> {
+        engine,
+        answer,
+        log,
+    })
 }
 
 #[async_trait]
-impl<F: Flow<State: Storable>> Program for Version<F>
+impl<F: Flow<State: Storable>, A: Ask> Program for Version<F, A>
 where
     String: InputOf<F::State>,
 {
@@ -55,7 +62,7 @@ where
 
     async fn answer(&self, records: &ThreadRecords) -> Result<RecordChanges, String> {
         let answer = self.engine.edit(THREAD, records, async |thread| {
-            thread.answer::<MayI>(true).await
+            thread.answer::<A>((self.answer)()).await
         });
         let (answered, changes) = answer.await.map_err(|error| error.to_string())?;
         match answered {

@@ -14,9 +14,18 @@ macro_rules! nodes {
         nodes!(others);
     };
     (others) => {
+        pub(super) use crate::runs::versions::program::MayI as Question;
+
+        pub(super) fn answer() -> bool {
+            true
+        }
+
+        nodes!(asks);
+    };
+    (asks) => {
         #[node(Doc)]
         async fn ask(cx: Context) -> petalflow::Result<DocLog> {
-            let answer = cx.ask(crate::runs::versions::program::MayI {}).await?;
+            let answer = cx.ask(Question {}).await?;
             Ok(DocLog(vec![format!("answer {answer}")]))
         }
 
@@ -333,13 +342,58 @@ items!(short_item: u32 = 1);
 items!(wide_item: u64 = 1);
 items!(other_item: String = "1".to_string());
 
+/// A version with another question.
+macro_rules! question {
+    ($name:ident: $question:ident, $($options:tt)*) => {
+        mod $name {
+            use petalflow::interrupt::Ask;
+            use petalflow::prelude::*;
+
+            #[state]
+            pub(super) struct Doc {
+                #[key(input)]
+                pub(super) text: String,
+                #[key(append)]
+                pub(super) log: Vec<String>,
+            }
+
+            #[derive(serde::Serialize, serde::Deserialize, Ask)]
+            #[ask($($options)*)]
+            pub(super) struct $question {}
+
+            pub(super) use $question as Question;
+
+            pub(super) fn answer() -> <Question as Ask>::Answer {
+                "true".parse().expect("it is one")
+            }
+
+            #[node(Doc)]
+            async fn far() -> DocLog {
+                DocLog(vec!["far".into()])
+            }
+
+            nodes!(asks);
+
+            petalflow::flow!(pub(super) Review(Doc) {
+                START -> far & ask;
+                far & ask -> end;
+                with far { remote: "pool" };
+            });
+        }
+    };
+}
+
+question!(question_named: Permit, answer = bool, name = "MayI");
+question!(question_renamed: Permit, answer = bool);
+question!(answer_text: MayI, answer = String);
+
 macro_rules! rows {
     ($($number:literal $change:literal: $old:ident -> $new:ident, $heals:ident heals, $outcomes:literal;)*) => {
         vec![$(Row {
             number: $number,
             change: $change,
-            old: version($old::Review::new(), |state| state.log.clone()),
-            new: version($new::Review::new(), |state| state.log.clone()),
+            old: version::<_, $old::Question>($old::Review::new(), $old::answer, |state| state.log.clone()),
+            new: version::<_, $new::Question>($new::Review::new(), $new::answer, |state| state.log.clone()),
             heals: Heals::$heals,
             outcomes: $outcomes,
         }),*]
@@ -369,5 +423,8 @@ pub(super) fn all() -> Vec<Row> {
         19 "an effect is added": first -> once_text, New heals, "FFFFFFFFFFFFFFFF";
         20 "the type of an item becomes wider": short_item -> wide_item, New heals, "FFFFFFFFFFFFFFFF";
         21 "the type of an item is another one": short_item -> other_item, Begun heals, "FFrrFerrrreFrrFF";
+        22 "the type of a question is renamed, with its name": first -> question_named, New heals, "FFFFFFFFFFFFFFFF";
+        23 "the type of a question is renamed": first -> question_renamed, AskedAgain heals, "FFrrFFrrrrFFrrFF";
+        24 "the type of an answer changes": first -> answer_text, AskedAgain heals, "FFrrFFrrrrFFrrFF";
     }
 }

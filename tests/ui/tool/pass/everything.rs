@@ -147,6 +147,13 @@ mod renamed {
 fn the_tools_are_listed() {
     let tools = tools![search, block, nothing, flat, nested::ping, renamed::pong,];
     assert_eq!(tools.len(), 6);
+    let asking = tools![
+        with_a_trait_object,
+        with_any,
+        with_a_generic,
+        without_arguments
+    ];
+    assert_eq!(asking.len(), 4);
     assert!(search {}.spec().long_running);
     assert!(tools![].is_empty());
 
