@@ -16,6 +16,7 @@ mod route;
 mod routes;
 mod run_shared;
 mod scope;
+mod sleep;
 mod spec;
 mod test_context;
 mod test_records;

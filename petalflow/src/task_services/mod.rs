@@ -13,6 +13,7 @@ mod sleep;
 mod stored_mark;
 mod task_ref;
 mod used_names;
+mod wake;
 
 pub(crate) use self::attempt_life::AttemptLife;
 pub(crate) use self::services::{DriverRequest, ParentTask, TaskServices};

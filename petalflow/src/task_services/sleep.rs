@@ -12,11 +12,11 @@ use std::future::Future as _;
 use std::pin::pin;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Sleep, sleep_until};
 
 use super::services::Inner;
+use super::wake::Wake;
 use super::{TaskRef, TaskServices};
 use crate::checkpoint::{StoredWrite, WriteName};
 use crate::error::BoxError;
@@ -27,32 +27,6 @@ use petalflow_store::codec::pack;
 
 /// The latest end of a sleep that a store takes.
 const LATEST_MS: u64 = i64::MAX as u64;
-
-/// The longest time of a timer, which is shorter than what an `Instant` can hold. A run that lasts longer looks again.
-const LONGEST_TIMER: Duration = Duration::from_secs(365 * 86_400);
-
-/// When a task that sleeps runs again.
-#[derive(Clone, Copy)]
-pub(super) struct Wake {
-    /// The end of the first of its sleeps, in milliseconds since 1970 (UTC), by the clock of the store.
-    at_ms: u64,
-    /// The same by the clock of tokio, which does not jump.
-    at: Instant,
-}
-
-impl Wake {
-    fn new(at_ms: u64, now_ms: u64) -> Self {
-        let wait = Duration::from_millis(at_ms.saturating_sub(now_ms));
-        Wake {
-            at_ms,
-            at: Instant::now() + wait.min(LONGEST_TIMER),
-        }
-    }
-
-    pub(super) fn is_due(self) -> bool {
-        self.at <= Instant::now()
-    }
-}
 
 impl TaskServices {
     /// Sleeps until the time that `end` makes of the time now. Both are in milliseconds since 1970 (UTC), by the clock of the store.

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use super::waiting_question::{TaskQuestions, WaitingQuestion};
 use crate::ids::TaskId;
 use crate::question::{Interrupt, InterruptId};
-use crate::task_services::sleep::Wake;
+use crate::task_services::wake::Wake;
 use crate::task_services::{DriverRequest, TaskRef, TaskServices};
 
 /// Runs a task of a stored run until it ends, or until it is pending, has asked or sleeps, and has no effect in flight: then the

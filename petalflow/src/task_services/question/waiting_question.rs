@@ -4,7 +4,7 @@ use petalflow_graph::NodeIdx;
 
 use crate::ids::TaskId;
 use crate::question::Interrupt;
-use crate::task_services::sleep::Wake;
+use crate::task_services::wake::Wake;
 
 /// A question or an approval without an answer, and the task that waits for it.
 #[derive(Clone)]

@@ -8,6 +8,7 @@ use petalflow::checkpoint::ThreadQuery;
 use serde_json::{Value, json};
 
 use super::cancelled;
+use super::clock::now_ms;
 use super::error::{A2aError, ErrorKind};
 use super::send;
 use super::stream::{self, TaskStream};
@@ -19,7 +20,7 @@ use crate::protocol::requests;
 use crate::protocol::turn::{ItemKind, Turn};
 use crate::refusal::Refusal;
 use crate::served::ServedThreads;
-use crate::server::{Inner, now_ms, prefix};
+use crate::server::{Inner, prefix};
 
 /// The number of threads whose tasks are listed: the newest ones.
 const MAX_THREADS: usize = 256;

@@ -3,6 +3,7 @@
 mod agent;
 mod cancelled;
 mod card;
+mod clock;
 mod content;
 mod error;
 mod methods;

@@ -7,12 +7,13 @@ use futures_util::{StreamExt, future};
 use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 
+use super::clock::now_ms;
 use super::error::{A2aError, ErrorKind};
 use super::task::{self, Task};
 use super::task_id::TaskId;
 use super::updates::{TaskState, Update, artifact_id};
 use crate::protocol::waits;
-use crate::server::{Inner, now_ms};
+use crate::server::Inner;
 
 /// The responses of a stream (`StreamResponse`).
 pub(super) type TaskStream = BoxStream<'static, Result<Value, A2aError>>;
