@@ -65,16 +65,10 @@ impl TaskServices {
     ) -> Result<Option<Wake>, ThreadError> {
         let now_ms = self.storage.store.now_ms().await?;
         let recorded = self.lock().sleeps.get(&id).copied();
-        let at_ms = match recorded {
-            Some(at_ms) => at_ms,
-            None => {
-                let at_ms = end(now_ms).min(LATEST_MS);
-                if at_ms > now_ms {
-                    self.record_sleep(task, id, at_ms).await?;
-                }
-                at_ms
-            }
-        };
+        let at_ms = recorded.unwrap_or_else(|| end(now_ms).min(LATEST_MS));
+        if recorded.is_none() && at_ms > now_ms {
+            self.record_sleep(task, id, at_ms).await?;
+        }
         Ok((at_ms > now_ms).then(|| Wake::new(at_ms, now_ms)))
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// The longest time of a timer, which is shorter than what an `Instant` can hold. A run that lasts longer looks again.
-const LONGEST_TIMER: Duration = Duration::from_secs(365 * 86_400);
+const LONGEST_TIMER: Duration = Duration::from_hours(365 * 24);
 
 /// When a task that sleeps runs again.
 #[derive(Clone, Copy)]

@@ -83,13 +83,13 @@ fn f42_what_needs_tokio_is_refused_at_the_start_by_another_executor() {
 }
 
 #[node(Doc, blocking)]
-fn read() -> petalflow::Result<DocLog> {
-    Ok(DocLog(vec!["read".into()]))
+fn read() -> DocLog {
+    DocLog(vec!["read".into()])
 }
 
 #[node(Doc, spawn)]
-async fn render() -> petalflow::Result<DocLog> {
-    Ok(DocLog(vec!["rendered".into()]))
+async fn render() -> DocLog {
+    DocLog(vec!["rendered".into()])
 }
 
 flow!(Read(Doc) { read });

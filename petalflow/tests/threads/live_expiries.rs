@@ -179,7 +179,7 @@ async fn f42_nobody_answers_a_question_that_has_expired_and_the_store_knows_it()
     });
     sleep(Duration::from_secs(10)).await;
     let asked = thread.snapshot().await.unwrap().unwrap().interrupts;
-    sleep(Duration::from_secs(3600)).await;
+    sleep(Duration::from_hours(1)).await;
     let answer = asked[0].answer::<Which>("late".into()).unwrap();
     let refused = thread.resume(answer).await.unwrap_err();
     assert!(

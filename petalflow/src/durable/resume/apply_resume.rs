@@ -65,16 +65,7 @@ impl ThreadOpener<'_> {
         for answer in answer::answers(&mut waiting, answers)? {
             self.writer.add_answer(answer);
         }
-        // The outermost flow also waits for the questions of its sub-flows, and records those that have expired.
-        if !self.writer.has_parent_barrier() {
-            let open = waiting.iter().map(|(_, interrupt)| interrupt);
-            let now_ms = answer::time_for(self.writer.storage(), open).await?;
-            let has_expired = |open: &Interrupt| open.expires_ms.is_some_and(|at| at <= now_ms);
-            for expired in answer::take_expired(&mut waiting, has_expired) {
-                changed = true;
-                self.writer.add_answer(expired);
-            }
-        }
+        changed |= self.record_expired(&mut waiting).await?;
         for update in updates {
             let update = update.map_err(|error| AnswerError::Value(error.to_string()))?;
             self.write(&mut *state, &mut written, update)?;
@@ -127,6 +118,23 @@ impl ThreadOpener<'_> {
             certain: lost.minus(opened.written),
         };
         Ok(opened)
+    }
+
+    /// Records the questions that have expired, and returns whether one has. The outermost flow also waits for the questions of its
+    /// sub-flows, and does it for them.
+    async fn record_expired(&mut self, waiting: &mut Waiting) -> Result<bool, ThreadError> {
+        if self.writer.has_parent_barrier() {
+            return Ok(false);
+        }
+        let open = waiting.iter().map(|(_, interrupt)| interrupt);
+        let now_ms = answer::time_for(self.writer.storage(), open).await?;
+        let has_expired = |open: &Interrupt| open.expires_ms.is_some_and(|at| at <= now_ms);
+        let expired = answer::take_expired(waiting, has_expired);
+        let is_changed = !expired.is_empty();
+        for answer in expired {
+            self.writer.add_answer(answer);
+        }
+        Ok(is_changed)
     }
 
     /// Applies a decision and adds it to the history. Returns its record if it ends the run.

@@ -236,9 +236,8 @@ pub(super) struct ResponsesParser {
     has_content: bool,
     /// Whether reasoning has arrived that has no signature yet.
     unsigned_reasoning: bool,
-    /// Whether the last content was text, or reasoning.
-    ends_with_text: bool,
-    ends_with_thought: bool,
+    /// What the last content was.
+    ends_with: LastContent,
     /// The item and the part of its content to which the last text belongs.
     last_text: (u64, u64),
     /// What of this part is not read.
@@ -247,6 +246,15 @@ pub(super) struct ResponsesParser {
     ended: HashSet<usize>,
     /// The items that only the provider uses, by their ids and numbers.
     opaque: HashSet<String>,
+}
+
+/// The kind of the last content that has arrived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum LastContent {
+    Text,
+    Thought,
+    #[default]
+    Other,
 }
 
 /// A call that has started.
@@ -317,8 +325,11 @@ impl ResponsesParser {
         }
         self.has_content |= !deltas.is_empty();
         if let Some(last) = deltas.last() {
-            self.ends_with_text = matches!(last, Delta::Text(_));
-            self.ends_with_thought = matches!(last, Delta::Thought(_));
+            self.ends_with = match last {
+                Delta::Text(_) => LastContent::Text,
+                Delta::Thought(_) => LastContent::Thought,
+                _ => LastContent::Other,
+            };
         }
         deltas
     }
@@ -437,7 +448,7 @@ impl ResponsesParser {
                 }
                 let has_text = match deltas.last() {
                     Some(last) => matches!(last, Delta::Text(_)),
-                    None => self.ends_with_text,
+                    None => self.ends_with == LastContent::Text,
                 };
                 if has_text {
                     let fields = message_items::end_fields(item);
@@ -449,7 +460,7 @@ impl ResponsesParser {
                 // Some servers end it after the answer.
                 let is_last = match deltas.last() {
                     Some(last) => matches!(last, Delta::Thought(_)),
-                    None => self.ends_with_thought,
+                    None => self.ends_with == LastContent::Thought,
                 };
                 let signature = text(item, "/encrypted_content").filter(|text| !text.is_empty());
                 if let Some(signature) = signature {
@@ -491,7 +502,7 @@ impl ResponsesParser {
     /// The next text belongs to this item and this part of its content. Each part of a message is a part of its own.
     fn begin_text(&mut self, place: (u64, u64), deltas: &mut Vec<Delta>) {
         let last = std::mem::replace(&mut self.last_text, place);
-        if self.ends_with_text && last.0 == place.0 && last.1 != place.1 {
+        if self.ends_with == LastContent::Text && last.0 == place.0 && last.1 != place.1 {
             let fields = std::mem::take(&mut self.part_fields);
             deltas.push(origins::needed_back(None, fields).unwrap_or_else(origins::end_of_text));
         }
