@@ -18,7 +18,6 @@ mod protocols;
 mod remote;
 mod schedules;
 mod setup;
-mod sleeping;
 mod sockets;
 mod steering;
 mod stored;
