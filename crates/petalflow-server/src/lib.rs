@@ -118,6 +118,7 @@ mod openapi;
     allow(dead_code, unused_imports, reason = "protocols use it")
 )]
 mod protocol;
+mod recovery;
 mod refusal;
 mod request;
 mod request_body;

@@ -18,6 +18,7 @@ mod protocols;
 mod remote;
 mod schedules;
 mod setup;
+mod sleeping;
 mod sockets;
 mod steering;
 mod stored;

@@ -132,7 +132,7 @@ impl<'s> Checked<'s> {
         for (keyword, expected) in keywords {
             match (keyword.as_str(), value) {
                 ("const", _) if value != expected => {
-                    let expected = show_value(expected);
+                    let expected = show(expected);
                     found.add(path, value, format_args!("must be {expected}"), false);
                 }
                 ("enum", _) => one_of(expected, value, path, found),
@@ -278,10 +278,7 @@ impl<'s> Checked<'s> {
 
 impl Mistakes {
     fn add(&mut self, path: &Path<'_>, value: &Value, must: fmt::Arguments<'_>, is_limit: bool) {
-        self.add_text(
-            format!("{path} is {}, and {must}", show_value(value)),
-            is_limit,
-        );
+        self.add_text(format!("{path} is {}, and {must}", show(value)), is_limit);
     }
 
     fn add_text(&mut self, text: String, is_limit: bool) {
@@ -330,7 +327,7 @@ fn type_names(expected: &Value) -> String {
 fn one_of(expected: &Value, value: &Value, path: &Path<'_>, found: &mut Mistakes) {
     let values = expected.as_array().map(Vec::as_slice).unwrap_or_default();
     if !values.contains(value) {
-        let values: Vec<String> = values.iter().map(show_value).collect();
+        let values: Vec<String> = values.iter().map(show).collect();
         let values = values.join(", ");
         found.add(path, value, format_args!("must be one of {values}"), false);
     }
@@ -406,10 +403,8 @@ fn limit_of_list(
             let mut seen = HashSet::new();
             for item in items {
                 if !seen.insert(item.to_string()) {
-                    let text = format!(
-                        "{path} has {} twice, and its items must differ",
-                        show_value(item)
-                    );
+                    let text =
+                        format!("{path} has {} twice, and its items must differ", show(item));
                     return found.add_text(text, true);
                 }
             }
@@ -424,7 +419,7 @@ fn limit_of_list(
 }
 
 /// A value in a text, as JSON.
-fn show_value(value: &Value) -> String {
+fn show(value: &Value) -> String {
     let text = value.to_string();
     if text.len() <= LONGEST_VALUE {
         return text;

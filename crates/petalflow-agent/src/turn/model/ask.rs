@@ -55,7 +55,7 @@ pub(in crate::turn) enum Next {
 
 impl ModelStep {
     /// A step that gets no answer from the model.
-    pub(super) fn without_answer(ctx: Ctx<'_>, next: Next) -> Self {
+    fn without_answer(ctx: Ctx<'_>, next: Next) -> Self {
         ModelStep {
             events: Vec::new(),
             state: Map::new(),
@@ -74,7 +74,15 @@ pub(in crate::turn) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
     requirements::check(ctx.tree, ctx.cx)?;
     spend::restore_unwritten(ctx);
     if !ctx.conversation.steering.is_empty() {
-        return Ok(steering::read(ctx).await?);
+        // In a step of its own, so that the next one reads the messages as any other event.
+        let (events, blocked) = steering::read(ctx).await?;
+        let next = if blocked { Next::End } else { Next::Ask };
+        return Ok(ModelStep {
+            events,
+            thought_only_answers: ctx.conversation.thought_only_answers,
+            has_steering: true,
+            ..ModelStep::without_answer(ctx, next)
+        });
     }
     if compact::is_due(ctx)? {
         return Ok(ModelStep {
