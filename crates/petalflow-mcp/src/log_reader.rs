@@ -155,7 +155,7 @@ mod tests {
         let write = async move {
             wire.write_all(text.as_bytes()).await.unwrap();
         };
-        let (_, length) = tokio::join!(write, reader.read_to_string(&mut passed));
+        let ((), length) = tokio::join!(write, reader.read_to_string(&mut passed));
         assert_eq!(length.unwrap(), passed.len());
         let taken = taken.lock().unwrap().clone();
         (passed, taken)

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::kit::{call, get, wait_until_settled};
 
-const DAY: Duration = Duration::from_secs(86_400);
+const DAY: Duration = Duration::from_hours(24);
 
 #[state]
 struct Invoice {

@@ -16,7 +16,7 @@ use petalflow::run::{CancelToken, RunErrorKind};
 use petalflow::thread::{HistoryQuery, Paused, Thread, ThreadError};
 use tokio::time::{Instant, sleep};
 
-const DAY: Duration = Duration::from_secs(86_400);
+const DAY: Duration = Duration::from_hours(24);
 
 /// How often something was done.
 #[derive(Default)]
@@ -49,6 +49,10 @@ fn line(text: impl Into<String>) -> LogLines {
 
 async fn info<F: Flow>(thread: &Thread<F>) -> ThreadInfo {
     thread.info().await.unwrap().expect("it exists")
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap()
 }
 
 /// Runs or resumes a thread that sleeps then. Returns when it wakes, in milliseconds.
@@ -130,7 +134,7 @@ async fn f43_a_thread_sleeps_three_days_and_another_process_continues_it() {
     let listed = info(&process()).await;
     assert_eq!(
         (listed.status, listed.due_ms),
-        (ThreadStatus::Sleeping, Some(ends.as_millis() as u64))
+        (ThreadStatus::Sleeping, Some(millis(ends)))
     );
 
     // Before its time it sleeps again, until the same time, and does nothing twice.
@@ -145,7 +149,7 @@ async fn f43_a_thread_sleeps_three_days_and_another_process_continues_it() {
     };
     assert_eq!(thread, "ann");
 
-    sleep(2 * DAY - Duration::from_millis(1)).await;
+    sleep((2 * DAY).saturating_sub(Duration::from_millis(1))).await;
     assert_eq!(asleep(process().resume(()).await.unwrap()), ends);
     sleep(Duration::from_millis(1)).await;
     let refused = process().run(()).await.err().unwrap();
@@ -180,10 +184,7 @@ async fn f43_the_error_and_the_events_say_until_when_a_run_sleeps() {
     let Some(EventKind::Sleeping { until, .. }) = events.last().map(|event| &event.kind) else {
         panic!("{events:?}");
     };
-    let until_ms = until
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap()
-        .as_millis() as u64;
+    let until_ms = millis(until.duration_since(std::time::UNIX_EPOCH).unwrap());
     assert_eq!(info(&thread).await.due_ms, Some(until_ms));
     let logged = thread.events_since(0).await.unwrap();
     let last = logged.last().unwrap();
@@ -242,7 +243,7 @@ async fn short(cx: Context) -> petalflow::Result<LogLines> {
 
 #[node(Log)]
 async fn long() -> LogLines {
-    sleep(Duration::from_secs(60)).await;
+    sleep(Duration::from_mins(1)).await;
     line("long")
 }
 
@@ -267,10 +268,7 @@ async fn f43_siblings_go_on_and_a_short_sleep_ends_in_the_same_run() {
         }
     }
     assert_eq!(names, [("short".into(), 10), ("long".into(), 60)]);
-    assert_eq!(
-        info(&thread).await.due_ms,
-        Some((begun + 2 * DAY).as_millis() as u64)
-    );
+    assert_eq!(info(&thread).await.due_ms, Some(millis(begun + 2 * DAY)));
     sleep(2 * DAY).await;
     let log = thread.resume(()).await.unwrap().into_finished().unwrap();
     assert_eq!(log.lines, ["short", "long", "days"]);
@@ -301,7 +299,7 @@ async fn f43_a_sleep_beside_a_question_is_a_deadline() {
         let listed = info(&thread).await;
         assert_eq!(
             (listed.status, listed.due_ms),
-            (ThreadStatus::Waiting, Some(ends.as_millis() as u64))
+            (ThreadStatus::Waiting, Some(millis(ends)))
         );
         assert_eq!(
             paused
@@ -311,12 +309,11 @@ async fn f43_a_sleep_beside_a_question_is_a_deadline() {
                 .unwrap(),
             ends
         );
-        let outcome = match answer {
-            Some(answer) => thread.answer::<MayGo>(answer.into()).await,
-            None => {
-                sleep(DAY).await;
-                thread.resume(()).await
-            }
+        let outcome = if let Some(answer) = answer {
+            thread.answer::<MayGo>(answer.into()).await
+        } else {
+            sleep(DAY).await;
+            thread.resume(()).await
         };
         let log = outcome.unwrap().into_finished().unwrap();
         assert_eq!(log.lines, [answer.unwrap_or("nobody answered")]);
@@ -347,7 +344,7 @@ async fn f43_a_timeout_does_not_count_a_sleep_and_a_retry_does_not_repeat_it() {
     sleep(DAY).await;
     let log = thread.resume(()).await.unwrap().into_finished().unwrap();
     assert_eq!((&*log.lines[0], counter.get()), ("it works", 3));
-    assert!(now(&store).await < ends + Duration::from_secs(60));
+    assert!(now(&store).await < ends + Duration::from_mins(1));
     // Without a store the timer is a part of the node.
     let error = TryLater::new()
         .manage(Counter::default())
@@ -422,8 +419,8 @@ async fn f43_items_and_sub_flows_sleep_each_for_its_own_time() {
         assert_eq!(asleep(thread.resume(()).await.unwrap()), begun + days * DAY);
         assert_eq!(info(&thread).await.status, ThreadStatus::Sleeping);
         let listed = info(&thread).await.due_ms;
-        assert_eq!(listed, Some((begun + days * DAY).as_millis() as u64));
-        sleep(begun + days * DAY - now(&store).await).await;
+        assert_eq!(listed, Some(millis(begun + days * DAY)));
+        sleep((begun + days * DAY).saturating_sub(now(&store).await)).await;
     }
     let log = thread.resume(()).await.unwrap().into_finished().unwrap();
     assert_eq!(log.lines, ["3", "1", "2", "short", "after"]);
@@ -487,7 +484,7 @@ async fn f43_a_run_that_is_lost_while_it_sleeps_is_listed_as_due() {
     let first = begun + Duration::from_secs(10);
     assert_eq!(
         (listed.status, listed.due_ms),
-        (ThreadStatus::Running, Some(first.as_millis() as u64))
+        (ThreadStatus::Running, Some(millis(first)))
     );
     // `long` runs anew; the sleeps do not begin anew.
     assert_eq!(asleep(thread.resume(()).await.unwrap()), begun + 2 * DAY);

@@ -229,9 +229,9 @@ async fn the_agents_below_stream_as_well() {
 
 #[tokio::test]
 async fn agents_and_prebuilt_flows_that_tools_run_stream_as_well() {
-    let spec = petalflow::tool::ToolSpec::new("help", "Helps.", json!({"type": "object"}));
+    let spec = ToolSpec::new("help", "Helps.", json!({"type": "object"}));
     let help = || {
-        petalflow::tool::FuncTool::untyped(spec.clone(), |_, cx| async move {
+        FuncTool::untyped(spec.clone(), |_, cx| async move {
             let cx = cx.context().ok_or("it is called in a run")?;
             sub_agent(Mode::Chat).run_in(&cx, "go").await?;
             let inquiry = AskExpert::new().run_in(&cx, "inquiry", "go".to_string());
@@ -265,9 +265,9 @@ async fn agents_and_prebuilt_flows_that_tools_run_stream_as_well() {
 }
 
 /// A tool that runs an agent in the run that calls it.
-fn runs(name: &str, agent: Agent) -> petalflow::tool::FuncTool {
-    let spec = petalflow::tool::ToolSpec::new(name, "Helps.", json!({"type": "object"}));
-    petalflow::tool::FuncTool::untyped(spec, move |_, cx| {
+fn runs(name: &str, agent: Agent) -> FuncTool {
+    let spec = ToolSpec::new(name, "Helps.", json!({"type": "object"}));
+    FuncTool::untyped(spec, move |_, cx| {
         let agent = agent.clone();
         async move {
             let cx = cx.context().ok_or("it is called in a run")?;

@@ -276,7 +276,7 @@ fn blocks(events: &[Value]) -> Vec<Value> {
         };
         match event["delta"]["type"].as_str() {
             Some("input_json_delta") => {
-                input.push_str(event["delta"]["partial_json"].as_str().unwrap())
+                input.push_str(event["delta"]["partial_json"].as_str().unwrap());
             }
             Some("citations_delta") => {
                 let mut citations = list(block, "/citations");

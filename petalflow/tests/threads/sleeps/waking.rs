@@ -15,7 +15,7 @@ async fn f43_a_program_is_woken_in_the_order_of_time() {
             let (ended, store) = (Arc::clone(&ended), store.clone());
             move |id: &str, result: Result<petalflow::thread::Outcome<Naps>, petalflow::RunError>| {
             let lines = result.unwrap().into_finished().unwrap().lines;
-            let at = futures_executor(now(&store)) - begun;
+            let at = futures_executor(now(&store)).saturating_sub(begun);
             ended.lock().unwrap().push((id.to_string(), lines.len(), at));
         }
         };
@@ -67,7 +67,7 @@ struct Naps {
 async fn nap_for(days: &u32, cx: Context) -> petalflow::Result<NapsLines> {
     if *days == 0 {
         cx.sleep(Duration::from_secs(10)).await?;
-        sleep(Duration::from_secs(60)).await;
+        sleep(Duration::from_mins(1)).await;
     }
     cx.sleep(*days * DAY).await?;
     Ok(NapsLines(vec![format!("{days} days")]))
@@ -76,7 +76,7 @@ async fn nap_for(days: &u32, cx: Context) -> petalflow::Result<NapsLines> {
 flow!(NapFor(Naps) { nap_for });
 
 fn asleep_naps(paused: petalflow::thread::Outcome<Naps>) {
-    let paused = paused.into_finished().err().expect("it sleeps");
+    let paused = paused.into_finished().expect_err("it sleeps");
     assert!(paused.wakes.is_some());
 }
 
@@ -135,7 +135,7 @@ async fn f43_a_waker_goes_on_after_failures_and_continues_what_a_dead_process_ha
     };
     tokio::spawn(threads.wake().on_end(on_end).run());
     tokio::spawn(slow.wake().run());
-    sleep(Duration::from_secs(60)).await;
+    sleep(Duration::from_mins(1)).await;
     assert_eq!(failures.get(), 1);
     assert_eq!(
         info(&threads.thread("fails")).await.status,
@@ -183,7 +183,7 @@ async fn f43_questions_expire_by_the_clock_of_the_store_and_one_waker_serves_bot
         "all that is asked at once is told"
     );
     let listed = info(&thread).await;
-    let due = |days| Some((begun + days * DAY).as_millis() as u64);
+    let due = |days| Some(millis(begun + days * DAY));
     assert_eq!(
         (listed.status, listed.due_ms),
         (ThreadStatus::Waiting, due(2))
