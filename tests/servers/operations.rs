@@ -4,7 +4,7 @@
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use petalflow::checkpoint::{Address, Store, ThreadInfo, ThreadQuery, ThreadStatus};
 use petalflow::interrupt::{Ask, Expiry};
@@ -303,7 +303,10 @@ pub async fn a_pruning_that_was_killed_is_completed_by_the_next(open: Open) {
     }
 }
 
-/// Expires before a run that asked can be resumed.
+/// How long a question can be answered: longer than a run takes until it waits, because a question that expires earlier is settled by
+/// the run.
+const ANSWERABLE: Duration = Duration::from_millis(150);
+
 #[derive(Serialize, Deserialize)]
 struct Bid;
 
@@ -313,7 +316,7 @@ impl Ask for Bid {
 
     fn expires(&self) -> Option<Expiry<String>> {
         Some(Expiry {
-            after: Duration::from_millis(1),
+            after: ANSWERABLE,
             answer: "nothing".into(),
         })
     }
@@ -354,10 +357,7 @@ async fn is_asked(store: &dyn Store) -> bool {
 
 /// Until a question has expired that was asked.
 async fn expire() {
-    let begin = SystemTime::now();
-    while begin.elapsed().unwrap() < Duration::from_millis(2) {
-        tokio::task::yield_now().await;
-    }
+    tokio::time::sleep(ANSWERABLE + Duration::from_millis(5)).await;
 }
 
 /// Sweeps until nothing is due.
@@ -431,7 +431,11 @@ pub async fn a_sweep_that_was_killed_is_completed_at_the_next_start(open: Open) 
                 return;
             };
             let paused = Auction::new().store(&store).thread("t").run(list([])).await;
-            assert_eq!(paused.unwrap().interrupts().len(), 2);
+            if paused.unwrap().interrupts().len() < 2 {
+                // The machine was so slow that a question has expired meanwhile.
+                assert!(nth < 1_000, "no run waits for both questions");
+                continue;
+            }
             expire().await;
             let faulty = FaultyStore::new(&store);
             faulty.inject(Fault { kind, nth });
