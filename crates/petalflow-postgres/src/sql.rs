@@ -167,7 +167,7 @@ macro_rules! fits {
             AND (SELECT count(*) FROM known_lines AS own WHERE own.thread = line.thread)
                 = (SELECT count(*) FROM lines AS own WHERE own.thread = line.thread)
             AND COALESCE(
-                described.status IN ('running', 'waiting', 'stopped', 'failed', 'finished', 'held'),
+                described.status IN ('running', 'sleeping', 'waiting', 'stopped', 'failed', 'finished', 'held'),
                 described.status_at IS NULL
             ))"
     };
@@ -198,7 +198,7 @@ pub(crate) const THREADS: &str = concat!(
         ))
         -- Leaves out most threads before their checkpoints are counted.
         AND (described.status_at IS DISTINCT FROM root.newest OR ($5::text IS NULL OR described.status = $5
-            OR COALESCE(described.status NOT IN ('running', 'waiting', 'stopped', 'failed', 'finished', 'held'), true))
+            OR COALESCE(described.status NOT IN ('running', 'sleeping', 'waiting', 'stopped', 'failed', 'finished', 'held'), true))
             AND ($10::bigint IS NULL OR described.due_ms <= $10))
     GROUP BY line.thread, described.thread, root.id
     HAVING ($9::bigint IS NULL OR max(checkpoints.created_ms) < $9)

@@ -332,7 +332,8 @@ fn names_thread(error: TransactionError, thread: &str) -> TransactionError {
 /// That a status is none that this store writes. Such a thread is listed whatever its status is, as a damaged one. The ranges use the
 /// index, whose order is that of the texts.
 const UNKNOWN_STATUS: &str = "(status < 'failed' OR status > 'failed' AND status < 'finished'
-    OR status > 'finished' AND status < 'held' OR status > 'held' AND status < 'running' OR status > 'running' AND status < 'stopped'
+    OR status > 'finished' AND status < 'held' OR status > 'held' AND status < 'running' OR status > 'running' AND status < 'sleeping'
+    OR status > 'sleeping' AND status < 'stopped'
     OR status > 'stopped' AND status < 'waiting' OR status > 'waiting')";
 
 fn unknown_status(thread: &str, status: &str) -> TransactionError {
@@ -354,7 +355,7 @@ fn indexed_conditions(query: &ThreadQuery<'_>, status_is_rare: bool) -> String {
             .due_by_ms
             // All of them: the index begins with the status.
             .map(|_| {
-                format!("SELECT thread FROM threads WHERE status IN ('running', 'waiting', 'stopped', 'failed', 'finished', 'held') AND due_ms <= ?9 OR {UNKNOWN_STATUS}")
+                format!("SELECT thread FROM threads WHERE status IN ('running', 'sleeping', 'waiting', 'stopped', 'failed', 'finished', 'held') AND due_ms <= ?9 OR {UNKNOWN_STATUS}")
             }),
     ];
     let candidates: Vec<_> = indexed.into_iter().flatten().collect();

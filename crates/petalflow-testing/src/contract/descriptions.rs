@@ -91,6 +91,7 @@ pub async fn a_status_holds_until_the_next_checkpoint(stores: &Stores) -> CaseRe
     );
     for ended in [
         ThreadStatus::Running,
+        ThreadStatus::Sleeping,
         ThreadStatus::Waiting,
         ThreadStatus::Stopped,
         ThreadStatus::Failed,
@@ -344,8 +345,16 @@ async fn ids_by_page(store: &dyn Store, query: ThreadQuery<'_>) -> Result<Vec<St
 pub async fn a_due_time_changes_and_goes(stores: &Stores) -> CaseResult {
     let (store, address) = (&*stores.store, Address::root(THREAD));
     append_all(store, address, &[1]).await?;
-    for due_ms in [Some(500), Some(900), Some(100), None, Some(700), None] {
-        let waits = status("Talk", ThreadStatus::Waiting, due_ms);
+    let (waits, sleeps) = (ThreadStatus::Waiting, ThreadStatus::Sleeping);
+    for (status_now, due_ms) in [
+        (waits, Some(500)),
+        (sleeps, Some(900)),
+        (sleeps, Some(100)),
+        (waits, None),
+        (sleeps, Some(700)),
+        (sleeps, None),
+    ] {
+        let waits = status("Talk", status_now, due_ms);
         store.describe(THREAD, waits, None).await?;
         assert_eq!(
             info(&*stores.other).await?.due_ms,

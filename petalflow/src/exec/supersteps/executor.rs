@@ -1,6 +1,7 @@
 //! Runs a superstep: prepares its tasks, runs them, commits their writes, and reports the barrier.
 
-use std::future::poll_fn;
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
@@ -150,6 +151,8 @@ async fn run_tasks<'t>(
     let mut tasks = tasks.map(|task| (task, dispositions.next().unwrap_or(TaskDisposition::Run)));
     let place = pin!(None);
     let mut in_flight = InFlight::new(place);
+    // The tasks that have ended while a request was served.
+    let mut ended_meanwhile = VecDeque::new();
     let result = loop {
         let started = poll_fn(|cx| {
             while in_flight.len() < max_concurrency
@@ -165,7 +168,7 @@ async fn run_tasks<'t>(
         if let Err(abort) = started.await {
             break Err(abort);
         }
-        let rest = match in_flight.len() {
+        let rest = match in_flight.len() + ended_meanwhile.len() {
             0 => match at_rest(services, &polled) {
                 Some(event) => Some(event),
                 None => break Ok(()),
@@ -181,6 +184,8 @@ async fn run_tasks<'t>(
         }
         let event = if let Some(event) = rest {
             Ok(event)
+        } else if let Some(ended) = ended_meanwhile.pop_front() {
+            Ok(TaskEvent::Ended(ended))
         } else {
             let next = poll_fn(|cx| in_flight.poll_next(cx));
             next_event(watch, services, pin!(next)).await
@@ -198,7 +203,11 @@ async fn run_tasks<'t>(
                 };
                 let listeners = (extras, &*scope.shared, scope.superstep);
                 let served = serve_and_tell(request, listeners, watch, persistence, committed);
-                if let Err(abort) = served.await {
+                // The tasks go on: a sub-flow may be within a transaction of the store for which the write of this flow waits.
+                let served = in_flight
+                    .poll_beside(pin!(served), &mut ended_meanwhile)
+                    .await;
+                if let Err(abort) = served {
                     break Err(abort);
                 }
             }
@@ -210,27 +219,41 @@ async fn run_tasks<'t>(
             }
         }
     };
+    ended_meanwhile
+        .into_iter()
+        .flatten()
+        .for_each(|task| polled.add(task));
     if result.is_err()
         && let Some(services) = services
         && services.close_effects()
     {
         // Boxed, because it is rare. A stop ends it.
-        let recorded = Box::pin(poll_fn(|cx| {
-            while in_flight.len() > 0
-                && let Poll::Ready(task) = in_flight.poll_next(cx)
-            {
-                // The first failure is the one that ends the run.
-                if let Ok(task) = task {
-                    polled.add(task);
-                }
-            }
-            let ended = &polled.ended;
-            let has_result = |id| ended.iter().any(|task| task.scope.task_id() == id);
-            services.poll_effects(cx, has_result)
-        }));
+        let recorded = Box::pin(record_effects(&mut in_flight, &mut polled, services));
         let _ = watched(watch, recorded).await;
     }
     result
+}
+
+/// Lets the effects that are in flight end and be recorded. The tasks that end meanwhile are added to `polled`.
+async fn record_effects<'t, T: Future<Output = Result<&'t mut TaskRun, Abort>>>(
+    in_flight: &mut InFlight<'_, T>,
+    polled: &mut PolledTasks<'_, 't>,
+    services: &TaskServices,
+) {
+    poll_fn(|cx| {
+        while in_flight.len() > 0
+            && let Poll::Ready(task) = in_flight.poll_next(cx)
+        {
+            // The first failure is the one that ends the run.
+            if let Ok(task) = task {
+                polled.add(task);
+            }
+        }
+        let ended = &polled.ended;
+        let has_result = |id| ended.iter().any(|task| task.scope.task_id() == id);
+        services.poll_effects(cx, has_result)
+    })
+    .await;
 }
 
 /// What comes next when no task is in flight. `None`: the superstep has ended.

@@ -1,6 +1,7 @@
 //! The tasks of a superstep that have been polled and wait.
 
-use std::future::Future;
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -96,6 +97,24 @@ impl<'p, T: Future> InFlight<'p, T> {
             _ if has_started => Poll::Pending,
             _ => Pin::new(&mut self.place).poll(cx),
         }
+    }
+
+    /// Completes this work, and polls the tasks meanwhile. The outputs of those that end are added to `ended`.
+    pub(super) fn poll_beside<R>(
+        &mut self,
+        mut work: Pin<&mut impl Future<Output = R>>,
+        ended: &mut VecDeque<T::Output>,
+    ) -> impl Future<Output = R> {
+        poll_fn(move |cx| {
+            let done = work.as_mut().poll(cx);
+            while done.is_pending()
+                && self.len() > 0
+                && let Poll::Ready(output) = self.poll_next(cx)
+            {
+                ended.push_back(output);
+            }
+            done
+        })
     }
 
     fn move_to_slot(&mut self) {
