@@ -232,7 +232,7 @@ impl<F: Flow> Thread<F> {
     /// async fn look_for_hotels() {}
     ///
     /// #[node(Trip)]
-    /// async fn plan(days: u32, wishes: &[String]) -> TripPlan {
+    /// async fn plan(days: &u32, wishes: &[String]) -> TripPlan {
     ///     TripPlan(format!("{days} days: {}", wishes.join(", ")))
     /// }
     ///
