@@ -407,13 +407,11 @@ pub async fn a_sweep_finds_each_question_that_was_stored_before_the_process_died
             let asked = is_asked(&*store).await;
             sweep_all(&store).await;
             let ended = finished_auction(&store).await;
-            let unbroken = asked.then(|| list(["nothing", "nothing"]));
-            assert_eq!(
-                ended,
-                unbroken,
-                "{kind:?} at write {nth}: {}",
-                faulty.last()
-            );
+            let place = format!("{kind:?} at write {nth}: {}", faulty.last());
+            // A call that was in flight, as that of the sub-flow, may have stored the question after it was looked for.
+            if asked || ended.is_some() {
+                assert_eq!(ended, Some(list(["nothing", "nothing"])), "{place}");
+            }
             found += usize::from(asked);
         }
     }
