@@ -1,6 +1,6 @@
 //! The messages of the rules, for the macros, constant evaluation and the run-time builder.
 //!
-//! Every function returns one line without the code of its rule. [`coded`] adds the code. A message that constant evaluation
+//! Every function returns one line without the code of its rule. [`with_code`] adds the code. A message that constant evaluation
 //! needs is a [`Text`].
 
 #[cfg(feature = "analysis")]
