@@ -14,7 +14,7 @@ pub(crate) struct DirtyKeys {
     bytes: Vec<u8>,
     deltas: Vec<(usize, Range<usize>)>,
     changed: KeySet,
-    /// The keys of [`StateType::noted`] that have a value, or that had one when the thread was loaded.
+    /// The keys of [`StateType::keys_with_noted_loss`] that have a value, or that had one when the thread was loaded.
     noted: KeySet,
 }
 
