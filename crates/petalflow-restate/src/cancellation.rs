@@ -51,10 +51,10 @@ pub(crate) fn handle(endpoint: &Endpoint, request: Request<Incoming>) -> Respons
     })
 }
 
-/// Reads the messages of the server until the invocation ends.
-async fn read(
-    body: Incoming,
-    frames: mpsc::UnboundedSender<hyper::Result<Bytes>>,
+/// Reads the messages of the server until the invocation ends, or the stream does.
+async fn read<B: Body<Data = Bytes>>(
+    body: B,
+    frames: mpsc::UnboundedSender<Result<Bytes, B::Error>>,
     cancel: watch::Sender<bool>,
 ) {
     let mut body = std::pin::pin!(body);
@@ -68,18 +68,20 @@ async fn read(
         let bytes = match frame {
             None => return,
             Some(Ok(frame)) => match frame.into_data() {
-                Ok(bytes) => Ok(bytes),
+                Ok(bytes) => bytes,
                 Err(_) => continue,
             },
-            Some(Err(error)) => Err(error),
+            // A stream that was reset gives its error each time that it is polled.
+            Some(Err(error)) => {
+                let _ = frames.send(Err(error));
+                return;
+            }
         };
-        if let Ok(bytes) = &bytes
-            && messages.have_cancel(bytes)
-        {
+        if messages.have_cancel(&bytes) {
             cancel.send_replace(true);
         }
         // The end of the invocation has dropped the receiver.
-        if frames.send(bytes).is_err() {
+        if frames.send(Ok(bytes)).is_err() {
             return;
         }
     }
@@ -174,6 +176,31 @@ impl Body for Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A stream of a server that is gone.
+    struct Reset;
+
+    impl Body for Reset {
+        type Data = Bytes;
+        type Error = &'static str;
+
+        fn poll_frame(
+            self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+            Poll::Ready(Some(Err("reset")))
+        }
+    }
+
+    #[tokio::test]
+    async fn f43_a_stream_that_was_reset_is_read_once() {
+        let (sender, mut frames) = mpsc::unbounded_channel();
+        let (cancel, _cancelled) = watch::channel(false);
+        // The handler still runs, so it keeps its receiver.
+        tokio::spawn(read(Reset, sender, cancel));
+        assert_eq!(frames.recv().await, Some(Err("reset")));
+        assert_eq!(frames.recv().await, None);
+    }
 
     fn message(kind: u16, contents: &[u8]) -> Vec<u8> {
         let length = u32::try_from(contents.len()).expect("it is short");

@@ -30,7 +30,13 @@ async fn a_cluster_that_loses_a_server_loses_nothing() {
         tokio::spawn(async move { (run(&client, &id).await, id) })
     });
     let threads: Vec<_> = threads.collect();
-    tokio::time::sleep(Duration::from_millis(400)).await;
+    let has_run = async {
+        while !effects.exists() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let has_run = tokio::time::timeout(Duration::from_mins(1), has_run).await;
+    has_run.expect("a thread has an effect");
     let running = threads.iter().filter(|thread| !thread.is_finished());
     assert!(running.count() > 0, "the server was lost too late");
     second.stop();

@@ -55,6 +55,9 @@ impl Server {
         for server in &servers {
             server.ready().await;
         }
+        for server in &servers {
+            server.has_members(servers.len()).await;
+        }
         Some(servers)
     }
 
@@ -162,6 +165,26 @@ impl Server {
                 );
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
+        }
+    }
+
+    /// Waits until this many servers keep the metadata of the cluster. Before that, the loss of one may end the majority.
+    async fn has_members(&self, count: usize) {
+        let deadline = Instant::now() + Duration::from_mins(1);
+        let url = format!("{}/cluster-health", self.admin_url());
+        let http = http();
+        loop {
+            let members = async {
+                let health = http.get(&url).send().await.ok()?.text().await.ok()?;
+                let health: serde_json::Value = serde_json::from_str(&health).ok()?;
+                let members = &health["metadata_cluster_health"]["members"];
+                Some(members.as_array()?.len())
+            };
+            if members.await == Some(count) {
+                return;
+            }
+            assert!(Instant::now() < deadline, "the cluster is not complete");
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
 }
