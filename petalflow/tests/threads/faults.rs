@@ -7,6 +7,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::Poll;
+use std::time::Duration;
 
 use petalflow::checkpoint::{
     Address, Claim, InMemoryStore, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
@@ -15,6 +16,7 @@ use petalflow::checkpoint::{
 use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
 use petalflow::thread::{Durability, Thread};
+use tokio::sync::Mutex;
 
 #[state]
 #[derive(Debug)]
@@ -57,19 +59,42 @@ flow!(Ship(Parcel) {
     pay & pack -> send;
 });
 
+flow!(Send(Parcel) { send });
+
+flow! {
+    SendBoth(Parcel) {
+        START -> send & inner;
+        node inner: Send { in: |item: &str| item.to_string(), out: |parcel: Parcel| ParcelLog(parcel.log) };
+    }
+}
+
 /// Fails in one call, before or after it reaches the store. Each call waits before and after it, so that a run can be dropped there.
+/// It has one connection, so the next call waits until a call has ended.
 struct Faulty {
     store: InMemoryStore,
+    connection: Mutex<()>,
     calls: AtomicUsize,
     fails_at: usize,
     reaches_store: bool,
 }
 
 impl Faulty {
+    /// A store over this one that fails in this call; `usize::MAX` for none.
+    fn over(store: &InMemoryStore, fails_at: usize, reaches_store: bool) -> Arc<Self> {
+        Arc::new(Faulty {
+            store: store.clone(),
+            connection: Mutex::default(),
+            calls: AtomicUsize::new(0),
+            fails_at,
+            reaches_store,
+        })
+    }
+
     async fn call<T>(
         &self,
         call: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
+        let _connection = self.connection.lock().await;
         tokio::task::yield_now().await;
         if self.calls.fetch_add(1, SeqCst) != self.fails_at {
             let result = call.await;
@@ -242,12 +267,7 @@ async fn a_call_to_the_store_that_fails_changes_nothing() {
             for fails_at in 0.. {
                 let case = format!("{durability:?}, call {fails_at}, reaches it: {reaches_store}");
                 let (inner, payments) = (InMemoryStore::new(), Arc::default());
-                let store = Arc::new(Faulty {
-                    store: inner.clone(),
-                    calls: AtomicUsize::new(0),
-                    fails_at,
-                    reaches_store,
-                });
+                let store = Faulty::over(&inner, fails_at, reaches_store);
                 let result = finish(&thread(Arc::clone(&store), durability, &payments)).await;
                 if let Err(error) = &result {
                     let text = error.to_string();
@@ -270,12 +290,7 @@ async fn a_run_that_is_dropped_at_any_poll_can_be_resumed() {
         for polls in 1.. {
             let case = format!("{durability:?}, dropped after {polls} polls");
             let (store, payments) = (InMemoryStore::new(), Arc::default());
-            let waits = Arc::new(Faulty {
-                store: store.clone(),
-                calls: AtomicUsize::new(0),
-                fails_at: usize::MAX,
-                reaches_store: true,
-            });
+            let waits = Faulty::over(&store, usize::MAX, true);
             let dropped = thread(waits, durability, &payments);
             let ended = {
                 let mut run = pin!(finish(&dropped));
@@ -299,5 +314,25 @@ async fn a_run_that_is_dropped_at_any_poll_can_be_resumed() {
             // A payment that was made in the dropped run is made again only if its record was not stored.
             assert!(payments.load(SeqCst) <= 2, "{case}");
         }
+    }
+}
+
+#[tokio::test]
+async fn f42_a_flow_and_its_sub_flow_ask_over_one_connection() {
+    for durability in DURABILITIES {
+        let store: Arc<dyn Store> = Faulty::over(&InMemoryStore::new(), usize::MAX, true);
+        let launch = SendBoth::new().store(&store).durability(durability);
+        let thread = launch.thread("parcel");
+        // A sub-flow that is not polled while its parent writes would keep the connection.
+        let run = tokio::time::timeout(Duration::from_secs(5), thread.run("lamp".to_string()));
+        let outcome = run.await.expect("nothing waits for ever").unwrap();
+        assert_eq!(outcome.interrupts().len(), 2, "{durability:?}");
+        let asked = outcome.interrupts().iter();
+        let answers: Vec<_> = asked
+            .map(|asked| asked.answer::<MaySend>(true).unwrap())
+            .collect();
+        let parcel = thread.resume(answers).await.unwrap();
+        let parcel = parcel.into_finished().expect("it waits for nothing");
+        assert_eq!(parcel.log, ["sent: true", "sent: true"], "{durability:?}");
     }
 }
