@@ -116,15 +116,11 @@ fn published_packages_have_what_a_registry_and_docs_rs_show() {
     report(&errors);
 }
 
-/// Users name the packages that the table of the README lists, and no others: the others say so where a user meets them.
+/// Users name the packages that the table of crates lists, and no others: the others say so where a user meets them.
 #[test]
 fn packages_say_who_names_them() {
-    let readme = std::fs::read_to_string(workspace::root().join("README.md"));
-    let readme = readme.expect("the README is readable");
-    let (_, crates) = readme
-        .split_once("\n## Crates\n")
-        .expect("the section exists");
-    let (table, _) = crates.split_once("\n## ").expect("another section follows");
+    let table = std::fs::read_to_string(workspace::root().join("docs/reference/crates.md"));
+    let table = table.expect("the page is readable");
     let mut errors = Vec::new();
     let mut named = 0;
     for package in workspace::packages()
@@ -136,7 +132,7 @@ fn packages_say_who_names_them() {
         named += usize::from(!is_internal);
         if table.contains(&format!("\n| `{name}` |")) == is_internal {
             errors.push(format!(
-                "README.md: the table of crates has the packages that users name, and only those: see `{name}`"
+                "docs/reference/crates.md: the table of crates has the packages that users name, and only those: see `{name}`"
             ));
         }
         for (text, start) in [

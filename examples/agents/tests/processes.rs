@@ -63,16 +63,33 @@ fn research_prints_its_report_or_writes_it() {
 }
 
 #[test]
-fn the_program_in_the_readme_is_this_one_and_runs() {
-    let readme = include_str!("../../../README.md");
-    let program = include_str!("../src/bin/librarian.rs");
-    assert!(
-        readme.contains(program),
-        "README.md does not have `librarian.rs` as it is: copy it there"
-    );
+fn the_programs_in_the_documents_are_these_and_run() {
+    for (document, text, program, code) in [
+        (
+            "README.md",
+            include_str!("../../../README.md"),
+            "support.rs",
+            include_str!("../src/bin/support.rs"),
+        ),
+        (
+            "docs/guide/agents.md",
+            include_str!("../../../docs/guide/agents.md"),
+            "librarian.rs",
+            include_str!("../src/bin/librarian.rs"),
+        ),
+    ] {
+        assert!(
+            text.contains(code),
+            "{document} does not have `{program}` as it is: copy it there"
+        );
+    }
     let folder = tempfile::tempdir().expect("a folder can be made");
     let output = run(env!("CARGO_BIN_EXE_librarian"), folder.path(), &[], "");
     assert_eq!(output, "The Rose is on shelf 2.\n");
+    let support = || run(env!("CARGO_BIN_EXE_support"), folder.path(), &[], "");
+    let asks = support();
+    assert!(asks.contains("pay_back({\"order\":\"A-17\"})"), "{asks}");
+    assert_eq!(support(), "I have paid A-17 back.\n");
 }
 
 #[test]

@@ -59,8 +59,12 @@ pub enum Pending {
 impl fmt::Display for Pending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Pending::Confirmation { id, hint, .. } => {
-                write!(f, "waits for a decision about `{id}`: {hint}")
+            Pending::Confirmation { id, call, hint } => {
+                let (name, arguments) = (&call.name, &call.arguments);
+                write!(
+                    f,
+                    "waits for a decision about `{id}`, which is {name}({arguments}): {hint}"
+                )
             }
             Pending::Credential { id, .. } => write!(f, "waits for the credential of `{id}`"),
             Pending::Result { call } => {

@@ -1,0 +1,38 @@
+//! An agent that pays money back after a person has agreed, perhaps days later and in another process.
+
+use petalflow::prelude::*;
+use petalflow_agent::{Agent, ConversationInput};
+use petalflow_llm::{Reply, ScriptedModel};
+use petalflow_sqlite::SqliteStore;
+use serde_json::json;
+
+/// Pays an order back.
+#[tool(confirm)]
+async fn pay_back(order: String) -> String {
+    format!("{order} is paid back")
+}
+
+#[tokio::main]
+async fn main() -> petalflow::Result<()> {
+    // A script needs no key. A real model: `ProviderModel::new("gpt-5-mini")?`.
+    let model = ScriptedModel::from_fn(|request| match request.messages.len() {
+        1 => Reply::call("pay_back", json!({ "order": "A-17" })),
+        _ => "I have paid A-17 back.".into(),
+    });
+    let agent = Agent::new(model)
+        .instructions("Help our customers.")
+        .tool(pay_back {});
+    let store = SqliteStore::open("support.db").await?;
+    let chat = agent.store(&store).thread("ann");
+    let waits_for = chat
+        .snapshot()
+        .await?
+        .and_then(|now| now.state.pending().pop());
+    let input = match waits_for {
+        None => "My lamp arrived broken. The order is A-17.".into(),
+        // In another process, days later: a person has agreed.
+        Some(call) => ConversationInput::default().confirm(call.id(), true),
+    };
+    println!("{}", chat.run(input).await?.into_finished()?);
+    Ok(())
+}
