@@ -58,7 +58,7 @@ flow!(Ship(Parcel) {
 });
 
 /// Fails in one call, before or after it reaches the store. Each call waits before and after it, so that a run can be dropped there.
-struct Faulty {
+pub(super) struct Faulty {
     store: InMemoryStore,
     calls: AtomicUsize,
     fails_at: usize,
@@ -66,6 +66,16 @@ struct Faulty {
 }
 
 impl Faulty {
+    /// A store that does not fail: each call waits before and after it.
+    pub(super) fn slow(store: InMemoryStore) -> Self {
+        Faulty {
+            store,
+            calls: AtomicUsize::new(0),
+            fails_at: usize::MAX,
+            reaches_store: false,
+        }
+    }
+
     async fn call<T>(
         &self,
         call: impl Future<Output = Result<T, StoreError>>,
@@ -191,6 +201,10 @@ impl Store for Faulty {
 
     fn release(&self, thread: &str, owner: &str) {
         self.store.release(thread, owner);
+    }
+
+    async fn now_ms(&self) -> Result<u64, StoreError> {
+        self.store.now_ms().await
     }
 
     fn needs_checksums(&self) -> bool {
