@@ -405,6 +405,7 @@ async fn f43_dropped_after_any_poll_each_child_runs_once_and_its_parent_goes_on(
             ..ThreadQuery::default()
         };
         after.totals.resume_all(interrupted).await.unwrap();
+        after.parts.resume_all(interrupted).await.unwrap();
         let parent = after.totals.thread("total");
         if parent.info().await.unwrap().is_none() {
             assert!(polls < 40, "it has begun by now");
