@@ -35,13 +35,11 @@ impl RunChildren {
     /// Starts a child, unless this task has started it before. `false` if another task has.
     pub(crate) fn start(&self, id: &str, by: TaskId, start: impl FnOnce() -> RunChild) -> bool {
         let mut children = self.lock();
-        match children.get(id) {
-            Some(child) => child.by == by,
-            None => {
-                children.insert(id.into(), start());
-                true
-            }
+        if let Some(child) = children.get(id) {
+            return child.by == by;
         }
+        children.insert(id.into(), start());
+        true
     }
 
     /// The end of a child. `None` if no task has started it.
