@@ -250,7 +250,10 @@ impl RunToken {
         RunToken {
             cancelled: self.cancelled.child_token(),
             draining: self.draining.as_ref().map(CancellationToken::child_token),
-            holds: self.holds.clone(),
+            holds: Some(Arc::new(Holds {
+                held: AtomicBool::new(false),
+                parent: self.holds.clone(),
+            })),
         }
     }
 
@@ -258,6 +261,16 @@ impl RunToken {
     /// parent.
     pub(crate) fn for_subflow(&self) -> Self {
         Self::from(self.cancelled.child_token())
+    }
+
+    /// Cancels the run. Its thread is held.
+    pub(crate) fn hold(&self) {
+        if let Some(holds) = &self.holds
+            && !self.stops_at_barrier()
+        {
+            holds.held.store(true, Ordering::Release);
+        }
+        self.cancel();
     }
 
     pub(crate) fn cancel(&self) {

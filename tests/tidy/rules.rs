@@ -182,6 +182,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "run_claim",
             "pending_releases",
             "write_name",
+            "thread_links",
             "thread_storage",
             "memory",
             "question",

@@ -37,6 +37,9 @@ mod store;
 mod thread_info;
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "only `petalflow` uses it")]
+mod thread_links;
+#[doc(hidden)]
+#[allow(missing_debug_implementations, reason = "only `petalflow` uses it")]
 mod thread_storage;
 #[doc(hidden)]
 pub mod upgrade;
@@ -54,7 +57,8 @@ pub use store::{
     StoredWrite,
 };
 pub use thread_info::{ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus};
-pub use thread_storage::{EVENT_LOG, INBOX, ThreadStorage};
+pub use thread_links::ThreadLinks;
+pub use thread_storage::{EVENT_LOG, INBOX, LINKS, ThreadStorage};
 pub use write_name::WriteName;
 
 /// A boxed future that can move between threads.

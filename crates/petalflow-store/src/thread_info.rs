@@ -32,7 +32,7 @@ pub enum ThreadStatus {
     Running,
     /// It waits for answers or approvals. It may sleep besides: then [`ThreadInfo::due_ms`] is set.
     Waiting,
-    /// It waits for a time, and for no person: [`ThreadInfo::due_ms`].
+    /// It waits for a time, or for the end of another thread, and for no person: [`ThreadInfo::due_ms`].
     Sleeping,
     /// Its last run was drained: its process stopped. The next process continues it.
     Stopped,

@@ -10,7 +10,7 @@ use crate::codec::Record;
 
 use super::{
     Address, RunClaim, SEALED_MARKER, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
-    StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
+    StoredWrite, ThreadChange, ThreadInfo, ThreadLinks, ThreadQuery, ThreadStatus,
 };
 use crate::BoxFuture;
 use crate::codec::checksum;
@@ -21,6 +21,9 @@ pub const EVENT_LOG: &str = "/events";
 
 /// The namespace of the messages to a thread.
 pub const INBOX: &str = "/inbox";
+
+/// The namespace of what a thread knows of others: which threads wait for it, and which are cancelled with it.
+pub const LINKS: &str = "/links";
 
 /// A thread in a store.
 #[derive(Clone)]
@@ -38,6 +41,8 @@ pub struct ThreadStorage {
     /// When the first of the questions expires that the run has stored, or the first of its sleeps ends, in all namespaces. [`u64::MAX`]
     /// if none does.
     pub first_due_ms: Arc<AtomicU64>,
+    /// What the run knows of other threads, in all namespaces.
+    pub links: Arc<ThreadLinks>,
 }
 
 /// The methods return boxed futures: the code of an `async fn` is compiled in each program that awaits it.
@@ -52,6 +57,7 @@ impl ThreadStorage {
             flow,
             begun_writes: Arc::default(),
             first_due_ms: Arc::new(u64::MAX.into()),
+            links: Arc::default(),
         }
     }
 
@@ -349,7 +355,7 @@ impl ThreadStorage {
     pub fn flows(&self) -> BoxFuture<'_, Result<Vec<String>, StoreError>> {
         Box::pin(async move {
             let mut namespaces = self.store.namespaces(&self.thread).await?;
-            namespaces.retain(|namespace| namespace != EVENT_LOG && namespace != INBOX);
+            namespaces.retain(|namespace| ![EVENT_LOG, INBOX, LINKS].contains(&&**namespace));
             Ok(namespaces)
         })
     }

@@ -22,6 +22,12 @@ pub enum WriteName<'a> {
     Unfinished(&'a str),
     /// The number of the last message that the thread has taken.
     Taken,
+    /// A thread that a task has started. In the namespace of links: one that is cancelled with this thread.
+    Child(TaskId),
+    /// A thread that waits for the end of this one: its id.
+    Joined,
+    /// Why the last run of this thread failed, for the threads that wait for it.
+    Cause,
 }
 
 impl<'a> WriteName<'a> {
@@ -31,6 +37,9 @@ impl<'a> WriteName<'a> {
             None if name == "done" => Some(WriteName::Done),
             None if name == "error" => Some(WriteName::Error),
             None if name == "taken" => Some(WriteName::Taken),
+            None if name == "joined" => Some(WriteName::Joined),
+            None if name == "cause" => Some(WriteName::Cause),
+            Some(("child", id)) => TaskId::parse(id).map(WriteName::Child),
             Some(("ask", id)) => TaskId::parse(id).map(WriteName::Ask),
             Some(("sleep", id)) => TaskId::parse(id).map(WriteName::Sleep),
             Some(("once", name)) => Some(WriteName::Once(name)),
@@ -50,6 +59,9 @@ impl fmt::Display for WriteName<'_> {
             WriteName::Once(name) => write!(f, "once/{name}"),
             WriteName::Unfinished(key) => write!(f, "unfinished/{key}"),
             WriteName::Taken => f.write_str("taken"),
+            WriteName::Child(id) => write!(f, "child/{id}"),
+            WriteName::Joined => f.write_str("joined"),
+            WriteName::Cause => f.write_str("cause"),
         }
     }
 }
@@ -99,6 +111,9 @@ mod tests {
             WriteName::Error,
             WriteName::Ask(id),
             WriteName::Sleep(id),
+            WriteName::Child(id),
+            WriteName::Joined,
+            WriteName::Cause,
             WriteName::Once("mail/sent"),
             WriteName::Unfinished("spent"),
             WriteName::Once(""),

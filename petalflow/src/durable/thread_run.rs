@@ -1,9 +1,12 @@
 //! A run on a thread: its claim, its managed values, and the driver between opening and closing it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::claim::answered::check_unanswered;
+use super::claim::due_signal::tell_due;
 use super::claim::thread_claim::{Answering, ClaimedRun, ThreadClaim, new_owner};
+use super::links::{self, record_cause};
 use super::ops::thread_ops::first_expiry;
 use super::resume::document::ThreadDocument;
 use super::resume::open_thread::open;
@@ -112,10 +115,11 @@ async fn run_claimed(
     }
     let (storage, retention) = (start.storage.clone(), start.retention);
     let cancel = settings.cancel.clone();
-    let Some(claim) = &claim else {
+    let Some(claim) = claim else {
         return run_opened(start, Arc::clone(&flow), settings).await;
     };
     let loading = Box::pin(load(start, Arc::clone(&flow), settings));
+    let due_at_once = AtomicBool::new(false);
     let run = async {
         let ended = loading.await?.await;
         let is_held = cancel.is_some_and(|cancel| cancel.holds());
@@ -123,7 +127,12 @@ async fn run_claimed(
             return ended;
         };
         let closed = async {
+            record_cause(&storage, status, ended.as_ref().err()).await?;
             storage.describe(status, due_ms).await?;
+            if links::concerns(&storage, status, due_ms) {
+                let is_due = links::run_ended(&storage, status, due_ms).await?;
+                due_at_once.store(is_due, Ordering::Relaxed);
+            }
             Box::pin(prune(&storage, retention, NewBase::Allowed)).await?;
             Ok(())
         };
@@ -133,7 +142,12 @@ async fn run_claimed(
             _ => ended,
         }
     };
-    claim.hold(run).await
+    let ended = claim.hold(run).await;
+    drop(claim);
+    if due_at_once.into_inner() {
+        tell_due(flow.stored_name());
+    }
+    ended
 }
 
 /// Fails if a person holds the thread. Nobody else can begin to hold it, because the run has claimed it.

@@ -39,7 +39,7 @@ use crate::task_services::{NAME_OF_EFFECT, check_name, outlived_error, used_twic
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Context(pub(super) Scope);
+pub struct Context(pub(crate) Scope);
 
 impl Scope {
     /// The [`Context`] of this task.

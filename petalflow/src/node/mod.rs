@@ -14,6 +14,7 @@ mod output;
 mod route;
 #[cfg(feature = "builder")]
 mod routes;
+mod run_children;
 mod run_shared;
 mod scope;
 mod sleep;
@@ -43,6 +44,7 @@ pub use route::{Carried, Carries, Route, Routing};
 #[cfg(feature = "builder")]
 #[cfg_attr(docsrs, doc(cfg(feature = "builder")))]
 pub use routes::Routes;
+pub(crate) use run_children::{ChildEnd, RunChild, RunChildren};
 pub(crate) use run_shared::{RunShared, Surroundings};
 pub use scope::Scope;
 pub(crate) use spec::node_spec;

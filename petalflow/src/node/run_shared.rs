@@ -11,7 +11,7 @@ use crate::erased::KeptStates;
 use crate::error::{DEFAULT_MAX_DEPTH, NodeError};
 use crate::event::Sink;
 use crate::ids::{Namespace, TaskId, task_id};
-use crate::node::{ManagedValues, NoKeep};
+use crate::node::{ManagedValues, NoKeep, RunChildren};
 use crate::plan::{ExecutionPlan, NodeSpec};
 use crate::policy::node_policy::NodePolicy;
 use crate::task_services::{TaskServices, UsedNames};
@@ -48,6 +48,8 @@ pub(crate) struct Surroundings {
     /// The names of effects in the superstep, if the run is not stored. Made when the first is used.
     pub(crate) used_names: Mutex<Option<Box<UsedNames>>>,
     pub(crate) thread: OnceLock<Arc<str>>,
+    /// The runs that tasks have started, if the run is not stored. Those of all levels are in the outermost run.
+    pub(crate) children: OnceLock<Box<RunChildren>>,
     /// Present in a stored run.
     pub(crate) services: Option<Arc<TaskServices>>,
 }
@@ -68,6 +70,7 @@ impl Surroundings {
             kept_states: OnceLock::new(),
             used_names: Mutex::new(None),
             thread: OnceLock::new(),
+            children: OnceLock::new(),
             services: None,
         }
     }
@@ -158,6 +161,14 @@ impl RunShared {
         match &self.parent {
             Some(parent) => parent.kept_states(),
             None => self.init().kept_states.get_or_init(Box::default),
+        }
+    }
+
+    /// The runs that the tasks of this run, and of the runs around it, have started.
+    pub(crate) fn children(&self) -> &RunChildren {
+        match &self.parent {
+            Some(parent) => parent.children(),
+            None => self.init().children.get_or_init(Box::default),
         }
     }
 

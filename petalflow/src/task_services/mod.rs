@@ -1,8 +1,9 @@
-//! The services of a stored run for its tasks: questions to people ([`question`]), sleeps, effects that run once, and requests to
+//! The services of a stored run for its tasks: questions to people ([`question`]), sleeps, other threads, effects that run once, and requests to
 //! the driver.
 
 mod attempt_life;
 mod barrier;
+mod children;
 mod effect_counts;
 mod effects;
 mod effects_in_flight;

@@ -28,6 +28,10 @@ impl TaskServices {
         let mut inner = self.lock();
         match name {
             WriteName::Unfinished(key) => inner.unfinished.insert((task.id, key.into()), bytes),
+            WriteName::Child(id) => {
+                inner.children.insert(id);
+                None
+            }
             WriteName::Once(name) => inner.effects.insert((task.id, name.into()), bytes),
             _ => None,
         };

@@ -74,6 +74,8 @@ pub(super) struct Inner {
     pub(super) unfinished: HashMap<(TaskId, String), Vec<u8>>,
     /// When the sleeps of the superstep's tasks end, in milliseconds since 1970 (UTC).
     pub(super) sleeps: HashMap<TaskId, u64>,
+    /// The threads that the superstep's tasks have started.
+    pub(super) children: HashSet<TaskId>,
     /// Fires when the first of the tasks that sleep wakes. Made when a task sleeps while others run.
     pub(super) timer: Option<Pin<Box<Sleep>>>,
     /// Questions that the superstep has asked before: in an earlier run, or before their task ran again.
@@ -159,6 +161,9 @@ impl TaskServices {
                     let end = unpack(&write.bytes, Unpack::number)?;
                     inner.sleeps.insert(id, end);
                 }
+                Some(WriteName::Child(id)) => {
+                    inner.children.insert(id);
+                }
                 Some(WriteName::Ask(id)) => {
                     let interrupt = Interrupt::decode(&write.bytes)?;
                     inner.asked_before.insert(InterruptId(id), interrupt);
@@ -178,6 +183,7 @@ impl TaskServices {
             inner.effects.clear();
             inner.unfinished.clear();
             inner.sleeps.clear();
+            inner.children.clear();
             inner.asked_before.clear();
             inner.used_names.clear();
             inner.answered.clear();

@@ -102,7 +102,7 @@ impl TaskServices {
     }
 
     /// Stores when a sleep ends. If the process dies before it sets the status of the thread, the thread is listed as due.
-    async fn record_sleep(
+    pub(super) async fn record_sleep(
         &self,
         task: &TaskRef<'_>,
         id: TaskId,
@@ -126,7 +126,7 @@ impl TaskServices {
     }
 
     /// Makes the task wait for a time. It runs again when the first of those that it waits for has come.
-    fn wake_at(&self, task: TaskId, wake: Wake) {
+    pub(super) fn wake_at(&self, task: TaskId, wake: Wake) {
         self.asked.store(true, Ordering::Release);
         let mut inner = self.lock();
         let waits = inner.questions.entry(task).or_default();

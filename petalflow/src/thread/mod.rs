@@ -37,6 +37,7 @@
 //! ```
 
 mod bulk;
+mod children;
 mod erased;
 mod event_log;
 mod flow_lock;
@@ -58,6 +59,7 @@ pub use crate::outcome::{Outcome, Paused, ThreadError};
 pub use crate::snapshot::{
     CheckpointInfo, Edit, HistoryQuery, Snapshot, StoredSnapshot, TaskState,
 };
+pub use children::{JoinError, StartChild};
 pub use flow_lock::{FlowLock, FlowLockError};
 pub use follow::FollowedEvents;
 #[doc(hidden)]

@@ -70,7 +70,7 @@ flow! {
 
 /// Fails in one call, before or after it reaches the store. Each call waits before and after it, so that a run can be dropped there.
 /// It has one connection, so the next call waits until a call has ended.
-struct Faulty {
+pub(super) struct Faulty {
     store: InMemoryStore,
     connection: Mutex<()>,
     calls: AtomicUsize,
@@ -80,7 +80,7 @@ struct Faulty {
 
 impl Faulty {
     /// A store over this one that fails in this call; `usize::MAX` for none.
-    fn over(store: &InMemoryStore, fails_at: usize, reaches_store: bool) -> Arc<Self> {
+    pub(super) fn over(store: &InMemoryStore, fails_at: usize, reaches_store: bool) -> Arc<Self> {
         Arc::new(Faulty {
             store: store.clone(),
             connection: Mutex::default(),
@@ -216,6 +216,10 @@ impl Store for Faulty {
 
     fn release(&self, thread: &str, owner: &str) {
         self.store.release(thread, owner);
+    }
+
+    async fn now_ms(&self) -> Result<u64, StoreError> {
+        self.store.now_ms().await
     }
 
     fn needs_checksums(&self) -> bool {

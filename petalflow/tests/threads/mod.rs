@@ -2,6 +2,7 @@
 
 mod bulk;
 mod busy;
+mod children;
 mod combined;
 mod effects_in_flight;
 mod event_log;

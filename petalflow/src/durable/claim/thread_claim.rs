@@ -55,6 +55,12 @@ pub(crate) struct ClaimedRun {
     questions: Arc<LiveQuestions>,
 }
 
+/// Cancels the run of this process that has the thread, and holds the thread. Returns whether there is one.
+pub(in crate::durable) fn hold_run(thread: &Arc<str>, owner: String) -> bool {
+    let run = runs().get(&(Arc::clone(thread), owner)).cloned();
+    run.inspect(|run| run.cancel.hold()).is_some()
+}
+
 impl ClaimedRun {
     /// The run has stored what it begins with.
     pub(in crate::durable) fn set_open(&self) {
@@ -250,7 +256,7 @@ impl ThreadClaim {
         // Of this run alone: the caller may stop other runs with its own token.
         let token = match cancel {
             Some(token) => token.for_run(),
-            None => RunToken::from(CancellationToken::new()),
+            None => RunToken::from(CancellationToken::new()).for_run(),
         };
         *cancel = Some(token.clone());
         let run = ClaimedRun {

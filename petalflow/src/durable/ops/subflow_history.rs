@@ -115,7 +115,9 @@ pub(crate) async fn copy(from: &ThreadStorage, to: &ThreadStorage) -> Result<(),
             tasks.extend(old.zip(tasks_of(to, &namespace, &record.header)));
             let header = &mut record.header;
             let owner = header.owner.and_then(|owner| tasks.get(&owner).copied());
-            if owner.is_some() || header.incarnation != to.incarnation() {
+            // No task has started the copy.
+            let was_started = namespace.is_empty() && header.owner.take().is_some();
+            if owner.is_some() || was_started || header.incarnation != to.incarnation() {
                 header.owner = owner.or(header.owner);
                 header.incarnation = to.incarnation();
                 checkpoint.bytes = encode(seq, &record);

@@ -54,6 +54,14 @@ pub(in crate::durable) async fn open(
         let newest = head.as_ref().map(|head| head.position.seq.get());
         storage.set_newest(newest);
     }
+    // Of the thread's own flow: the task of another thread that has started it.
+    let started_by = head.as_ref().and_then(|head| head.record.header.owner);
+    let started_by = started_by
+        .filter(|_| nested.is_none())
+        .map(TaskId::from_bytes);
+    if started_by.is_some() {
+        storage.links.set_child();
+    }
     let (address, newest) = (
         namespace.to_string(),
         head.as_ref().map(|head| head.position.seq),
@@ -65,8 +73,8 @@ pub(in crate::durable) async fn open(
         writer.set_previous_outline(head.outline.clone());
         writer.set_lost(head.lost);
     }
-    if let Some(nested) = &nested {
-        writer.set_owner(nested.owner.id);
+    if let Some(owner) = nested.as_ref().map(|nested| nested.owner.id).or(started_by) {
+        writer.set_owner(owner);
     }
     let loaded = head.as_ref().and_then(loaded_barrier);
     let mut opener = ThreadOpener {

@@ -166,6 +166,7 @@ impl AnyEngine {
         let flow = Arc::clone(&self.flow);
         let mut threads = AnyThreads::new(flow, settings, Arc::new(store.clone()));
         threads.retention = self.retention;
+        threads.starts_threads = false;
         threads
     }
 }

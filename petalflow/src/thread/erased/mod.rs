@@ -4,6 +4,7 @@
 //! the body of an async function is otherwise compiled again by each crate that awaits it.
 
 mod bulk;
+mod children;
 mod reading;
 mod thread;
 mod threads;

@@ -212,7 +212,7 @@ impl AnyThread {
     }
 
     /// Claims the thread, as the setting for busy threads says. The result writes under the claim.
-    async fn claimed(&self) -> Result<(ThreadStorage, ThreadClaim), ThreadError> {
+    pub(super) async fn claimed(&self) -> Result<(ThreadStorage, ThreadClaim), ThreadError> {
         self.claimed_by(durable::new_owner()).await
     }
 
@@ -231,7 +231,11 @@ impl AnyThread {
     fn storage(&self) -> ThreadStorage {
         let threads = &self.threads;
         let (store, flow) = (Arc::clone(&threads.store), threads.flow.stored_name());
-        ThreadStorage::new(store, Arc::clone(&self.id), flow.into())
+        let storage = ThreadStorage::new(store, Arc::clone(&self.id), flow.into());
+        if !threads.starts_threads {
+            storage.links.set_alone();
+        }
+        storage
     }
 
     pub(crate) fn checked(&self) -> Result<ThreadStorage, ThreadError> {

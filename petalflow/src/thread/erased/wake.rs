@@ -6,12 +6,14 @@ use std::pin::pin;
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
 
 use super::AnyThreads;
 use super::bulk::{PAGE, damaged, is_left_alone};
 use crate::checkpoint::ThreadQuery;
+use crate::durable;
 use crate::erased::StateBox;
 use crate::future::BoxFuture;
 use crate::outcome::{RunError, ThreadError};
@@ -55,6 +57,7 @@ impl AnyThreads {
                 report,
                 runs: JoinSet::new(),
                 running: HashSet::new(),
+                again: HashSet::new(),
                 refused: HashMap::new(),
                 next_ms: None,
             };
@@ -71,6 +74,8 @@ struct ThreadWaker<'r> {
     runs: JoinSet<(String, Result<StateBox, RunError>)>,
     /// The threads of the runs.
     running: HashSet<String>,
+    /// Those of them that were due again while they ran.
+    again: HashSet<String>,
     /// Why threads that are due could not be resumed. Each is told once.
     refused: HashMap<String, String>,
     /// When the first of the threads that have ended in a sleep is due.
@@ -79,7 +84,10 @@ struct ThreadWaker<'r> {
 
 impl ThreadWaker<'_> {
     async fn wake_for_ever(&mut self) {
+        // Subscribed before the first look, so that nothing is missed.
+        let mut due = durable::due_signal(self.threads.flow.stored_name());
         loop {
+            due.mark_unchanged();
             let wait = match self.look().await {
                 Ok(wait) => wait,
                 Err(error) => {
@@ -87,7 +95,7 @@ impl ThreadWaker<'_> {
                     self.settings.interval
                 }
             };
-            self.wait(wait).await;
+            self.wait(wait, &mut due).await;
         }
     }
 
@@ -153,15 +161,23 @@ impl ThreadWaker<'_> {
         if self.running.insert(id.into()) {
             let (id, run) = (id.to_string(), self.threads.thread(id).recover());
             self.runs.spawn(async move { (id, run.await) });
+        } else {
+            self.again.insert(id.into());
         }
     }
 
-    /// Waits, and tells which runs end meanwhile. If one of them ends in a shorter sleep, waits until the end of that.
-    async fn wait(&mut self, wait: Duration) {
+    /// Waits until a thread becomes due in this process, or until a time, and tells which runs end meanwhile. If one of them ends in a
+    /// shorter sleep, waits until the end of that.
+    async fn wait(&mut self, wait: Duration, due: &mut watch::Receiver<()>) {
         let mut end = Instant::now() + wait;
-        while !self.runs.is_empty() {
-            // Boxed, so that it is dropped before the rest of the loop.
-            let ended = select(Box::pin(sleep_until(end)), Box::pin(self.ended())).await;
+        loop {
+            // Boxed, so that they are dropped before the rest of the loop.
+            let over = select(Box::pin(sleep_until(end)), Box::pin(due.changed()));
+            if self.runs.is_empty() {
+                over.await;
+                return;
+            }
+            let ended = select(Box::pin(over), Box::pin(self.ended())).await;
             if matches!(ended, Either::Left(_)) {
                 return;
             }
@@ -173,7 +189,6 @@ impl ThreadWaker<'_> {
                 end = end.min(Instant::now() + sleeps.min(wait));
             }
         }
-        sleep_until(end).await;
     }
 
     /// Waits for the end of a run, and tells it. Returns `false` if none is in progress.
@@ -186,6 +201,9 @@ impl ThreadWaker<'_> {
             return true;
         };
         self.running.remove(&id);
+        if self.again.remove(&id) {
+            self.next_ms = Some(0);
+        }
         match result {
             Err(error) if error.thread_error().is_some() => self.refuse(id, error),
             result => {

@@ -219,6 +219,8 @@ impl CheckpointWriter {
         let header = &mut self.header;
         header.cause = Cause::Fork;
         header.parent = parent.map(CheckpointSeq::get);
+        // Another thread with a copy was not started by that task.
+        header.owner = of.owner.filter(|_| parent.is_some());
         header.turn = of.turn;
         header.superstep = of.superstep;
         header.frontier = of.frontier;
