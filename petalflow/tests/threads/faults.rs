@@ -5,7 +5,7 @@ use std::future::Future;
 use std::ops::Range;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst};
 use std::task::Poll;
 
 use petalflow::checkpoint::{
@@ -58,14 +58,27 @@ flow!(Ship(Parcel) {
 });
 
 /// Fails in one call, before or after it reaches the store. Each call waits before and after it, so that a run can be dropped there.
-struct Faulty {
+pub(super) struct Faulty {
     store: InMemoryStore,
     calls: AtomicUsize,
     fails_at: usize,
     reaches_store: bool,
+    /// How far its clock is ahead, in milliseconds.
+    ahead_ms: Arc<AtomicI64>,
 }
 
 impl Faulty {
+    /// Never fails, and has a clock that a test can set.
+    pub(super) fn with_clock(store: InMemoryStore, ahead_ms: Arc<AtomicI64>) -> Self {
+        Faulty {
+            store,
+            calls: AtomicUsize::new(0),
+            fails_at: usize::MAX,
+            reaches_store: false,
+            ahead_ms,
+        }
+    }
+
     async fn call<T>(
         &self,
         call: impl Future<Output = Result<T, StoreError>>,
@@ -196,6 +209,11 @@ impl Store for Faulty {
     fn needs_checksums(&self) -> bool {
         self.store.needs_checksums()
     }
+
+    async fn now_ms(&self) -> Result<u64, StoreError> {
+        let now_ms = self.store.now_ms().await?;
+        Ok(now_ms.saturating_add_signed(self.ahead_ms.load(SeqCst)))
+    }
 }
 
 const DURABILITIES: [Durability; 3] = [Durability::Sync, Durability::Async, Durability::Exit];
@@ -243,10 +261,9 @@ async fn a_call_to_the_store_that_fails_changes_nothing() {
                 let case = format!("{durability:?}, call {fails_at}, reaches it: {reaches_store}");
                 let (inner, payments) = (InMemoryStore::new(), Arc::default());
                 let store = Arc::new(Faulty {
-                    store: inner.clone(),
-                    calls: AtomicUsize::new(0),
                     fails_at,
                     reaches_store,
+                    ..Faulty::with_clock(inner.clone(), Arc::default())
                 });
                 let result = finish(&thread(Arc::clone(&store), durability, &payments)).await;
                 if let Err(error) = &result {
@@ -270,12 +287,7 @@ async fn a_run_that_is_dropped_at_any_poll_can_be_resumed() {
         for polls in 1.. {
             let case = format!("{durability:?}, dropped after {polls} polls");
             let (store, payments) = (InMemoryStore::new(), Arc::default());
-            let waits = Arc::new(Faulty {
-                store: store.clone(),
-                calls: AtomicUsize::new(0),
-                fails_at: usize::MAX,
-                reaches_store: true,
-            });
+            let waits = Arc::new(Faulty::with_clock(store.clone(), Arc::default()));
             let dropped = thread(waits, durability, &payments);
             let ended = {
                 let mut run = pin!(finish(&dropped));
