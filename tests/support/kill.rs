@@ -11,42 +11,34 @@ use std::time::{Duration, Instant};
 ///
 /// If the process failed by itself. Its piped standard error output is the message.
 pub fn ends_before_kill(process: Child, kills: u64) -> bool {
-    std::thread::sleep(lifetime(500 * kills));
+    std::thread::sleep(lifetime(30_000 + 500 * kills));
     had_ended(process)
 }
 
 /// Starts a process for each role, kills them at random, and starts them again, until each role has ended by itself. A process
-/// lives 5 ms to 35 ms, and 3 ms more for each kill of its role, because the processes slow each other down. Returns the number of
-/// kills.
+/// lives 5 ms to 35 ms, and up to 6% longer after each kill of its role: so a slow machine makes progress too, although each
+/// process may have to connect to a server first. Returns the number of kills.
 ///
 /// # Panics
 ///
 /// If a process failed by itself. Its piped standard error output is the message.
 pub fn kill_until_all_end(roles: usize, start: impl Fn(usize) -> Child) -> u64 {
-    let begin = |role, kills: u64| {
-        (
-            start(role),
-            Instant::now() + lifetime(3_000 * kills),
-            role,
-            kills,
-        )
-    };
-    let mut running: Vec<_> = (0..roles).map(|role| begin(role, 0)).collect();
+    let begin = |role, span| (start(role), Instant::now() + lifetime(span), role, span);
+    let mut running: Vec<_> = (0..roles).map(|role| begin(role, 30_000)).collect();
     let mut all_kills = 0;
     while let Some(next) = (0..running.len()).min_by_key(|index| running[*index].1) {
-        let (process, until, role, kills) = running.swap_remove(next);
+        let (process, until, role, span) = running.swap_remove(next);
         std::thread::sleep(until.saturating_duration_since(Instant::now()));
         if !had_ended(process) {
             all_kills += 1;
-            running.push(begin(role, kills + 1));
+            running.push(begin(role, span + span * 6 / 100));
         }
     }
     all_kills
 }
 
-/// How long a process lives, by chance: up to 35 ms, and so many microseconds more.
-fn lifetime(more: u64) -> Duration {
-    let span = 30_000 + more;
+/// How long a process lives: 5 ms, and up to `span` microseconds more by chance.
+fn lifetime(span: u64) -> Duration {
     Duration::from_micros(5_000 + RandomState::new().hash_one(0) % span)
 }
 
