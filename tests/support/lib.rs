@@ -12,7 +12,7 @@ mod kill;
 mod mutation;
 
 pub use allocated::{Allocated, allocated};
-pub use kill::ends_before_kill;
+pub use kill::{ends_before_kill, kill_until_all_end};
 pub use mutation::{bounded, mutated};
 
 /// Whether a continuous integration run has what a test needs.

@@ -10,6 +10,7 @@ mod kills;
 #[cfg(feature = "server")]
 mod served;
 mod services;
+mod sleeps;
 mod stopped;
 mod streaming;
 mod support;

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::ops::Range;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::SeqCst};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -76,18 +76,30 @@ pub(super) struct Faulty {
     calls: AtomicUsize,
     fails_at: usize,
     reaches_store: bool,
+    /// How far its clock is ahead, in milliseconds.
+    ahead_ms: Arc<AtomicI64>,
 }
 
 impl Faulty {
     /// A store over this one that fails in this call; `usize::MAX` for none.
     pub(super) fn over(store: &InMemoryStore, fails_at: usize, reaches_store: bool) -> Arc<Self> {
         Arc::new(Faulty {
-            store: store.clone(),
-            connection: Mutex::default(),
-            calls: AtomicUsize::new(0),
             fails_at,
             reaches_store,
+            ..Faulty::with_clock(store.clone(), Arc::default())
         })
+    }
+
+    /// Never fails, and has a clock that a test can set.
+    pub(super) fn with_clock(store: InMemoryStore, ahead_ms: Arc<AtomicI64>) -> Self {
+        Faulty {
+            store,
+            connection: Mutex::default(),
+            calls: AtomicUsize::new(0),
+            fails_at: usize::MAX,
+            reaches_store: true,
+            ahead_ms,
+        }
     }
 
     async fn call<T>(
@@ -218,12 +230,13 @@ impl Store for Faulty {
         self.store.release(thread, owner);
     }
 
-    async fn now_ms(&self) -> Result<u64, StoreError> {
-        self.store.now_ms().await
-    }
-
     fn needs_checksums(&self) -> bool {
         self.store.needs_checksums()
+    }
+
+    async fn now_ms(&self) -> Result<u64, StoreError> {
+        let now_ms = self.store.now_ms().await?;
+        Ok(now_ms.saturating_add_signed(self.ahead_ms.load(SeqCst)))
     }
 }
 

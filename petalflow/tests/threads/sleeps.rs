@@ -1,5 +1,7 @@
 //! Nodes that sleep: in memory, on threads, in sub-flows, beside questions and other nodes.
 
+mod cached;
+mod clock;
 mod waking;
 
 use std::sync::Arc;

@@ -7,19 +7,19 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use petalflow::BoxError;
-use petalflow::checkpoint::{InMemoryStore, Store};
+use petalflow::checkpoint::{InMemoryStore, Store, ThreadStatus};
 use petalflow::event::TaskId;
 use petalflow::prelude::*;
-use petalflow::thread::{Durability, OnBusy, Outcome, Threads};
+use petalflow::thread::{Durability, OnBusy, Outcome, Thread, ThreadError, Threads};
 #[cfg(unix)]
 use petalflow_postgres::{PostgresOptions, PostgresStore};
 use petalflow_redis::{RedisOptions, RedisStore};
 use petalflow_sqlite::SqliteStore;
-use petalflow_test_support::{Need, skip};
+use petalflow_test_support::{Need, kill_until_all_end, skip};
 
 #[cfg(unix)]
 use petalflow_test_servers::{Postgres, Redis, fresh_name};
@@ -31,7 +31,7 @@ const PLACE: &str = "PETALFLOW_TEST_KILLED_PLACE";
 const THREAD: &str = "PETALFLOW_TEST_KILLED_THREAD";
 
 /// How often the process is killed, unless `PETALFLOW_KILLS` is set. `.ci/nightly` kills more often.
-const KILLS: usize = 20;
+const KILLS: u64 = 20;
 
 /// How long that may take on a machine that is busy with other things; then fewer have to do.
 const PATIENCE: Duration = Duration::from_secs(50);
@@ -79,11 +79,16 @@ impl World {
         wrote.expect("the log can be written to");
     }
 
-    async fn once(&self, cx: &Context, name: &str) -> Result<usize, BoxError> {
+    async fn once(
+        &self,
+        cx: &Context,
+        name: &str,
+        value: impl FnOnce() -> u64 + Send,
+    ) -> Result<u64, BoxError> {
         let task = cx.task_id();
         let effect = async {
             self.record("effect", task, name);
-            Ok::<_, BoxError>(name.len())
+            Ok::<_, BoxError>(value())
         };
         let result = cx.once(name, effect).await?;
         self.record("recorded", task, name);
@@ -107,9 +112,9 @@ async fn sell(
     world: Managed<World>,
     cx: Context,
 ) -> petalflow::Result<ShopReceipts> {
-    let charged = world.once(&cx, "charge").await?;
+    let charged = world.once(&cx, "charge", || 6).await?;
     tokio::task::yield_now().await;
-    let thanked = world.once(&cx, "thank").await?;
+    let thanked = world.once(&cx, "thank", || 5).await?;
     Ok(ShopReceipts(vec![format!(
         "{round}.{order} {charged} {thanked}"
     )]))
@@ -137,17 +142,20 @@ flow!(Trade(Shop) {
 
 /// The threads of one of many, by number: each durability has its turn.
 fn threads(store: &(impl Store + Clone), number: usize, log: PathBuf) -> Threads<Trade> {
-    let durability = [
-        Durability::Sync,
-        Durability::Async,
-        Durability::Interval(5.try_into().unwrap()),
-        Durability::Exit,
-    ][number % 4];
     Trade::new()
         .limit(100_000)
         .manage(World(log))
         .store(store)
-        .durability(durability)
+        .durability(durability(number))
+}
+
+fn durability(number: usize) -> Durability {
+    [
+        Durability::Sync,
+        Durability::Async,
+        Durability::Interval(5.try_into().unwrap()),
+        Durability::Exit,
+    ][number % 4]
 }
 
 const ORDERS: u64 = 60;
@@ -182,28 +190,16 @@ fn kill<St: Store + Clone, M: Future<Output = St>>(
     place: &str,
     open: impl Fn(String) -> M,
 ) {
-    let begun = Instant::now();
-    let enough = std::env::var("PETALFLOW_KILLS").map_or(KILLS, |kills| {
-        kills.parse().expect("PETALFLOW_KILLS is a number")
-    });
-    let patience = PATIENCE.max(PATIENCE_PER_KILL * u32::try_from(enough).expect("a small number"));
-    let (mut kills, mut number, mut killed) = (0, 0, 0);
-    while number < 4 || kills < enough && begun.elapsed() < patience {
-        let mut process = Command::new(std::env::current_exe().expect("it is known"))
-            .args(["--exact", child, "--nocapture"])
-            .env(FOLDER, folder)
-            .env(PLACE, place)
-            .env(THREAD, number.to_string())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("it starts");
+    let mut kills = Kills::begin();
+    let (mut number, mut killed) = (0, 0);
+    while number < 4 || !kills.are_enough() {
+        let mut process = start(child, folder, place, number);
         std::thread::sleep(random_lifetime(killed));
         process.kill().expect("it can be killed, or has ended");
         let output = process.wait_with_output().expect("it ends");
         match output.status.code() {
             None => {
-                kills += 1;
+                kills.count += 1;
                 killed += 1;
             }
             Some(0) => {
@@ -217,17 +213,62 @@ fn kill<St: Store + Clone, M: Future<Output = St>>(
                 killed = 0;
             }
             Some(_) => panic!(
-                "thread {number}, after {kills} kills: {}",
+                "thread {number}, after {} kills: {}",
+                kills.count,
                 String::from_utf8_lossy(&output.stderr)
             ),
         }
     }
-    assert!(
-        kills >= enough || begun.elapsed() >= patience && kills >= enough / 4,
-        "only {kills} kills in {:?}",
-        begun.elapsed()
-    );
-    println!("{kills} kills, {number} threads, {:?}", begun.elapsed());
+    kills.check();
+}
+
+/// Starts this binary again, with the test `child`.
+fn start(child: &str, folder: &Path, place: &str, number: usize) -> Child {
+    Command::new(std::env::current_exe().expect("it is known"))
+        .args(["--exact", child, "--nocapture"])
+        .env(FOLDER, folder)
+        .env(PLACE, place)
+        .env(THREAD, number.to_string())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts")
+}
+
+/// How many processes were killed, and how many there are to be.
+struct Kills {
+    count: u64,
+    enough: u64,
+    begun: Instant,
+    patience: Duration,
+}
+
+impl Kills {
+    fn begin() -> Self {
+        let enough = std::env::var("PETALFLOW_KILLS").map_or(KILLS, |kills| {
+            kills.parse().expect("PETALFLOW_KILLS is a number")
+        });
+        let patience = PATIENCE_PER_KILL * u32::try_from(enough).expect("a small number");
+        Kills {
+            count: 0,
+            enough,
+            begun: Instant::now(),
+            patience: PATIENCE.max(patience),
+        }
+    }
+
+    fn are_enough(&self) -> bool {
+        self.count >= self.enough || self.begun.elapsed() >= self.patience
+    }
+
+    fn check(&self) {
+        let (count, time) = (self.count, self.begun.elapsed());
+        assert!(
+            count >= self.enough || time >= self.patience && count >= self.enough / 4,
+            "only {count} kills in {time:?}"
+        );
+        println!("{count} kills, {time:?}");
+    }
 }
 
 /// What must hold of a thread that has ended, however often its process was killed.
@@ -239,7 +280,11 @@ async fn check(store: &(impl Store + Clone), number: usize, log: &Path) {
     let unbroken = threads(&InMemoryStore::new(), 0, log.with_extension("unbroken")).thread(name);
     let unbroken = expect_finished(unbroken.run(ORDERS)).await;
     assert_eq!(stored.state, unbroken, "thread {number}");
-    // An effect is repeated only if its process died before the record was made: so never once `once` has returned.
+    check_effects(log, 2 * unbroken.receipts.len());
+}
+
+/// An effect is repeated only if its process died before the record was made: so never once `once` has returned.
+fn check_effects(log: &Path, count: usize) {
     let text = std::fs::read_to_string(log).unwrap_or_default();
     let mut recorded: HashMap<&str, bool> = HashMap::new();
     for line in text.lines() {
@@ -247,7 +292,7 @@ async fn check(store: &(impl Store + Clone), number: usize, log: &Path) {
         let (what, effect) = line.split_once(' ').expect("two words");
         let known = recorded.entry(effect).or_default();
         match what {
-            "effect" => assert!(!*known, "thread {number} did {effect} again:\n{text}"),
+            "effect" => assert!(!*known, "{effect} was done again:\n{text}"),
             _ => *known = true,
         }
     }
@@ -257,20 +302,20 @@ async fn check(store: &(impl Store + Clone), number: usize, log: &Path) {
         .collect();
     unrecorded.sort_unstable();
     assert!(
-        unrecorded.is_empty() && recorded.len() == 2 * unbroken.receipts.len(),
-        "thread {number}: the tasks' ids have changed; without a record: {unrecorded:?}\n{text}"
+        unrecorded.is_empty() && recorded.len() == count,
+        "the tasks' ids have changed; without a record: {unrecorded:?}\n{text}"
     );
 }
 
-/// The test of one store: its name; what to do while a dead process still has the thread; where it is, for a folder, or why
+/// The test of one store: the names of the test and of the store; what to do while a dead process still has the thread; where it is, for a folder, or why
 /// it is nowhere; and how it is opened there.
 macro_rules! killed {
-    ($name:ident, $on_busy:expr, $place:expr, $open:expr) => {
+    ($test:ident, $name:ident, $on_busy:expr, $place:expr, $open:expr) => {
         mod $name {
             use super::*;
 
             #[test]
-            fn a_process_killed_repeatedly_loses_and_repeats_nothing() {
+            fn $test() {
                 let path = module_path!();
                 let (_, path) = path
                     .split_once("::")
@@ -305,42 +350,55 @@ macro_rules! killed {
     };
 }
 
-// A lock of the operating system is free as soon as its process is dead, so there is no wait.
-killed!(
-    sqlite,
-    OnBusy::Refuse,
-    |folder| Ok(folder.join("shop.sqlite").display().to_string()),
-    |path: String| async move { SqliteStore::open(path).await.expect("it opens") }
-);
+/// The test with this name, of each store.
+macro_rules! for_each_store {
+    ($test:ident) => {
+        // A lock of the operating system is free as soon as its process is dead, so there is no wait.
+        killed!(
+            $test,
+            sqlite,
+            OnBusy::Refuse,
+            |folder| Ok(folder.join("shop.sqlite").display().to_string()),
+            |path: String| async move { SqliteStore::open(path).await.expect("it opens") }
+        );
 
-#[cfg(unix)]
-killed!(
-    postgres,
-    OnBusy::Queue,
-    |_| Ok(format!(
-        "{} {}",
-        Postgres::shared()?.url,
-        fresh_name("killed")
-    )),
-    |place: String| async move {
-        let (url, schema) = place.split_once(' ').expect("two words");
-        let options = PostgresOptions::new(url).schema(schema).pool_size(2);
-        let store = PostgresStore::connect_with(options).await;
-        store.expect("the server lets us in")
-    }
-);
+        #[cfg(unix)]
+        killed!(
+            $test,
+            postgres,
+            OnBusy::Queue,
+            |_| Ok(format!(
+                "{} {}",
+                Postgres::shared()?.url,
+                fresh_name("killed")
+            )),
+            |place: String| async move {
+                let (url, schema) = place.split_once(' ').expect("two words");
+                let options = PostgresOptions::new(url).schema(schema).pool_size(2);
+                let store = PostgresStore::connect_with(options).await;
+                store.expect("the server lets us in")
+            }
+        );
 
-#[cfg(unix)]
-killed!(
-    redis,
-    OnBusy::Queue,
-    |_| Ok(format!("{} {}", Redis::shared()?.url, fresh_name("killed"))),
-    |place: String| async move {
-        let (url, prefix) = place.split_once(' ').expect("two words");
-        let options = RedisOptions::new(url)
-            .prefix(prefix)
-            .claim_lasts(CLAIM_LASTS);
-        let store = RedisStore::connect_with(options).await;
-        store.expect("the server lets us in")
-    }
-);
+        #[cfg(unix)]
+        killed!(
+            $test,
+            redis,
+            OnBusy::Queue,
+            |_| Ok(format!("{} {}", Redis::shared()?.url, fresh_name("killed"))),
+            |place: String| async move {
+                let (url, prefix) = place.split_once(' ').expect("two words");
+                let options = RedisOptions::new(url)
+                    .prefix(prefix)
+                    .claim_lasts(CLAIM_LASTS);
+                let store = RedisStore::connect_with(options).await;
+                store.expect("the server lets us in")
+            }
+        );
+    };
+}
+
+mod messages;
+mod sleeps;
+
+for_each_store!(a_process_killed_repeatedly_loses_and_repeats_nothing);

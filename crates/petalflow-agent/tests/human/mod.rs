@@ -4,4 +4,5 @@ mod client;
 mod confirmations;
 mod credentials;
 mod parked;
+mod sleeping;
 mod waiting;

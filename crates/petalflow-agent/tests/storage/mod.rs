@@ -3,3 +3,4 @@
 mod artifacts;
 mod durable;
 mod killed;
+mod killed_steering;
