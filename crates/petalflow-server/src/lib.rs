@@ -46,6 +46,7 @@
 //! | to `/workflows/{graph}/webhooks/{trigger}` | the same, for the trigger of a document |
 //! | `GET /threads`, `/threads/{thread}`, `/threads/{thread}/history`, `/threads/{thread}/checkpoints/{number}` | the threads, in pages; one thread; its checkpoints |
 //! | `GET /threads/{thread}/events` | the events of the thread, and those that follow (SSE); with `Last-Event-ID` those after it, and 204 if none will follow, so that a browser does not connect again |
+//! | `GET /inbox` | what threads wait for: questions, approvals and calls of agents, oldest first, in pages |
 //! | `POST /threads/{thread}/answers/{question}` | 202 for the first answer, 409 for all others |
 //! | `POST /threads/{thread}/turns`, `/resume`, `/cancel`, `/edit`, `/fork`, `/copy`, `PUT /labels`, `DELETE` | what a person does with a thread |
 //! | `GET /schedules`, `/schedules/{schedule}`, `POST /schedules/{schedule}/pause`, `/unpause`, `/run` | the schedules (feature `schedules`) |
@@ -112,6 +113,8 @@ mod limits;
 mod name;
 mod notice;
 mod openapi;
+#[cfg(feature = "agent")]
+mod pending_call;
 #[cfg(feature = "protocol")]
 #[cfg_attr(
     not(feature = "openai"),

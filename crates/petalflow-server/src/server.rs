@@ -122,9 +122,7 @@ impl Server {
     /// ```
     pub fn paths(&self) -> Vec<String> {
         let hooks = self.inner.settings.hooks.iter();
-        hooks
-            .map(|hook| format!("/workflows/{}/webhooks/{}", hook.workflow, hook.trigger))
-            .collect()
+        hooks.map(Hook::path).collect()
     }
 
     /// Refuses further requests with 503, stops the runs at their next barriers, and waits for them. After `grace`, nodes that
@@ -178,7 +176,37 @@ impl Inner {
             .flows
             .iter()
             .find(|flow| flow.facts().name == name);
-        flow.ok_or_else(|| Refusal::not_found(format!("there is no flow `{name}`")))
+        flow.ok_or_else(|| match self.hooks_of(name).next() {
+            Some(hook) => Refusal::forbidden(format!(
+                "requests to `{}` start the threads of `{name}`",
+                hook.path()
+            )),
+            None => Refusal::not_found(format!("there is no flow `{name}`")),
+        })
+    }
+
+    /// The triggers of the graph with this name.
+    pub(crate) fn hooks_of(&self, name: &str) -> impl Iterator<Item = &Hook> {
+        let hooks = self.settings.hooks.iter();
+        hooks.filter(move |hook| hook.workflow == name)
+    }
+
+    /// The flow with this name, also one that only webhooks start.
+    pub(crate) fn shown_flow(&self, name: &str) -> Result<&dyn ReadThreads, Refusal> {
+        match (self.flow(name), self.hooks_of(name).next()) {
+            (Err(_), Some(hook)) => Ok(&*hook.threads),
+            (flow, _) => Ok(&**flow?),
+        }
+    }
+
+    /// The flows that only webhooks start, each once.
+    pub(crate) fn hook_flows(&self) -> impl Iterator<Item = &Hook> {
+        let is_first = |hook: &&Hook| {
+            let first = self.hooks_of(&hook.workflow).next();
+            first.is_some_and(|first| first.trigger == hook.trigger)
+        };
+        let hooks = self.settings.hooks.iter().filter(is_first);
+        hooks.filter(|hook| self.flow(&hook.workflow).is_err())
     }
 
     /// The flow of a thread, to read it: also that of a program that is not here.
@@ -241,7 +269,7 @@ impl Inner {
 
     /// Whether the name can only be that of a flow of another program.
     pub(crate) fn is_stored(&self, flow: &str) -> bool {
-        self.settings.stored.is_some() && self.flow(flow).is_err()
+        self.settings.stored.is_some() && self.shown_flow(flow).is_err()
     }
 
     /// The flows of other programs that have threads in the store, as far as the first threads show.
@@ -262,7 +290,7 @@ impl Inner {
             after = Some(last.id.clone());
             names.extend(page.iter().filter_map(|info| self.flow_of(info)));
         }
-        let served = |name: &String| self.flow(name).is_ok();
+        let served = |name: &String| self.shown_flow(name).is_ok();
         let names = names.iter().filter(|name| !served(name));
         Ok(names.map(|name| StoredFlow::new(name, stored)).collect())
     }

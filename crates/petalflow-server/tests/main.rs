@@ -9,6 +9,8 @@ mod durable;
 mod early_answers;
 mod flows;
 mod hostile;
+#[cfg(feature = "agent")]
+mod inbox;
 mod killed;
 mod kit;
 #[cfg(feature = "openai")]

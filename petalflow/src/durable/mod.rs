@@ -29,6 +29,7 @@ pub(crate) use claim::thread_claim::{ThreadClaim, new_owner};
 pub(crate) use inbox::{message_to, send};
 #[cfg(feature = "engine")]
 pub(crate) use load::slice::slice;
+pub(crate) use ops::held::describe_waiting;
 pub(crate) use ops::history::history;
 pub(crate) use ops::stored_snapshot::stored_snapshot;
 pub(crate) use ops::subflow_history::{copy, copy_labels};

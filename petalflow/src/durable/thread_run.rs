@@ -13,9 +13,12 @@ use super::write::event_log::EventLog;
 use super::write::persistence::ThreadPersistence;
 use super::write::prune::{NewBase, prune};
 use crate::checkpoint::{DecisionRecord, Durability, ThreadStatus, ThreadStorage};
-use crate::erased::{InputBox, StateBox};
+use crate::erased::{AnyState, InputBox, StateBox};
+use crate::error::catch;
 use crate::event::LogSink;
-use crate::exec::{BeginBarrier, Committed, Restored, Settings, StoredRun, run_restored};
+use crate::exec::{
+    BeginBarrier, Committed, Restored, Settings, StoredRun, WaitsWhen, run_restored,
+};
 use crate::flow::AnyFlow;
 use crate::future::BoxFuture;
 use crate::node::ManagedValues;
@@ -112,6 +115,7 @@ async fn run_claimed(
     }
     let (storage, retention) = (start.storage.clone(), start.retention);
     let cancel = settings.cancel.clone();
+    let waits_when = settings.waits_when().cloned();
     let Some(claim) = &claim else {
         return run_opened(start, Arc::clone(&flow), settings).await;
     };
@@ -121,6 +125,10 @@ async fn run_claimed(
         let is_held = cancel.is_some_and(|cancel| cancel.holds());
         let Some((status, due_ms)) = status(&ended, is_held) else {
             return ended;
+        };
+        let status = match (&ended, &waits_when) {
+            (Ok(state), Some(waits)) => finished_status(waits, &**state),
+            _ => status,
         };
         let closed = async {
             storage.describe(status, due_ms).await?;
@@ -167,6 +175,15 @@ fn status(
         RunErrorKind::Thread { .. } => return None,
         _ => (ThreadStatus::Failed, None),
     })
+}
+
+/// What is listed of a thread whose run has finished with this state. A condition that panics is not met.
+pub(super) fn finished_status(waits: &WaitsWhen, state: &dyn AnyState) -> ThreadStatus {
+    if catch(|| waits(state)).unwrap_or(false) {
+        ThreadStatus::Waiting
+    } else {
+        ThreadStatus::Finished
+    }
 }
 
 /// Whether a run with this status waits for a person or a time.

@@ -1,6 +1,6 @@
 //! Reads and changes a thread without a run: snapshots, edits, forks and copies.
 
-mod held;
+pub(in crate::durable) mod held;
 pub(super) mod history;
 pub(super) mod stored_snapshot;
 pub(super) mod subflow_history;
