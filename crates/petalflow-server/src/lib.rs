@@ -95,6 +95,7 @@ mod access_check;
 mod agent;
 mod answers;
 mod builder;
+mod builder_notify;
 mod builder_remote;
 #[cfg(feature = "agent")]
 mod call_decision;
@@ -102,6 +103,7 @@ mod chosen_id;
 #[cfg(feature = "conversation")]
 mod conversation;
 mod delivery;
+mod digest;
 mod elsewhere;
 mod error;
 mod events;
@@ -112,6 +114,8 @@ mod host;
 mod limits;
 mod name;
 mod notice;
+mod notification_delivery;
+mod notify;
 mod openapi;
 #[cfg(feature = "agent")]
 mod pending_call;
@@ -155,6 +159,10 @@ pub use builder::ServerBuilder;
 pub use error::{SetupError, SetupErrors};
 pub use limits::Limits;
 pub use notice::Notice;
+pub use notify::{Notification, NotificationKind, Notifier};
+#[cfg(feature = "notify")]
+#[cfg_attr(docsrs, doc(cfg(feature = "notify")))]
+pub use notify::{WebhookNotifier, WebhookNotifierError};
 #[cfg(feature = "schedules")]
 pub use schedule::{Missed, Schedule};
 pub use served::{FlowKind, RemoteThreads, ServedFlow, ThreadWork};

@@ -366,8 +366,21 @@ impl Inner {
     {
         let permit = self.acquire_run_of(&thread)?;
         let token = self.settings.stop.child();
-        let run = begin(token.clone()).await?;
-        self.drive(thread, run, token, permit, Pieces::Live);
+        let told = self.expect_end(&thread).await?;
+        let run = match begin(token.clone()).await {
+            Ok(run) => run,
+            Err(refusal) => {
+                self.expect_nothing(told).await;
+                return Err(refusal);
+            }
+        };
+        let drive = Drive {
+            token,
+            permit,
+            pieces: Pieces::Live,
+            told,
+        };
+        self.drive(thread, run, drive);
         Ok(())
     }
 
@@ -386,14 +399,13 @@ impl Inner {
     }
 
     /// Drives a run in a task of its own.
-    pub(crate) fn drive(
-        self: &Arc<Self>,
-        thread: String,
-        mut run: RunEvents,
-        token: CancelToken,
-        permit: Arc<OwnedSemaphorePermit>,
-        pieces: Pieces,
-    ) {
+    pub(crate) fn drive(self: &Arc<Self>, thread: String, mut run: RunEvents, drive: Drive) {
+        let Drive {
+            token,
+            permit,
+            pieces,
+            told,
+        } = drive;
         let running = Running::new(token, permit, pieces);
         let sender = running.ended.clone();
         #[cfg(feature = "protocol")]
@@ -420,6 +432,7 @@ impl Inner {
             }
             // Release the thread before anyone learns that the run has ended.
             drop(run);
+            server.tell_end(thread, told.as_deref()).await;
             server.notify(Notice::Ended { thread });
         });
     }
@@ -427,6 +440,13 @@ impl Inner {
     /// Whether a run of this process has the thread.
     pub(crate) fn is_running(&self, thread: &str) -> bool {
         self.running().contains_key(thread)
+    }
+
+    /// Whether no other run of this process waits for the run that has the thread.
+    pub(crate) fn is_last_run(&self, thread: &str) -> bool {
+        self.running()
+            .get(thread)
+            .is_none_or(|runs| runs.len() <= 1)
     }
 
     /// A channel that closes when the run of a thread in this process ends, with what follows it.
@@ -462,6 +482,16 @@ impl Inner {
 /// What the ids of all threads that a server starts for a flow begin with.
 pub(crate) fn prefix(flow: &Facts) -> String {
     format!("{}:", flow.name)
+}
+
+/// How a run is driven.
+pub(crate) struct Drive {
+    /// Stops the run.
+    pub(crate) token: CancelToken,
+    pub(crate) permit: Arc<OwnedSemaphorePermit>,
+    pub(crate) pieces: Pieces,
+    /// The record of the notification of its end.
+    pub(crate) told: Option<String>,
 }
 
 /// Removes a run from `running` when it ends, also if a listener panics.

@@ -197,6 +197,7 @@ async fn f43_the_inbox_has_what_all_flows_wait_for_oldest_first() {
             "{item}"
         );
     }
+    assert_eq!(all["items"][2]["text"], "May the node `publish` run?");
     let first = &all["items"][0];
     assert_eq!(
         (&first["name"], &first["arguments"]),

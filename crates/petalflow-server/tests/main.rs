@@ -13,6 +13,8 @@ mod hostile;
 mod inbox;
 mod killed;
 mod kit;
+#[cfg(feature = "notify")]
+mod notifications;
 #[cfg(feature = "openai")]
 mod openai;
 #[cfg(any(feature = "a2a", feature = "ag-ui"))]

@@ -38,7 +38,7 @@ pub(crate) use threads::{
     no_thread,
 };
 pub(crate) use typed::EventLog;
-#[cfg(feature = "protocol")]
+#[cfg(any(feature = "a2a", feature = "ag-ui"))]
 pub(crate) use wait::field;
 #[cfg(feature = "agent")]
 pub(crate) use wait::{Wait, WaitKind};

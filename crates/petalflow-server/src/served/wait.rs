@@ -24,6 +24,10 @@ pub(crate) struct Wait {
 
 /// The kind of what a thread waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(feature = "agent"),
+    allow(dead_code, reason = "only agents have calls that wait")
+)]
 pub(crate) enum WaitKind {
     /// A person must decide about a call.
     Confirmation,

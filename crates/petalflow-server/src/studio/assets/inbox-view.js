@@ -209,7 +209,11 @@ function card(item, answered) {
     ),
     h("p", { class: "question-text" }, item.text),
     hasArguments ? tree(item.arguments, { open: 2 }) : null,
-    Object.entries(item.labels).map(([name, value]) => h("span", { class: "chip" }, `${name}: ${value}`)),
+    h(
+      "div",
+      { class: "facts" },
+      Object.entries(item.labels).map(([name, value]) => h("span", { class: "chip" }, `${name}: ${value}`)),
+    ),
     form ? form.fields : h("p", { class: "muted" }, "It is answered in the program that has the types of the flow."),
     problem,
     h("div", { class: "buttons" }, buttons),
