@@ -15,6 +15,7 @@
 #![allow(clippy::result_large_err, reason = "made once, when a run ends")]
 
 mod claim;
+mod finished_status;
 mod inbox;
 mod load;
 mod ops;
@@ -29,7 +30,6 @@ pub(crate) use claim::thread_claim::{ThreadClaim, new_owner};
 pub(crate) use inbox::{message_to, send};
 #[cfg(feature = "engine")]
 pub(crate) use load::slice::slice;
-pub(crate) use ops::held::describe_waiting;
 pub(crate) use ops::history::history;
 pub(crate) use ops::stored_snapshot::stored_snapshot;
 pub(crate) use ops::subflow_history::{copy, copy_labels};
@@ -37,6 +37,7 @@ pub(crate) use ops::thread_ops::{edit, fork, snapshot};
 #[cfg(feature = "engine")]
 pub(crate) use ops::thread_ops::{has_result, reads_result};
 pub(crate) use ops::verify::verify;
+pub(crate) use ops::waiting::describe_waiting;
 pub(crate) use record::fingerprint::Fingerprint;
 pub(crate) use results::cached::find_cached;
 pub(crate) use resume::thread_start::{Command, Nested, ThreadStart};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::claim::answered::check_unanswered;
 use super::claim::thread_claim::{Answering, ClaimedRun, ThreadClaim, new_owner};
+use super::finished_status::finished_status;
 use super::ops::thread_ops::first_expiry;
 use super::resume::document::ThreadDocument;
 use super::resume::open_thread::open;
@@ -13,12 +14,9 @@ use super::write::event_log::EventLog;
 use super::write::persistence::ThreadPersistence;
 use super::write::prune::{NewBase, prune};
 use crate::checkpoint::{DecisionRecord, Durability, ThreadStatus, ThreadStorage};
-use crate::erased::{AnyState, InputBox, StateBox};
-use crate::error::catch;
+use crate::erased::{InputBox, StateBox};
 use crate::event::LogSink;
-use crate::exec::{
-    BeginBarrier, Committed, Restored, Settings, StoredRun, WaitsWhen, run_restored,
-};
+use crate::exec::{BeginBarrier, Committed, Restored, Settings, StoredRun, run_restored};
 use crate::flow::AnyFlow;
 use crate::future::BoxFuture;
 use crate::node::ManagedValues;
@@ -175,15 +173,6 @@ fn status(
         RunErrorKind::Thread { .. } => return None,
         _ => (ThreadStatus::Failed, None),
     })
-}
-
-/// What is listed of a thread whose run has finished with this state. A condition that panics is not met.
-pub(super) fn finished_status(waits: &WaitsWhen, state: &dyn AnyState) -> ThreadStatus {
-    if catch(|| waits(state)).unwrap_or(false) {
-        ThreadStatus::Waiting
-    } else {
-        ThreadStatus::Finished
-    }
 }
 
 /// Whether a run with this status waits for a person or a time.

@@ -1,8 +1,9 @@
 //! Reads and changes a thread without a run: snapshots, edits, forks and copies.
 
-pub(in crate::durable) mod held;
+mod held;
 pub(super) mod history;
 pub(super) mod stored_snapshot;
 pub(super) mod subflow_history;
 pub(super) mod thread_ops;
 pub(super) mod verify;
+pub(super) mod waiting;
