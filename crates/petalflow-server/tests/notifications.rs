@@ -120,7 +120,7 @@ async fn until_empty(store: &InMemoryStore) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(120), empty)
+    tokio::time::timeout(Duration::from_mins(2), empty)
         .await
         .expect("all are delivered");
 }
@@ -249,7 +249,7 @@ fn f43_a_killed_process_leaves_what_is_to_be_told() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(60), recovered)
+        tokio::time::timeout(Duration::from_mins(1), recovered)
             .await
             .expect("it is recovered");
         until_empty(&store).await;

@@ -7,7 +7,7 @@ use petalflow::{BoxError, async_trait};
 use super::notification::Notification;
 
 const FIRST_WAIT: Duration = Duration::from_secs(1);
-const LONGEST_WAIT: Duration = Duration::from_secs(300);
+const LONGEST_WAIT: Duration = Duration::from_mins(5);
 
 /// Tells another system what happens to threads. See [`ServerBuilder::notifier`](crate::ServerBuilder::notifier).
 ///

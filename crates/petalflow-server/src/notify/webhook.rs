@@ -144,7 +144,7 @@ impl Notifier for WebhookNotifier {
             .body(body)
             .send()
             .await
-            .map_err(|error| error.without_url())?;
+            .map_err(reqwest::Error::without_url)?;
         let status = response.status();
         if !status.is_success() {
             return Err(format!(
