@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::builder::ServerBuilder;
 use crate::call_decision::CallDecision;
-use crate::served::{FlowKind, ServedFlow, keys};
+use crate::served::{FlowKind, ServedFlow, Wait, keys};
 
 impl ServerBuilder {
     /// Serves an agent under this name. An input is a text, or an object:
@@ -75,6 +75,7 @@ impl ServedFlow<AgentFlow> {
             input => Ok(serde_json::from_value::<AgentInput>(input)?.into()),
         });
         served.forms.state = shown;
+        served.forms.waits = Some(waits);
         served.facts.input = Some(json!({
             "anyOf": [
                 { "type": "string", "description": "What the user says." },
@@ -146,4 +147,10 @@ fn pending_value(pending: &Pending) -> Value {
         Pending::Result { call } => json!({ "kind": "result", "id": call.id, "call": call }),
         other => json!({ "kind": "other", "text": other.to_string() }),
     }
+}
+
+/// What the conversation waits for, for clients of a flow of any kind.
+fn waits(talk: &Conversation) -> Vec<Wait> {
+    let pending = talk.pending();
+    pending.iter().filter_map(Wait::of_pending).collect()
 }

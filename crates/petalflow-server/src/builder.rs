@@ -21,11 +21,12 @@ use serde::de::DeserializeOwned;
 use crate::access::{Access, AccessHook};
 use crate::hook::Hook;
 use crate::name::check_name;
+use crate::notify::{Notifications, Notifier};
 #[cfg(feature = "schedules")]
 use crate::schedule::{Schedule, Schedules};
 use crate::served::{EventLog, HookThreads, ServedFlow, ServedThreads};
 use crate::settings::{Listener, Protocols, Settings};
-use crate::{Limits, Notice, Server, SetupError, SetupErrors};
+use crate::{Limits, Server, SetupError, SetupErrors};
 
 /// The settings of a [`Server`]. The [crate](crate) has an example.
 ///
@@ -62,7 +63,8 @@ pub struct ServerBuilder {
     event_log: u64,
     hosts: Vec<String>,
     routes: Router,
-    listener: Option<Listener>,
+    pub(crate) listener: Option<Listener>,
+    pub(crate) notifier: Option<Arc<dyn Notifier>>,
     pub(crate) protocols: Protocols,
     /// The agents whose threads an engine keeps without their events.
     pub(crate) unlogged: Vec<String>,
@@ -119,6 +121,7 @@ impl ServerBuilder {
             hosts: Vec::new(),
             routes: Router::new(),
             listener: None,
+            notifier: None,
             protocols: Protocols::default(),
             unlogged: Vec::new(),
             #[cfg(feature = "schedules")]
@@ -495,21 +498,6 @@ impl ServerBuilder {
         self
     }
 
-    /// Calls a function for each [`Notice`], for a log.
-    ///
-    /// ```
-    /// use petalflow::checkpoint::InMemoryStore;
-    /// use petalflow_server::Server;
-    ///
-    /// let builder = Server::builder(&InMemoryStore::new()).on_notice(|notice| eprintln!("{notice}"));
-    /// # let _ = builder;
-    /// ```
-    #[must_use]
-    pub fn on_notice(mut self, listener: impl Fn(Notice<'_>) + Send + Sync + 'static) -> Self {
-        self.listener = Some(Arc::new(listener));
-        self
-    }
-
     /// Checks the settings.
     ///
     /// # Errors
@@ -583,6 +571,9 @@ impl ServerBuilder {
             #[cfg(feature = "schedules")]
             schedules,
             stored: self.shows_stored.then(|| StoredThreads::new(&self.store)),
+            notifications: self
+                .notifier
+                .map(|notifier| Notifications::new(notifier, &self.store)),
             store: self.store,
             stop: self.stop,
             threads: self.threads,

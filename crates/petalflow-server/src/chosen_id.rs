@@ -3,10 +3,10 @@
 use axum::http::StatusCode;
 
 use crate::access::Access;
+use crate::digest::digest;
 use crate::refusal::Refusal;
 use crate::served::Facts;
 use crate::server::{Inner, prefix};
-use crate::start_lock::digest;
 
 /// The largest number of bytes of the part of an id that a client chooses.
 const MAX_ID: usize = 128;

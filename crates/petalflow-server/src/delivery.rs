@@ -8,10 +8,11 @@ use axum::response::Response;
 use petalflow_documents::Envelope;
 
 use crate::Notice;
+use crate::digest::digest;
 use crate::refusal::Refusal;
 use crate::request;
 use crate::server::Inner;
-use crate::start_lock::{StartLock, digest};
+use crate::start_lock::StartLock;
 use crate::wait;
 
 /// The variable of the envelope that has the request.

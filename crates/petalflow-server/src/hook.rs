@@ -23,6 +23,11 @@ impl Hook {
         format!("{}{SEPARATOR}{}{SEPARATOR}", self.workflow, self.trigger)
     }
 
+    /// The address of the trigger.
+    pub(crate) fn path(&self) -> String {
+        format!("/workflows/{}/webhooks/{}", self.workflow, self.trigger)
+    }
+
     /// Whether this trigger has started the thread.
     pub(crate) fn owns(&self, thread: &str) -> bool {
         let id = thread.strip_prefix(&*self.prefix());

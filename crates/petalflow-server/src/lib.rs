@@ -46,6 +46,7 @@
 //! | to `/workflows/{graph}/webhooks/{trigger}` | the same, for the trigger of a document |
 //! | `GET /threads`, `/threads/{thread}`, `/threads/{thread}/history`, `/threads/{thread}/checkpoints/{number}` | the threads, in pages; one thread; its checkpoints |
 //! | `GET /threads/{thread}/events` | the events of the thread, and those that follow (SSE); with `Last-Event-ID` those after it, and 204 if none will follow, so that a browser does not connect again |
+//! | `GET /inbox` | what threads wait for: questions, approvals and calls of agents, oldest first, in pages |
 //! | `POST /threads/{thread}/answers/{question}` | 202 for the first answer, 409 for all others |
 //! | `POST /threads/{thread}/turns`, `/resume`, `/cancel`, `/edit`, `/fork`, `/copy`, `PUT /labels`, `DELETE` | what a person does with a thread |
 //! | `GET /schedules`, `/schedules/{schedule}`, `POST /schedules/{schedule}/pause`, `/unpause`, `/run` | the schedules (feature `schedules`) |
@@ -94,6 +95,7 @@ mod access_check;
 mod agent;
 mod answers;
 mod builder;
+mod builder_notify;
 mod builder_remote;
 #[cfg(feature = "agent")]
 mod call_decision;
@@ -101,6 +103,7 @@ mod chosen_id;
 #[cfg(feature = "conversation")]
 mod conversation;
 mod delivery;
+mod digest;
 mod elsewhere;
 mod error;
 mod events;
@@ -111,7 +114,11 @@ mod host;
 mod limits;
 mod name;
 mod notice;
+mod notification_delivery;
+mod notify;
 mod openapi;
+#[cfg(feature = "agent")]
+mod pending_call;
 #[cfg(feature = "protocol")]
 #[cfg_attr(
     not(feature = "openai"),
@@ -152,6 +159,10 @@ pub use builder::ServerBuilder;
 pub use error::{SetupError, SetupErrors};
 pub use limits::Limits;
 pub use notice::Notice;
+pub use notify::{Notification, NotificationKind, Notifier};
+#[cfg(feature = "notify")]
+#[cfg_attr(docsrs, doc(cfg(feature = "notify")))]
+pub use notify::{WebhookNotifier, WebhookNotifierError};
 #[cfg(feature = "schedules")]
 pub use schedule::{Missed, Schedule};
 pub use served::{FlowKind, RemoteThreads, ServedFlow, ThreadWork};

@@ -43,6 +43,13 @@ pub enum Notice<'a> {
         /// The problem.
         problem: &'a str,
     },
+    /// A notification could not be stored or delivered. The server tries again.
+    NotNotified {
+        /// The thread. Empty if the outbox could not be read.
+        thread: &'a str,
+        /// The problem.
+        problem: &'a str,
+    },
     /// A thread of a schedule could not be begun. The server tries again.
     NotScheduled {
         /// The name of the schedule.
@@ -73,6 +80,13 @@ impl fmt::Display for Notice<'_> {
                 thread: "",
                 problem,
             } => write!(f, "unfinished threads cannot be listed: {problem}"),
+            Notice::NotNotified {
+                thread: "",
+                problem,
+            } => write!(f, "notifications cannot be delivered: {problem}"),
+            Notice::NotNotified { thread, problem } => {
+                write!(f, "{thread}: a notification was not delivered: {problem}")
+            }
             Notice::NotScheduled { schedule, problem } => {
                 write!(
                     f,

@@ -9,7 +9,7 @@ use petalflow::thread::ThreadError;
 use crate::Notice;
 use crate::running::Pieces;
 use crate::served::ServedThreads;
-use crate::server::{PAGE, Server, prefix};
+use crate::server::{Drive, PAGE, Server, prefix};
 
 impl Server {
     /// Continues the threads that an earlier process has left, and those that are due: whose questions have expired, or that
@@ -150,13 +150,28 @@ impl Server {
             return false;
         }
         let token = inner.settings.stop.child();
+        let told = match inner.expect_end(&info.id).await {
+            Ok(told) => told,
+            Err(refusal) => {
+                let (thread, problem) = (&*info.id, refusal.text());
+                inner.notify(Notice::NotRecovered { thread, problem });
+                return false;
+            }
+        };
         match flow.recover(&info.id, &token).await {
             Ok(run) => {
                 inner.notify(Notice::Recovered { thread: &info.id });
-                inner.drive(info.id, run, token, Arc::new(permit), Pieces::FromLog);
+                let drive = Drive {
+                    token,
+                    permit: Arc::new(permit),
+                    pieces: Pieces::FromLog,
+                    told,
+                };
+                inner.drive(info.id, run, drive);
                 true
             }
             Err(error) => {
+                inner.expect_nothing(told).await;
                 // Another process may run it: then it is busy, and not lost. Or a person has held it in the meantime.
                 let is_left_alone = |it: &ThreadError| {
                     matches!(it, ThreadError::Busy { .. } | ThreadError::Held { .. })

@@ -22,7 +22,7 @@ use crate::protocol::openai;
 use crate::refusal::Refusal;
 use crate::request;
 use crate::server::Inner;
-use crate::threads::{control, labels, list, show, start};
+use crate::threads::{control, inbox, labels, list, show, start};
 
 impl Server {
     /// The routes, to serve them with a server of your own, or below a path of your own router. Call
@@ -112,6 +112,7 @@ fn flows() -> Router<Arc<Inner>> {
 fn threads() -> Router<Arc<Inner>> {
     let thread = get(show::show).delete(control::delete);
     Router::new()
+        .route("/inbox", get(inbox::inbox))
         .route("/threads", get(list::list))
         .route("/threads/{thread}", thread)
         .route("/threads/{thread}/turns", post(start::turn))

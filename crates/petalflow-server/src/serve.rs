@@ -105,10 +105,12 @@ impl Server {
         Ok(())
     }
 
-    /// Begins the threads of schedules. It does not return.
+    /// Begins the threads of schedules, and delivers notifications. It does not return.
     async fn scheduled(&self) {
         #[cfg(feature = "schedules")]
-        self.run_schedules().await;
+        tokio::join!(self.run_schedules(), self.run_notifications());
+        #[cfg(not(feature = "schedules"))]
+        self.run_notifications().await;
         std::future::pending::<()>().await;
     }
 

@@ -122,9 +122,7 @@ impl Server {
     /// ```
     pub fn paths(&self) -> Vec<String> {
         let hooks = self.inner.settings.hooks.iter();
-        hooks
-            .map(|hook| format!("/workflows/{}/webhooks/{}", hook.workflow, hook.trigger))
-            .collect()
+        hooks.map(Hook::path).collect()
     }
 
     /// Refuses further requests with 503, stops the runs at their next barriers, and waits for them. After `grace`, nodes that
@@ -178,7 +176,37 @@ impl Inner {
             .flows
             .iter()
             .find(|flow| flow.facts().name == name);
-        flow.ok_or_else(|| Refusal::not_found(format!("there is no flow `{name}`")))
+        flow.ok_or_else(|| match self.hooks_of(name).next() {
+            Some(hook) => Refusal::forbidden(format!(
+                "requests to `{}` start the threads of `{name}`",
+                hook.path()
+            )),
+            None => Refusal::not_found(format!("there is no flow `{name}`")),
+        })
+    }
+
+    /// The triggers of the graph with this name.
+    pub(crate) fn hooks_of(&self, name: &str) -> impl Iterator<Item = &Hook> {
+        let hooks = self.settings.hooks.iter();
+        hooks.filter(move |hook| hook.workflow == name)
+    }
+
+    /// The flow with this name, also one that only webhooks start.
+    pub(crate) fn shown_flow(&self, name: &str) -> Result<&dyn ReadThreads, Refusal> {
+        match (self.flow(name), self.hooks_of(name).next()) {
+            (Err(_), Some(hook)) => Ok(&*hook.threads),
+            (flow, _) => Ok(&**flow?),
+        }
+    }
+
+    /// The flows that only webhooks start, each once.
+    pub(crate) fn hook_flows(&self) -> impl Iterator<Item = &Hook> {
+        let is_first = |hook: &&Hook| {
+            let first = self.hooks_of(&hook.workflow).next();
+            first.is_some_and(|first| first.trigger == hook.trigger)
+        };
+        let hooks = self.settings.hooks.iter().filter(is_first);
+        hooks.filter(|hook| self.flow(&hook.workflow).is_err())
     }
 
     /// The flow of a thread, to read it: also that of a program that is not here.
@@ -241,7 +269,7 @@ impl Inner {
 
     /// Whether the name can only be that of a flow of another program.
     pub(crate) fn is_stored(&self, flow: &str) -> bool {
-        self.settings.stored.is_some() && self.flow(flow).is_err()
+        self.settings.stored.is_some() && self.shown_flow(flow).is_err()
     }
 
     /// The flows of other programs that have threads in the store, as far as the first threads show.
@@ -262,7 +290,7 @@ impl Inner {
             after = Some(last.id.clone());
             names.extend(page.iter().filter_map(|info| self.flow_of(info)));
         }
-        let served = |name: &String| self.flow(name).is_ok();
+        let served = |name: &String| self.shown_flow(name).is_ok();
         let names = names.iter().filter(|name| !served(name));
         Ok(names.map(|name| StoredFlow::new(name, stored)).collect())
     }
@@ -338,8 +366,21 @@ impl Inner {
     {
         let permit = self.acquire_run_of(&thread)?;
         let token = self.settings.stop.child();
-        let run = begin(token.clone()).await?;
-        self.drive(thread, run, token, permit, Pieces::Live);
+        let told = self.expect_end(&thread).await?;
+        let run = match begin(token.clone()).await {
+            Ok(run) => run,
+            Err(refusal) => {
+                self.expect_nothing(told).await;
+                return Err(refusal);
+            }
+        };
+        let drive = Drive {
+            token,
+            permit,
+            pieces: Pieces::Live,
+            told,
+        };
+        self.drive(thread, run, drive);
         Ok(())
     }
 
@@ -358,14 +399,13 @@ impl Inner {
     }
 
     /// Drives a run in a task of its own.
-    pub(crate) fn drive(
-        self: &Arc<Self>,
-        thread: String,
-        mut run: RunEvents,
-        token: CancelToken,
-        permit: Arc<OwnedSemaphorePermit>,
-        pieces: Pieces,
-    ) {
+    pub(crate) fn drive(self: &Arc<Self>, thread: String, mut run: RunEvents, drive: Drive) {
+        let Drive {
+            token,
+            permit,
+            pieces,
+            told,
+        } = drive;
         let running = Running::new(token, permit, pieces);
         let sender = running.ended.clone();
         #[cfg(feature = "protocol")]
@@ -392,6 +432,7 @@ impl Inner {
             }
             // Release the thread before anyone learns that the run has ended.
             drop(run);
+            server.tell_end(thread, told.as_deref()).await;
             server.notify(Notice::Ended { thread });
         });
     }
@@ -399,6 +440,13 @@ impl Inner {
     /// Whether a run of this process has the thread.
     pub(crate) fn is_running(&self, thread: &str) -> bool {
         self.running().contains_key(thread)
+    }
+
+    /// Whether no other run of this process waits for the run that has the thread.
+    pub(crate) fn is_last_run(&self, thread: &str) -> bool {
+        self.running()
+            .get(thread)
+            .is_none_or(|runs| runs.len() <= 1)
     }
 
     /// A channel that closes when the run of a thread in this process ends, with what follows it.
@@ -434,6 +482,16 @@ impl Inner {
 /// What the ids of all threads that a server starts for a flow begin with.
 pub(crate) fn prefix(flow: &Facts) -> String {
     format!("{}:", flow.name)
+}
+
+/// How a run is driven.
+pub(crate) struct Drive {
+    /// Stops the run.
+    pub(crate) token: CancelToken,
+    pub(crate) permit: Arc<OwnedSemaphorePermit>,
+    pub(crate) pieces: Pieces,
+    /// The record of the notification of its end.
+    pub(crate) told: Option<String>,
 }
 
 /// Removes a run from `running` when it ends, also if a listener panics.

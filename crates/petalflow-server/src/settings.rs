@@ -10,6 +10,7 @@ use petalflow_documents::kinds::TriggerAuth;
 
 use crate::access::AccessHook;
 use crate::hook::Hook;
+use crate::notify::Notifications;
 #[cfg(feature = "schedules")]
 use crate::schedule::Schedules;
 use crate::served::ServedThreads;
@@ -27,6 +28,8 @@ pub(crate) struct Settings {
     /// The threads of other programs, if they are shown.
     pub(crate) stored: Option<StoredThreads>,
     pub(crate) store: Arc<dyn Store>,
+    /// What other systems are told. `None`: nothing, and nothing is stored for it.
+    pub(crate) notifications: Option<Notifications>,
     pub(crate) stop: CancelToken,
     /// The authentication of requests for threads. With `None` the server has no such addresses.
     pub(crate) threads: Option<TriggerAuth>,

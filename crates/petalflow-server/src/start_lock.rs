@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use petalflow::checkpoint::{Claim, Store as _};
-use sha2::{Digest, Sha256};
 
 use crate::refusal::Refusal;
 use crate::server::Inner;
@@ -13,14 +12,6 @@ use crate::server::Inner;
 /// How long a request waits for another one with the same identifier that has not been stored yet.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(20);
-
-/// The id of a thread that a request with this identifier starts.
-pub(crate) fn digest(identifier: impl AsRef<[u8]>) -> String {
-    let digest = Sha256::digest(identifier);
-    let first = digest.iter().take(16);
-    let digest = first.fold(0, |id, byte| id << 8 | u128::from(*byte));
-    format!("{digest:032x}")
-}
 
 /// A claim of the store in addition to that of the thread. With it, only one of several requests begins the
 /// thread, in any process.

@@ -40,6 +40,12 @@ pub(crate) async fn respond(
             }
             StatusCode::OK
         }
+        ThreadStatus::Waiting => {
+            if let Some(mut view) = flow.view(thread, None).await? {
+                body["waits"] = view["waits"].take();
+            }
+            StatusCode::ACCEPTED
+        }
         // A caller that may begin a run need not be allowed to see the reason. The status of the thread has it.
         ThreadStatus::Failed => StatusCode::INTERNAL_SERVER_ERROR,
         _ => StatusCode::ACCEPTED,

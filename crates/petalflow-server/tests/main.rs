@@ -9,8 +9,12 @@ mod durable;
 mod early_answers;
 mod flows;
 mod hostile;
+#[cfg(feature = "agent")]
+mod inbox;
 mod killed;
 mod kit;
+#[cfg(feature = "notify")]
+mod notifications;
 #[cfg(feature = "openai")]
 mod openai;
 #[cfg(any(feature = "a2a", feature = "ag-ui"))]

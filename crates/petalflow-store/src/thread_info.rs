@@ -30,7 +30,8 @@ pub enum ThreadStatus {
     /// with a run in progress is busy.
     #[default]
     Running,
-    /// It waits for answers or approvals. It may sleep besides: then [`ThreadInfo::due_ms`] is set.
+    /// It waits for answers or approvals, or its run has finished and somebody has to do something before the next one, such as
+    /// approve a call of an agent. It may sleep besides: then [`ThreadInfo::due_ms`] is set.
     Waiting,
     /// It waits for a time, or for the end of another thread, and for no person: [`ThreadInfo::due_ms`].
     Sleeping,

@@ -16,6 +16,7 @@
 #![allow(clippy::result_large_err, reason = "made once, when a run ends")]
 
 mod claim;
+mod finished_status;
 mod inbox;
 mod links;
 mod load;
@@ -42,6 +43,7 @@ pub(crate) use ops::thread_ops::{edit, fork, snapshot};
 #[cfg(feature = "engine")]
 pub(crate) use ops::thread_ops::{has_result, reads_result};
 pub(crate) use ops::verify::verify;
+pub(crate) use ops::waiting::describe_waiting;
 pub(crate) use record::fingerprint::Fingerprint;
 pub(crate) use results::cached::find_cached;
 pub(crate) use resume::thread_start::{Command, Nested, ThreadStart};

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::claim::answered::check_unanswered;
 use super::claim::due_signal::tell_due;
 use super::claim::thread_claim::{Answering, ClaimedRun, ThreadClaim, new_owner};
+use super::finished_status::finished_status;
 use super::links::{self, record_cause};
 use super::ops::thread_ops::first_expiry;
 use super::resume::document::ThreadDocument;
@@ -115,6 +116,7 @@ async fn run_claimed(
     }
     let (storage, retention) = (start.storage.clone(), start.retention);
     let cancel = settings.cancel.clone();
+    let waits_when = settings.waits_when().cloned();
     let Some(claim) = claim else {
         return run_opened(start, Arc::clone(&flow), settings).await;
     };
@@ -125,6 +127,10 @@ async fn run_claimed(
         let is_held = cancel.is_some_and(|cancel| cancel.holds());
         let Some((status, due_ms)) = status(&ended, is_held) else {
             return ended;
+        };
+        let status = match (&ended, &waits_when) {
+            (Ok(state), Some(waits)) => finished_status(waits, &**state),
+            _ => status,
         };
         let closed = async {
             record_cause(&storage, status, ended.as_ref().err()).await?;

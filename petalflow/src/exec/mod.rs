@@ -18,7 +18,7 @@ mod task;
 
 pub(crate) use control::cached::CachedResult;
 pub(crate) use control::runtime::needs_tokio;
-pub(crate) use control::settings::{Extras, Settings};
+pub(crate) use control::settings::{Extras, Settings, WaitsWhen};
 pub(crate) use persistence::task_end::{FinishedTask, TaskEnd, TaskResult};
 pub(crate) use persistence::{
     Barrier, Committed, InterruptDecision, LostKeys, Persistence, Stopped, TaskDisposition, Unread,

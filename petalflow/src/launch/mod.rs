@@ -10,7 +10,7 @@ use crate::cache::{Cache, RunCache};
 use crate::cancel_token::RunToken;
 use crate::checkpoint::Store;
 use crate::durable::find_cached;
-use crate::erased::{effects_mut, into_state};
+use crate::erased::{AnyState, effects_mut, into_state, state_ref};
 use crate::error::{BoxError, FailureLog};
 use crate::event::NestedEvent;
 use crate::exec::{Begin, Settings, Start};
@@ -328,6 +328,48 @@ impl<F: Flow> Launch<F> {
     /// document name it. Runs that are not stored ignore it. See [`DocumentVersion`] for an example.
     pub fn document_version(mut self, version: &DocumentVersion) -> Self {
         self.settings.extras_mut().document = Some(version.clone());
+        self
+    }
+
+    /// Sets which threads wait although their runs have finished, because somebody has to do something before the next turn: an agent
+    /// whose call a person has to approve, for example. They are listed as [`Waiting`](crate::checkpoint::ThreadStatus::Waiting)
+    /// instead of [`Finished`](crate::checkpoint::ThreadStatus::Finished). How the run ends does not change. Runs that are not stored
+    /// ignore it.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::{InMemoryStore, ThreadStatus};
+    /// use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Order {
+    ///     #[key(input)]
+    ///     paid: bool,
+    /// }
+    ///
+    /// #[node(Order)]
+    /// async fn check(paid: &bool) {
+    ///     println!("paid: {paid}");
+    /// }
+    ///
+    /// flow!(CheckOrder(Order) { check });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let orders = CheckOrder::new().waits_when(|order| !order.paid).store(&InMemoryStore::new());
+    /// let order = orders.thread("1");
+    /// order.run(false).await?.into_finished()?;
+    /// assert_eq!(order.info().await?.expect("it exists").status, ThreadStatus::Waiting);
+    /// order.run(true).await?.into_finished()?;
+    /// assert_eq!(order.info().await?.expect("it exists").status, ThreadStatus::Finished);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn waits_when(
+        mut self,
+        condition: impl Fn(&F::State) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        let condition = move |state: &dyn AnyState| condition(state_ref::<F::State>(state));
+        self.settings.extras_mut().waits_when = Some(Arc::new(condition));
         self
     }
 

@@ -20,7 +20,8 @@ impl From<Agent> for Launch<AgentFlow> {
 
 /// The methods that run the agent.
 impl Agent {
-    /// A launch of the agent's flow, to add settings: managed values, middleware, timeouts.
+    /// A launch of the agent's flow, to add settings: managed values, middleware, timeouts. A stored conversation that waits for a
+    /// person or for the result of a call is listed as [`Waiting`](petalflow::checkpoint::ThreadStatus::Waiting).
     ///
     /// ```
     /// use std::time::Duration;
@@ -38,6 +39,7 @@ impl Agent {
     pub fn launch(&self) -> Launch<AgentFlow> {
         self.launch_within()
             .run_middleware(TurnMiddleware::new(&self.0))
+            .waits_when(|talk| !talk.pending().is_empty())
     }
 
     /// Runs one turn, from a message to its answer. `Conversation::next_input` makes the input of the next turn.

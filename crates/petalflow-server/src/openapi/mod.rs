@@ -35,8 +35,7 @@ fn build(server: &Inner) -> Value {
         path[operation.method] = described(operation);
     }
     for hook in &settings.hooks {
-        let path = format!("/workflows/{}/webhooks/{}", hook.workflow, hook.trigger);
-        paths.insert(path, json!({ "post": webhook() }));
+        paths.insert(hook.path(), json!({ "post": webhook() }));
     }
     json!({
         "openapi": "3.1.0",

@@ -76,6 +76,15 @@ pub(super) const OPERATIONS: &[Operation] = &[
         )
     },
     Operation {
+        query: &["flow", "label", "after", "limit"],
+        refusals: &["400"],
+        ..get(
+            "/inbox",
+            "Inbox",
+            "What threads wait for: questions, approvals, and calls of agents. Oldest first.",
+        )
+    },
+    Operation {
         query: &["flow", "status", "label", "prefix", "after", "limit"],
         refusals: &["400", "404"],
         ..get(
@@ -135,7 +144,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         refusals: OF_BODIES,
         ..begin(
             "/threads/{thread}/answers/{question}",
-            "Answers a question, or decides about a node that waits for an approval.",
+            "Answers a question, or decides about a node or a call that waits for an approval.",
         )
     },
     begin(

@@ -87,7 +87,7 @@ pub(super) fn all() -> Map<String, Value> {
             "Begun",
             object(
                 &json!({ "thread": text() }),
-                json!({ "status": status(), "state": any() }),
+                json!({ "status": status(), "state": any(), "waits": list_of("Wait") }),
             ),
         ),
         ("Listed", listed()),
@@ -99,6 +99,15 @@ pub(super) fn all() -> Map<String, Value> {
             ),
         ),
         ("View", view()),
+        ("Wait", object(&waits(), json!({}))),
+        ("InboxItem", inbox_item()),
+        (
+            "Inbox",
+            object(
+                &json!({ "items": list_of("InboxItem"), "threads": number() }),
+                json!({ "next": optional("string") }),
+            ),
+        ),
         ("CheckpointInfo", checkpoint()),
         (
             "History",
@@ -152,7 +161,7 @@ fn flow() -> Value {
     let kinds = json!({ "enum": ["flow", "agent", "conversation", "document"] });
     object(
         &json!({ "name": text(), "kind": kinds, "graph": any() }),
-        json!({ "input": any(), "state": any(), "questions": { "type": "object" } }),
+        json!({ "webhooks": { "type": "array", "items": text() }, "input": any(), "state": any(), "questions": { "type": "object" } }),
     )
 }
 
@@ -202,9 +211,34 @@ fn view() -> Value {
         "tasks": { "type": "array" },
         "errors": { "type": "array" },
         "questions": { "type": "array" },
+        "waits": list_of("Wait"),
         "state": any(),
     });
     object(&required, json!({ "trigger": text() }))
+}
+
+/// The fields of something that a thread waits for.
+fn waits() -> Value {
+    json!({
+        "id": text(),
+        "kind": { "enum": ["question", "approval", "confirmation", "credential", "result"] },
+        "text": text(),
+        "name": optional("string"),
+        "arguments": any(),
+        "node": optional("string"),
+        "asked_ms": number(),
+        "expires_ms": optional("integer"),
+        "schema": any(),
+    })
+}
+
+fn inbox_item() -> Value {
+    let mut required = waits();
+    required["thread"] = text();
+    required["flow"] = text();
+    required["labels"] = labels();
+    required["answerable"] = json!({ "type": "boolean" });
+    object(&required, json!({}))
 }
 
 fn schedule() -> Value {
@@ -233,6 +267,12 @@ fn answer() -> Value {
     json!({
         "anyOf": [
             request(&json!({ "answer": any() }), json!({})),
+            request(
+                &json!({ "approve": { "type": "boolean" } }),
+                json!({ "reason": text(), "arguments": { "type": "object" } }),
+            ),
+            request(&json!({ "result": any() }), json!({})),
+            request(&json!({ "credential": any() }), json!({})),
             request(&json!({ "decision": decisions }), json!({ "by": text(), "reason": text() })),
             request(
                 &json!({ "approved": { "type": "boolean" } }),

@@ -9,10 +9,11 @@ use petalflow::checkpoint::ThreadStatus;
 use super::turn::{Turn, TurnInput};
 use super::waits::Answers;
 use crate::access::Access;
+use crate::digest::digest;
 use crate::refusal::Refusal;
 use crate::served::{AnswerBody, InputValue, Labels, ServedThreads, no_thread};
 use crate::server::{Inner, prefix};
-use crate::start_lock::{StartLock, digest};
+use crate::start_lock::StartLock;
 use crate::threads::start::{self, Start, Starter};
 
 /// What the names of the labels of requests begin with. The value is the number of the last event before the turn, and a

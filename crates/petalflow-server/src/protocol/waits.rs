@@ -1,53 +1,13 @@
 //! What a turn waits for, in the form that A2A and AG-UI share: a text, data, and the JSON Schema of the answer.
 
-use petalflow::tool::ToolCall;
 use petalflow_agent::Pending;
 use serde_json::{Map, Value, json};
 
 use super::turn::PersonAnswer;
 use crate::call_decision::CallDecision;
 use crate::refusal::Refusal;
-use crate::served::{AnswerBody, OpenQuestion, QuestionKind};
-
-/// Something that a turn waits for.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Wait {
-    /// The id to answer.
-    pub(crate) id: String,
-    pub(crate) kind: WaitKind,
-    /// The text for a person.
-    pub(crate) text: String,
-    /// The call, the request or the question.
-    pub(crate) data: Value,
-    /// The JSON Schema of the answer.
-    pub(crate) schema: Value,
-}
-
-/// The kind of what a turn waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WaitKind {
-    /// A person must decide about a call.
-    Confirmation,
-    Credential,
-    /// The result of a call.
-    Result,
-    /// A question of the flow.
-    Question,
-    /// The approval of a node of the flow.
-    Approval,
-}
-
-impl WaitKind {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            WaitKind::Confirmation => "confirmation",
-            WaitKind::Credential => "credential",
-            WaitKind::Result => "result",
-            WaitKind::Question => "question",
-            WaitKind::Approval => "approval",
-        }
-    }
-}
+use crate::served::{AnswerBody, OpenQuestion, field};
+pub(crate) use crate::served::{Wait, WaitKind};
 
 /// The answers of one request.
 pub(crate) enum Answers {
@@ -68,72 +28,8 @@ pub(crate) fn all<'a>(
     pending: impl IntoIterator<Item = &'a Pending>,
     questions: &[OpenQuestion],
 ) -> Vec<Wait> {
-    let pending = pending.into_iter().filter_map(of_pending);
+    let pending = pending.into_iter().filter_map(Wait::of_pending);
     pending.chain(questions.iter().map(Wait::from)).collect()
-}
-
-/// `None` for what a later version of petalflow waits for.
-fn of_pending(pending: &Pending) -> Option<Wait> {
-    let id = pending.id().to_string();
-    Some(match pending {
-        Pending::Confirmation { call, hint, .. } => Wait {
-            id,
-            kind: WaitKind::Confirmation,
-            text: if hint.is_empty() {
-                format!("May the tool `{}` be called?", call.name)
-            } else {
-                hint.clone()
-            },
-            data: shown(call),
-            schema: json!({
-                "type": "object",
-                "properties": {
-                    "approve": { "type": "boolean", "description": "Whether the call is made." },
-                    "reason": { "type": "string", "description": "Why not. The model reads it." },
-                    "arguments": { "type": "object", "description": "Other arguments for the call." },
-                },
-                "required": ["approve"],
-            }),
-        },
-        Pending::Credential { request, .. } => Wait {
-            id,
-            kind: WaitKind::Credential,
-            text: if request.hint.is_empty() {
-                "A credential is needed.".to_string()
-            } else {
-                request.hint.clone()
-            },
-            data: json!(request),
-            schema: json!({ "type": "object", "properties": { "credential": {} }, "required": ["credential"] }),
-        },
-        Pending::Result { call, .. } => Wait {
-            id,
-            kind: WaitKind::Result,
-            text: format!("The result of the tool `{}` comes later.", call.name),
-            data: shown(call),
-            schema: json!({ "type": "object", "properties": { "result": {} }, "required": ["result"] }),
-        },
-        _ => return None,
-    })
-}
-
-fn shown(call: &ToolCall) -> Value {
-    json!({ "id": call.id, "name": call.name, "arguments": call.arguments })
-}
-
-impl From<&OpenQuestion> for Wait {
-    fn from(open: &OpenQuestion) -> Self {
-        Wait {
-            id: open.id.clone(),
-            kind: match open.kind {
-                QuestionKind::Question => WaitKind::Question,
-                QuestionKind::Approval => WaitKind::Approval,
-            },
-            text: open.text.clone(),
-            data: open.shown.clone(),
-            schema: open.schema.clone(),
-        }
-    }
 }
 
 impl Wait {
@@ -187,15 +83,6 @@ impl Wait {
     }
 }
 
-/// The value of a field that is the only one, or the value itself.
-fn field(mut answer: Value, name: &str) -> Value {
-    let only = answer
-        .as_object_mut()
-        .filter(|fields| fields.len() == 1)
-        .and_then(|fields| fields.remove(name));
-    only.unwrap_or(answer)
-}
-
 /// A decision must say clearly whether the call is made.
 fn decision(id: String, answer: Value) -> Result<CallDecision, Refusal> {
     let mut fields = match answer {
@@ -243,6 +130,8 @@ pub(crate) fn together(answers: Vec<Answered>) -> Result<Answers, Refusal> {
 
 #[cfg(test)]
 mod tests {
+    use petalflow::tool::ToolCall;
+
     use super::*;
 
     fn confirmation() -> Wait {
@@ -252,7 +141,7 @@ mod tests {
             ..ToolCall::default()
         };
         let (id, hint) = ("q".to_string(), String::new());
-        of_pending(&Pending::Confirmation { id, call, hint }).expect("it has an id")
+        Wait::of_pending(&Pending::Confirmation { id, call, hint }).expect("it has an id")
     }
 
     fn approves(answer: Value) -> Option<bool> {

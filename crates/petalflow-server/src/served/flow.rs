@@ -121,6 +121,7 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
                 input,
                 state: |state| keys(&encode_keys(state)?),
                 questions: Questions::default(),
+                waits: None,
                 #[cfg(feature = "protocol")]
                 turn: None,
                 #[cfg(feature = "protocol")]

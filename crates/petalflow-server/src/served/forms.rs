@@ -6,12 +6,15 @@ use serde_json::{Map, Value};
 
 use super::question::Questions;
 use super::threads::InputValue;
+use super::wait::Wait;
 
 /// How the values of a flow are read and shown.
 pub(crate) struct Forms<F: Flow> {
     pub(super) input: ReadInput<F>,
     pub(crate) state: fn(&F::State) -> Result<Value, BoxError>,
     pub(super) questions: Questions,
+    /// What a thread with this state waits for when its run has finished, if the flow is an agent.
+    pub(crate) waits: Option<fn(&F::State) -> Vec<Wait>>,
     /// How the input of a protocol is read, if the flow is an agent or a conversation.
     #[cfg(feature = "protocol")]
     pub(crate) turn: Option<ReadTurn<F>>,

@@ -5,11 +5,6 @@ mod envelope;
 mod facts;
 mod flow;
 mod forms;
-#[cfg(feature = "protocol")]
-#[cfg_attr(
-    not(any(feature = "a2a", feature = "ag-ui")),
-    allow(dead_code, reason = "some protocols use it")
-)]
 mod open_question;
 mod question;
 mod refused_answer;
@@ -26,6 +21,7 @@ mod turn_view;
 mod typed;
 mod typed_flow;
 mod view;
+mod wait;
 
 pub(crate) use facts::Facts;
 pub use facts::FlowKind;
@@ -34,8 +30,6 @@ pub use flow::ServedFlow;
 pub(crate) use forms::keys;
 #[cfg(feature = "protocol")]
 pub(crate) use open_question::OpenQuestion;
-#[cfg(any(feature = "a2a", feature = "ag-ui"))]
-pub(crate) use open_question::QuestionKind;
 pub(crate) use question::AnswerBody;
 pub use remote::{RemoteThreads, ThreadWork};
 pub(crate) use stored::StoredFlow;
@@ -44,3 +38,7 @@ pub(crate) use threads::{
     no_thread,
 };
 pub(crate) use typed::EventLog;
+#[cfg(any(feature = "a2a", feature = "ag-ui"))]
+pub(crate) use wait::field;
+#[cfg(feature = "agent")]
+pub(crate) use wait::{Wait, WaitKind};

@@ -46,10 +46,22 @@ impl OpenQuestion {
         Some(OpenQuestion {
             id: shown["id"].as_str()?.to_string(),
             kind,
-            text: text.next().unwrap_or("An answer is needed.").to_string(),
+            text: text
+                .next()
+                .map_or_else(|| default_text(&shown), ToString::to_string),
             schema,
             shown,
         })
+    }
+}
+
+/// The text of a question that has none.
+fn default_text(shown: &Value) -> String {
+    let node = shown["node"].as_str().unwrap_or_default();
+    match shown["kind"].as_str() {
+        Some("before") => format!("May the node `{node}` run?"),
+        Some("after") => format!("Is the result of the node `{node}` approved?"),
+        _ => "An answer is needed.".into(),
     }
 }
 

@@ -49,6 +49,12 @@ impl AnswerBody {
         }
     }
 
+    /// The body as it was sent.
+    #[cfg(feature = "agent")]
+    pub(crate) fn into_value(self) -> Value {
+        Value::Object(self.0)
+    }
+
     /// The answer to a question: the field `answer`, which is the only one.
     pub(super) fn answer(mut self) -> Result<Value, Refusal> {
         let answer = self.0.remove("answer");
@@ -157,7 +163,6 @@ impl Questions {
     }
 
     /// The JSON Schema of the answers to the question with this name.
-    #[cfg(feature = "protocol")]
     pub(super) fn schema(&self, name: &str) -> Option<&Value> {
         Some(&self.0.get(name)?.schema)
     }

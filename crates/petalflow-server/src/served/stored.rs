@@ -6,6 +6,7 @@ use petalflow::thread::{CheckpointInfo, FollowedEvents, HistoryQuery, StoredThre
 use serde_json::{Value, json};
 
 use super::facts::{Facts, FlowKind};
+use super::question::Questions;
 use super::threads::ReadThreads;
 use super::view::{self, Shown};
 use crate::refusal::Refusal;
@@ -67,10 +68,12 @@ impl ReadThreads for StoredFlow {
         };
         let snapshot = self.threads.snapshot(thread, checkpoint).await?;
         Ok(snapshot.map(|snapshot| {
+            let open = &snapshot.interrupts;
             let shown = Shown {
                 checkpoint: &snapshot.info,
                 tasks: &snapshot.tasks,
-                questions: &snapshot.interrupts,
+                questions: open,
+                waits: view::waits(&info, open, &Questions::default(), Vec::new),
                 state: Value::Object(snapshot.keys),
             };
             view::value(&self.facts, &info, shown)

@@ -51,6 +51,10 @@ impl<F: Flow<State: Storable>> TypedFlow<F> {
             tasks: &snapshot.tasks,
             questions: &snapshot.interrupts,
             state,
+            waits: view::waits(&info, &snapshot.interrupts, &self.forms.questions, || {
+                let waits = self.forms.waits;
+                waits.map_or_else(Vec::new, |waits| waits(&snapshot.state))
+            }),
         };
         Ok(Some(view::value(&self.facts, &info, shown)))
     }

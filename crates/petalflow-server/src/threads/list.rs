@@ -45,7 +45,7 @@ pub(crate) async fn list(
         "" => (query.prefix, None),
         flow if server.is_stored(flow) => (query.prefix, Some(flow)),
         flow => {
-            let prefix = prefix(server.flow(flow)?.facts());
+            let prefix = prefix(server.shown_flow(flow)?.facts());
             let is_of_flow = query.prefix.starts_with(&prefix);
             if is_of_flow {
                 (query.prefix, None)
@@ -92,7 +92,7 @@ fn status(text: &str) -> Result<ThreadStatus, Refusal> {
     })
 }
 
-fn label(text: &str) -> Result<(&str, &str), Refusal> {
+pub(super) fn label(text: &str) -> Result<(&str, &str), Refusal> {
     let problem = || {
         wrong(format!(
             "the label `{text}` has no value: write `name:value`"
@@ -101,6 +101,6 @@ fn label(text: &str) -> Result<(&str, &str), Refusal> {
     text.split_once(':').ok_or_else(problem)
 }
 
-fn wrong(text: String) -> Refusal {
+pub(super) fn wrong(text: String) -> Refusal {
     Refusal::new(StatusCode::BAD_REQUEST, text)
 }

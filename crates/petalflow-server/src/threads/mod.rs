@@ -1,6 +1,7 @@
 //! The addresses of threads: list, start, show, steer.
 
 pub(crate) mod control;
+pub(crate) mod inbox;
 pub(crate) mod labels;
 pub(crate) mod list;
 pub(crate) mod show;

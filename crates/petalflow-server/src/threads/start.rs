@@ -11,11 +11,12 @@ use serde_json::Value;
 use super::labels;
 use crate::Notice;
 use crate::access::{self, Access};
+use crate::digest::digest;
 use crate::refusal::Refusal;
 use crate::request;
 use crate::served::{Input, InputValue, Labels, ServedThreads};
 use crate::server::{Inner, prefix};
-use crate::start_lock::{StartLock, digest};
+use crate::start_lock::StartLock;
 use crate::wait;
 
 #[derive(Debug, Deserialize)]

@@ -6,3 +6,4 @@ pub(super) mod stored_snapshot;
 pub(super) mod subflow_history;
 pub(super) mod thread_ops;
 pub(super) mod verify;
+pub(super) mod waiting;

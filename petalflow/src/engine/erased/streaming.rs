@@ -54,16 +54,23 @@ impl AnyEngine {
         failure: Option<&str>,
     ) -> Result<Option<(&'static str, u64, RawValue)>, RecordsError> {
         let (status, due_ms) = records.status()?;
+        if status == ThreadStatus::Running {
+            return Ok(None);
+        }
+        let (_, thread) = self.edited(thread, records)?;
+        // A thread whose state cannot be read rests as well.
+        let snapshot = thread.snapshot().await.ok().flatten();
+        let has_finished = snapshot.as_ref().is_some_and(|snapshot| {
+            snapshot.interrupts.is_empty() && snapshot.info.next.is_empty()
+        });
         let kind = match status {
-            ThreadStatus::Running => return Ok(None),
             ThreadStatus::Finished => "finished",
+            // Its run has finished, and it waits for the next turn: see `Launch::waits_when`.
+            ThreadStatus::Waiting if has_finished => "finished",
             ThreadStatus::Waiting => "interrupted",
             ThreadStatus::Sleeping => "sleeping",
             _ => "failed",
         };
-        let (_, thread) = self.edited(thread, records)?;
-        // A thread whose state cannot be read rests as well.
-        let snapshot = thread.snapshot().await.ok().flatten();
         let is_held = status == ThreadStatus::Held;
         let interrupts = snapshot
             .as_ref()

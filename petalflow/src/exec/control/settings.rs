@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::cached::FindCached;
 use crate::cancel_token::RunToken;
 use crate::checkpoint::document_version::DocumentVersion;
-use crate::erased::AnyEffects;
+use crate::erased::{AnyEffects, AnyState};
 use crate::error::{DEFAULT_MAX_DEPTH, NodeError};
 use crate::event::Sink;
 use crate::ids::{Namespace, TaskId};
@@ -18,6 +18,9 @@ pub(crate) const DEFAULT_LIMIT: u64 = 100;
 
 /// Adds a failure to the writes of a node.
 pub(crate) type RecordFailure = fn(NodeError, &mut dyn AnyEffects);
+
+/// Whether a run that has finished with this state waits for somebody.
+pub(crate) type WaitsWhen = Arc<dyn Fn(&dyn AnyState) -> bool + Send + Sync>;
 
 /// The settings of a run. Small, because a server holds one per run; what few runs have is in [`Extras`].
 #[derive(Clone)]
@@ -53,12 +56,19 @@ pub(crate) struct Extras {
     pub(crate) find_cached: Option<FindCached>,
     /// The version of the document that the flow was made of.
     pub(crate) document: Option<DocumentVersion>,
+    /// Whether a thread whose run has finished is listed as waiting.
+    pub(crate) waits_when: Option<WaitsWhen>,
 }
 
 impl Settings {
     /// The extras, to be changed. Runs that were launched before are not affected.
     pub(crate) fn extras_mut(&mut self) -> &mut Extras {
         Arc::make_mut(self.extras.get_or_insert_with(Arc::default))
+    }
+
+    /// Whether a thread whose run has finished is listed as waiting. `None`: never.
+    pub(crate) fn waits_when(&self) -> Option<&WaitsWhen> {
+        self.extras.as_ref()?.waits_when.as_ref()
     }
 }
 
@@ -91,6 +101,7 @@ impl Default for Extras {
             sink: None,
             find_cached: None,
             document: None,
+            waits_when: None,
         }
     }
 }

@@ -98,7 +98,9 @@ impl AnyThread {
     pub(crate) fn fork(&self, checkpoint: u64) -> BoxFuture<'_, Result<u64, ThreadError>> {
         Box::pin(async move {
             let (storage, _claim) = self.claimed().await?;
-            self.fork_boxed(&storage, checkpoint, &storage).await
+            let fork = self.fork_boxed(&storage, checkpoint, &storage).await?;
+            self.describe_waiting(&storage).await?;
+            Ok(fork)
         })
     }
 
@@ -114,7 +116,7 @@ impl AnyThread {
             other.must_be_new().await?;
             durable::copy_labels(&from, &to).await?;
             self.fork_boxed(&from, checkpoint, &to).await?;
-            Ok(())
+            self.describe_waiting(&to).await
         })
     }
 
@@ -143,8 +145,21 @@ impl AnyThread {
             let (to, _other_claim) = other.claimed().await?;
             other.must_be_new().await?;
             durable::copy_labels(&from, &to).await?;
-            durable::copy(&from, &to).await
+            durable::copy(&from, &to).await?;
+            self.describe_waiting(&to).await
         })
+    }
+
+    /// Lists a thread that a person has changed as waiting, if [`Launch::waits_when`](crate::Launch::waits_when) says so.
+    async fn describe_waiting(&self, storage: &ThreadStorage) -> Result<(), ThreadError> {
+        let threads = &self.threads;
+        match threads.settings.waits_when() {
+            Some(waits) => {
+                let described = durable::describe_waiting(&*threads.flow, storage, waits);
+                ThreadError::catch_panic(Box::pin(described)).await
+            }
+            None => Ok(()),
+        }
     }
 
     async fn must_be_new(&self) -> Result<(), ThreadError> {
@@ -169,7 +184,9 @@ impl AnyThread {
             let (storage, _claim) = self.claimed().await?;
             let flow = &*self.threads.flow;
             let edit = Box::pin(durable::edit(flow, &storage, supersteps));
-            ThreadError::catch_panic(edit).await
+            let edited = ThreadError::catch_panic(edit).await?;
+            self.describe_waiting(&storage).await?;
+            Ok(edited)
         })
     }
 

@@ -6,9 +6,9 @@ use petalflow_agent::Pending;
 use serde_json::json;
 
 use crate::call_decision::CallDecision;
+use crate::digest::digest;
 use crate::protocol::turn::PersonAnswer;
 use crate::served::Labels;
-use crate::start_lock::digest;
 
 /// The names of the labels begin with this. The number of the last event of the cancelled turn follows.
 const LABEL: &str = "petalflow.a2a.cancelled.";

@@ -12,13 +12,13 @@ use super::task_id::TaskId;
 use super::updates::TaskState;
 use super::wire::{Configuration, Message, SendMessage};
 use crate::access::Access;
+use crate::digest::digest;
 use crate::protocol::requests::{Begins, Request};
 use crate::protocol::turn::{Turn, TurnInput};
 use crate::protocol::waits::{self, Answers, Wait};
 use crate::refusal::Refusal;
 use crate::served::ServedThreads;
 use crate::server::Inner;
-use crate::start_lock::digest;
 
 /// Stores the message, and begins what follows from it. A repeated message begins nothing. Returns its task, and the
 /// turn that the message has begun.

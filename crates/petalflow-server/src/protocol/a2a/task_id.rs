@@ -1,9 +1,9 @@
 //! The ids of tasks.
 
 use crate::access::Access;
+use crate::digest::digest;
 use crate::served::ServedThreads;
 use crate::server::prefix;
-use crate::start_lock::digest;
 
 /// A task: the turn with which it begins. Its id names the thread and the number of the last event before the turn, with a
 /// checksum, so that only ids that the server has given name tasks.

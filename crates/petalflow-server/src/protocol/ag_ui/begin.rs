@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use super::input::{ResumeEntry, ResumeStatus, RunInput};
 use super::thread::{IDS, Known, text};
 use crate::access::Access;
+use crate::digest::digest;
 use crate::protocol::requests::{Begins, Request};
 use crate::protocol::turn::{PersonAnswer, Turn, TurnInput};
 use crate::protocol::waits::{self, Answered, Answers, Wait, WaitKind, conflict, unfit};
 use crate::refusal::Refusal;
 use crate::served::{FlowKind, ServedThreads, no_thread};
 use crate::server::Inner;
-use crate::start_lock::digest;
 
 /// The name of the data of a message with what the client passes on.
 const FORWARDED: &str = "ag_ui_forwarded_props";

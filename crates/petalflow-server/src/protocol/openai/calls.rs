@@ -7,8 +7,8 @@ use petalflow_agent::human::{CONFIRMATION, CREDENTIAL};
 use serde_json::{Map, Value, json};
 
 use crate::call_decision::CallDecision;
+use crate::digest::digest;
 use crate::protocol::turn::{PersonAnswer, TurnEnd};
-use crate::start_lock::digest;
 
 /// The name of the call by which a flow asks a question, as front ends of ADK know it.
 pub(super) const INPUT: &str = "adk_request_input";

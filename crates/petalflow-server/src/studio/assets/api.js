@@ -9,6 +9,7 @@ import { current } from "./token.js";
 /** @typedef {import("./types.js").View} View */
 /** @typedef {import("./types.js").Checkpoint} Checkpoint */
 /** @typedef {import("./types.js").Schedule} Schedule */
+/** @typedef {import("./types.js").InboxItem} InboxItem */
 
 /** The server has refused a request, or cannot be reached (status 0). */
 export class RequestError extends Error {
@@ -158,6 +159,17 @@ export function start(flow, body) {
  */
 export function threads(query, signal) {
   return get(["threads"], query, signal);
+}
+
+/**
+ * What threads wait for, oldest first.
+ *
+ * @param {{flow?: string, label?: string, after?: string | null, limit?: number}} query
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<{items: InboxItem[], next: string | null, threads: number}>}
+ */
+export function inbox(query, signal) {
+  return get(["inbox"], query, signal);
 }
 
 /**

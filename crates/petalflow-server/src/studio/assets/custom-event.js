@@ -9,7 +9,7 @@
  * @property {number} cost
  *
  * @typedef {object} Part
- * @property {"text" | "piece" | "thought" | "call" | "result" | "failure" | "note" | "value"} kind
+ * @property {"text" | "piece" | "thought" | "call" | "request" | "result" | "failure" | "note" | "value"} kind
  * @property {string} [title]
  * @property {string} [text]
  * @property {unknown} [value]
@@ -18,6 +18,8 @@
  * @property {Part[]} parts
  * @property {Usage | null} usage
  */
+
+import { answerPart, requestPart } from "./request-parts.js";
 
 /** @typedef {{[name: string]: any}} Fields */
 
@@ -68,13 +70,15 @@ function messagePart(part) {
   if (!isObject(part)) return { kind: "value", value: part };
   if (part.text !== undefined) return { kind: "text", text: textOf(part.text) };
   if (part.thought !== undefined) return { kind: "thought", text: textOf(part.thought) };
-  if (isObject(part.call)) return { kind: "call", title: String(part.call.name), value: part.call.arguments };
+  if (isObject(part.call)) return requestPart(part.call) ?? { kind: "call", title: String(part.call.name), value: part.call.arguments };
   if (isObject(part.result))
-    return {
-      kind: part.result.is_error ? "failure" : "result",
-      title: String(part.result.name),
-      value: part.result.content,
-    };
+    return (
+      answerPart(part.result) ?? {
+        kind: part.result.is_error ? "failure" : "result",
+        title: String(part.result.name),
+        value: part.result.content,
+      }
+    );
   if (isObject(part.code))
     return { kind: "call", title: `code in ${part.code.language}`, text: String(part.code.code) };
   if (isObject(part.code_result))

@@ -16,6 +16,15 @@ export function isReadOnly(flow) {
 }
 
 /**
+ * Whether a person can start a thread of the flow. Webhooks start those of a graph that has triggers.
+ *
+ * @param {Flow} flow
+ */
+export function isStartable(flow) {
+  return !isReadOnly(flow) && !flow.webhooks;
+}
+
+/**
  * The schema of what a person writes to begin a turn. An agent also takes other inputs, as JSON.
  *
  * @param {Flow} flow

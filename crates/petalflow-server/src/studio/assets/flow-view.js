@@ -5,7 +5,7 @@ import { link } from "./address.js";
 import * as api from "./api.js";
 import { h, replace } from "./dom.js";
 import { Drawing } from "./drawing.js";
-import { isReadOnly, keySchemas } from "./flow-schemas.js";
+import { isReadOnly, isStartable, keySchemas } from "./flow-schemas.js";
 import { openStartDialog } from "./start-dialog.js";
 import { statusCounts } from "./status-counts.js";
 import { tree } from "./tree.js";
@@ -32,7 +32,7 @@ export async function showFlow({ main, signal, setTitle }, name) {
         h(
           "div",
           { class: "buttons" },
-          isReadOnly(flow)
+          !isStartable(flow)
             ? null
             : h(
                 "button",
@@ -55,6 +55,9 @@ export async function showFlow({ main, signal, setTitle }, name) {
           "section",
           { class: "panel" },
           h("h2", null, "Input"),
+          flow.webhooks
+            ? h("p", null, "Requests start its threads: ", flow.webhooks.map((path) => h("code", null, `POST ${path} `)))
+            : null,
           flow.input
             ? tree(flow.input, { open: 1 })
             : h(

@@ -6,7 +6,7 @@ import * as api from "./api.js";
 import { emptyState } from "./announce.js";
 import { h, replace } from "./dom.js";
 import { Drawing } from "./drawing.js";
-import { isReadOnly } from "./flow-schemas.js";
+import { isStartable } from "./flow-schemas.js";
 import { count } from "./format.js";
 import { openStartDialog } from "./start-dialog.js";
 import { statusCounts } from "./status-counts.js";
@@ -72,7 +72,7 @@ function card(flow, signal) {
     h(
       "div",
       { class: "buttons" },
-      isReadOnly(flow)
+      !isStartable(flow)
         ? null
         : h("button", { type: "button", class: "primary", onclick: () => void openStartDialog(flow) }, "Start a thread"),
       h("a", { class: "button", href: link(["threads"], { flow: flow.name }) }, "Threads"),

@@ -20,6 +20,8 @@ import { append, h, replace, replaceKeepingFocus } from "./dom.js";
 import { showFlow } from "./flow-view.js";
 import { showFlows } from "./flows-view.js";
 import { showHistory } from "./history-view.js";
+import { inboxText, lookAtInbox, watchInbox } from "./inbox-count.js";
+import { showInbox } from "./inbox-view.js";
 import { showSchedules } from "./schedules-view.js";
 import { themeSwitch } from "./theme.js";
 import { showThread } from "./thread-view.js";
@@ -36,6 +38,7 @@ async function showView(context, path) {
   if (view === "flows") return showFlows(context);
   if (view === "flow" && id) return showFlow(context, id);
   if (view === "threads") return showThreads(context);
+  if (view === "inbox") return showInbox(context);
   if (view === "schedules") return showSchedules(context);
   if (view === "compare") return showCompare(context);
   if (view === "thread" && id && tab === "") return showThread(context, id);
@@ -104,6 +107,7 @@ async function show() {
   replace(main, place);
   for (const work of whenShown) work();
   void lookForSchedules(signal);
+  void lookAtInbox(signal);
   main.removeAttribute("aria-busy");
   if (isOther && !isFirst) {
     scrollTo(0, 0);
@@ -137,6 +141,7 @@ function drawNav(view) {
   const links = [
     ["flows", "Flows"],
     ["threads", "Threads"],
+    ["inbox", inboxText()],
     ...(hasSchedules ? [["schedules", "Schedules"]] : []),
   ];
   replaceKeepingFocus(
@@ -166,6 +171,7 @@ async function askForToken() {
   void show();
 }
 
+watchInbox(() => drawNav(current().path[0] ?? "flows"));
 whenTokenIsRefused(() => void askForToken());
 append(/** @type {HTMLElement} */ (document.getElementById("top-end")), themeSwitch());
 document.querySelector(".skip")?.addEventListener("click", (event) => {

@@ -5,7 +5,7 @@ import { open } from "./address.js";
 import * as api from "./api.js";
 import { openDialog } from "./dialog.js";
 import { h, newId } from "./dom.js";
-import { inputSchema } from "./flow-schemas.js";
+import { inputSchema, isStartable } from "./flow-schemas.js";
 import { FieldError } from "./json-field.js";
 import { schemaForm } from "./schema-form.js";
 import { isChat } from "./thread-header.js";
@@ -22,7 +22,7 @@ export async function openFlowDialog(flows) {
   const select = h(
     "select",
     { id },
-    flows.map(({ name }) => h("option", { value: name }, name)),
+    flows.filter(isStartable).map(({ name }) => h("option", { value: name }, name)),
   );
   const flow = await openDialog({
     title: "Start a thread",

@@ -8,7 +8,7 @@ import { h } from "./dom.js";
 /** @type {{[status: string]: {sign: string, meaning: string}}} */
 const STATUSES = {
   running: { sign: "▶", meaning: "A run is in progress." },
-  waiting: { sign: "?", meaning: "It waits for answers or approvals." },
+  waiting: { sign: "?", meaning: "It waits for answers, approvals, or results of calls." },
   sleeping: { sign: "z", meaning: "It waits for a time, and for no person." },
   stopped: { sign: "◼", meaning: "Its process stopped. The next process continues it." },
   held: { sign: "‖", meaning: "A person holds it. It continues when it is resumed." },

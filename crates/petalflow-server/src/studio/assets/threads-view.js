@@ -8,6 +8,7 @@ import * as api from "./api.js";
 import { messageOf, toast } from "./announce.js";
 import { afterPause, h, replace } from "./dom.js";
 import { age, bytes, count, date, number } from "./format.js";
+import { isStartable } from "./flow-schemas.js";
 import { openFlowDialog, openStartDialog } from "./start-dialog.js";
 import { ALL, badge } from "./status.js";
 import { VirtualList } from "./virtual-list.js";
@@ -45,7 +46,7 @@ export async function showThreads({ main, query, signal, setTitle }) {
   label.value = query.label ?? "";
   const start = h("button", { type: "button", class: "primary" }, "Start a thread");
   start.addEventListener("click", () => {
-    const chosen = flows.find(({ name }) => name === flow.value);
+    const chosen = flows.find((one) => one.name === flow.value && isStartable(one));
     void (chosen ? openStartDialog(chosen) : openFlowDialog(flows));
   });
   const apply = () => {

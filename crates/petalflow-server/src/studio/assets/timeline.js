@@ -318,6 +318,14 @@ export function partElement(part) {
       return h("p", { class: "part-text" }, part.text);
     case "note":
       return h("p", { class: "part-note" }, part.text);
+    case "request":
+      return h(
+        "div",
+        { class: "part-request" },
+        h("p", null, "An approval of the call ", h("code", null, part.title), " was requested."),
+        part.text ? h("p", { class: "part-text" }, part.text) : null,
+        tree(part.value, { open: 2 }),
+      );
     case "failure":
       return h(
         "div",

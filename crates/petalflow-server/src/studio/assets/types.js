@@ -24,6 +24,7 @@
  * @property {Schema | null} input
  * @property {{[key: string]: any} | null} state One schema of the state, or one for each key.
  * @property {{[name: string]: Schema | null}} questions
+ * @property {string[]} [webhooks] The addresses of the webhooks that start its threads. Nothing else starts them.
  * @property {{[status: string]: number}} [threads] How many threads have each status, if the server counts them.
  *
  * @typedef {object} Info
@@ -49,6 +50,19 @@
  * @property {string} text
  * @property {number} asked_ms
  * @property {number | null} expires_ms
+ *
+ * @typedef {object} Wait
+ * @property {string} id
+ * @property {"question" | "approval" | "confirmation" | "credential" | "result"} kind
+ * @property {string} text
+ * @property {string | null} name
+ * @property {unknown} arguments
+ * @property {string | null} node
+ * @property {number} asked_ms
+ * @property {number | null} expires_ms
+ * @property {Schema | null} schema Of the body of the answer.
+ *
+ * @typedef {Wait & {thread: string, flow: string, labels: {[name: string]: string}, answerable: boolean}} InboxItem
  *
  * @typedef {object} View
  * @property {string} thread

@@ -1,0 +1,4 @@
+//! Notes which runs are to be told of, and delivers the notifications.
+
+mod deliver;
+mod expected;
