@@ -118,13 +118,12 @@ async fn sleep(
         reason,
         call,
     };
-    let ended_early = match run.ask(question).await {
-        Ok(answer) => answer,
+    let ended_early = if let Ok(answer) = run.ask(question).await {
+        answer
+    } else {
         // The run has no thread: nobody could answer.
-        Err(_) => {
-            run.sleep(Duration::from_secs(seconds)).await?;
-            None
-        }
+        run.sleep(Duration::from_secs(seconds)).await?;
+        None
     };
     Ok(Slept {
         slept: ended_early.is_none(),
