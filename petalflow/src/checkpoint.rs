@@ -17,4 +17,6 @@ pub use petalflow_store::{
     Address, Claim, InMemoryStore, PendingReleases, SEALED_MARKER, Store, StoreChange, StoreError,
     Stored, StoredCheckpoint, StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
 };
-pub(crate) use petalflow_store::{EVENT_LOG, INBOX, Moment, RunClaim, ThreadStorage, WriteName};
+pub(crate) use petalflow_store::{
+    EVENT_LOG, INBOX, Moment, RunClaim, STOPS, ThreadStorage, WriteName,
+};

@@ -54,7 +54,7 @@ pub use store::{
     StoredWrite,
 };
 pub use thread_info::{ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus};
-pub use thread_storage::{EVENT_LOG, INBOX, ThreadStorage};
+pub use thread_storage::{EVENT_LOG, INBOX, STOPS, ThreadStorage};
 pub use write_name::WriteName;
 
 /// A boxed future that can move between threads.

@@ -22,6 +22,9 @@ pub const EVENT_LOG: &str = "/events";
 /// The namespace of the messages to a thread.
 pub const INBOX: &str = "/inbox";
 
+/// The namespace of the commands to the runs of a thread.
+pub const STOPS: &str = "/stops";
+
 /// A thread in a store.
 #[derive(Clone)]
 pub struct ThreadStorage {
@@ -349,7 +352,7 @@ impl ThreadStorage {
     pub fn flows(&self) -> BoxFuture<'_, Result<Vec<String>, StoreError>> {
         Box::pin(async move {
             let mut namespaces = self.store.namespaces(&self.thread).await?;
-            namespaces.retain(|namespace| namespace != EVENT_LOG && namespace != INBOX);
+            namespaces.retain(|namespace| ![EVENT_LOG, INBOX, STOPS].contains(&&**namespace));
             Ok(namespaces)
         })
     }

@@ -22,6 +22,8 @@ pub enum WriteName<'a> {
     Unfinished(&'a str),
     /// The number of the last message that the thread has taken.
     Taken,
+    /// A command of this kind to the run that has the thread.
+    Stop(&'a str),
 }
 
 impl<'a> WriteName<'a> {
@@ -35,6 +37,7 @@ impl<'a> WriteName<'a> {
             Some(("sleep", id)) => TaskId::parse(id).map(WriteName::Sleep),
             Some(("once", name)) => Some(WriteName::Once(name)),
             Some(("unfinished", key)) => Some(WriteName::Unfinished(key)),
+            Some(("stop", kind)) => Some(WriteName::Stop(kind)),
             _ => None,
         }
     }
@@ -50,6 +53,7 @@ impl fmt::Display for WriteName<'_> {
             WriteName::Once(name) => write!(f, "once/{name}"),
             WriteName::Unfinished(key) => write!(f, "unfinished/{key}"),
             WriteName::Taken => f.write_str("taken"),
+            WriteName::Stop(kind) => write!(f, "stop/{kind}"),
         }
     }
 }
@@ -101,6 +105,7 @@ mod tests {
             WriteName::Sleep(id),
             WriteName::Once("mail/sent"),
             WriteName::Unfinished("spent"),
+            WriteName::Stop("cancel"),
             WriteName::Once(""),
         ] {
             assert_eq!(WriteName::parse(&name.to_string()), Some(name));

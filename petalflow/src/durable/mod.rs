@@ -25,6 +25,7 @@ mod thread_run;
 mod write;
 
 pub(crate) use claim::live_runs::live_run;
+pub(crate) use claim::stop::{StopKind, stop};
 pub(crate) use claim::thread_claim::{ThreadClaim, new_owner};
 pub(crate) use inbox::{message_to, send};
 #[cfg(feature = "engine")]

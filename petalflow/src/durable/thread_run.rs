@@ -12,6 +12,7 @@ use super::resume::thread_start::{Command, ThreadStart};
 use super::write::event_log::EventLog;
 use super::write::persistence::ThreadPersistence;
 use super::write::prune::{NewBase, prune};
+use crate::cancel_token::RunToken;
 use crate::checkpoint::{DecisionRecord, Durability, ThreadStatus, ThreadStorage};
 use crate::erased::{InputBox, StateBox};
 use crate::event::LogSink;
@@ -111,17 +112,21 @@ async fn run_claimed(
         settings.managed = Some(made.map_err(failed)?);
     }
     let (storage, retention) = (start.storage.clone(), start.retention);
-    let cancel = settings.cancel.clone();
+    let (cancel, held) = (settings.cancel.clone(), storage.clone());
     let Some(claim) = &claim else {
         return run_opened(start, Arc::clone(&flow), settings).await;
     };
     let loading = Box::pin(load(start, Arc::clone(&flow), settings));
     let run = async {
         let ended = loading.await?.await;
-        let is_held = cancel.is_some_and(|cancel| cancel.holds());
-        let Some((status, due_ms)) = status(&ended, is_held) else {
+        let is_held = cancel.as_ref().is_some_and(RunToken::holds);
+        let Some((mut status, mut due_ms)) = status(&ended, is_held) else {
             return ended;
         };
+        let is_paused = is_pause(status);
+        if is_paused && cancel.is_some_and(|cancel| cancel.is_told_to_hold()) {
+            (status, due_ms) = (ThreadStatus::Held, None);
+        }
         let closed = async {
             storage.describe(status, due_ms).await?;
             Box::pin(prune(&storage, retention, NewBase::Allowed)).await?;
@@ -129,11 +134,11 @@ async fn run_claimed(
         };
         match closed.await {
             // Only the status says when a paused thread is due.
-            Err(error) if ended.is_ok() || is_pause(status) => Err(refused(error)),
+            Err(error) if ended.is_ok() || is_paused => Err(refused(error)),
             _ => ended,
         }
     };
-    claim.hold(run).await
+    claim.hold(&held, run).await
 }
 
 /// Fails if a person holds the thread. Nobody else can begin to hold it, because the run has claimed it.
@@ -162,7 +167,9 @@ fn status(
             (ThreadStatus::Waiting, due_ms.min())
         }
         RunErrorKind::Sleeping { .. } => (ThreadStatus::Sleeping, error.wakes_ms()),
-        RunErrorKind::Cancelled if is_held => (ThreadStatus::Held, None),
+        RunErrorKind::Cancelled | RunErrorKind::Drained { .. } if is_held => {
+            (ThreadStatus::Held, None)
+        }
         RunErrorKind::Cancelled | RunErrorKind::Drained { .. } => (ThreadStatus::Stopped, None),
         RunErrorKind::Thread { .. } => return None,
         _ => (ThreadStatus::Failed, None),

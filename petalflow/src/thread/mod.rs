@@ -44,6 +44,7 @@ mod follow;
 mod handle;
 mod reading;
 mod run;
+mod stop;
 mod stored;
 mod threads;
 mod wake;

@@ -5,3 +5,4 @@ pub(crate) mod labels;
 pub(crate) mod list;
 pub(crate) mod show;
 pub(crate) mod start;
+pub(crate) mod stop;

@@ -2,4 +2,5 @@
 
 pub(super) mod answered;
 pub(super) mod live_runs;
+pub(super) mod stop;
 pub(super) mod thread_claim;
