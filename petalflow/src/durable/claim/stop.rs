@@ -77,13 +77,14 @@ pub(crate) async fn stop(
 ) -> Result<ThreadStatus, ThreadError> {
     let (owner, mut waits) = (new_owner(), Waits::new());
     let mut told: Option<Told> = None;
-    let claim = loop {
+    // Made before the claim is granted: if this future is dropped while it waits, the store may have granted it already.
+    let mut claim = ThreadClaim::pending(&owner, storage);
+    loop {
         let begun = Moment::now();
-        let mut pending = ThreadClaim::pending(&owner, storage);
         let Claim::Busy { owner: other } = storage.store.claim(&storage.thread, &owner).await?
         else {
-            pending.grant(begun);
-            break pending;
+            claim.grant(begun);
+            break;
         };
         if let Some(earlier) = told.take_if(|earlier| earlier.owner != other)
             && earlier.has_carried_out(storage, kind).await?
@@ -101,7 +102,7 @@ pub(crate) async fn stop(
             told = Some(Told { owner, run });
         }
         waits.wait(change, &storage.store, None).await;
-    };
+    }
     let mut storage = storage.clone();
     storage.claim = claim.granted();
     complete(&storage, kind).await
@@ -126,7 +127,7 @@ impl Told {
         let stops = stored(storage).await?;
         let own = stops.iter().find(|stop| stop.kind == kind);
         // Another caller with the same command has removed it when it was carried out.
-        Ok(own.is_none_or(|stop| stop.to != self.owner || stop.is_done))
+        Ok(own.is_none_or(|stop| stop.to == self.owner && stop.is_done))
     }
 }
 
