@@ -25,7 +25,8 @@ mod thread_run;
 mod write;
 
 pub(crate) use claim::live_runs::live_run;
-pub(crate) use claim::stop::{StopKind, stop};
+pub(crate) use claim::stop::StopKind;
+pub(crate) use claim::stopping::stop;
 pub(crate) use claim::thread_claim::{ThreadClaim, new_owner};
 pub(crate) use inbox::{message_to, send};
 #[cfg(feature = "engine")]

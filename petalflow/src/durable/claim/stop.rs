@@ -9,10 +9,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::thread_claim::{ClaimedRun, ThreadClaim, Waits, claimed_run, new_owner};
-use crate::checkpoint::{
-    Claim, Moment, STOPS, StoredWrite, ThreadStatus, ThreadStorage, WriteName,
-};
+use crate::checkpoint::{STOPS, StoredWrite, ThreadStorage, WriteName};
 use crate::ids::TaskId;
 use crate::outcome::ThreadError;
 use petalflow_store::codec::{Unpack, pack, unpack};
@@ -62,114 +59,12 @@ impl StopKind {
 }
 
 /// A command that is stored.
-struct StoredStop {
-    kind: StopKind,
+pub(super) struct StoredStop {
+    pub(super) kind: StopKind,
     /// The owner of the claim to whom it is addressed.
-    to: String,
+    pub(super) to: String,
     /// Whether its run has carried it out.
-    is_done: bool,
-}
-
-/// Stops the run that has the thread, in any process, and waits until no run has it. Returns the status of the thread then.
-pub(crate) async fn stop(
-    storage: &ThreadStorage,
-    kind: StopKind,
-) -> Result<ThreadStatus, ThreadError> {
-    let (owner, mut waits) = (new_owner(), Waits::new());
-    let mut told: Option<Told> = None;
-    // Made before the claim is granted: if this future is dropped while it waits, the store may have granted it already.
-    let mut claim = ThreadClaim::pending(&owner, storage);
-    loop {
-        let begun = Moment::now();
-        let Claim::Busy { owner: other } = storage.store.claim(&storage.thread, &owner).await?
-        else {
-            claim.grant(begun);
-            break;
-        };
-        if let Some(earlier) = told.take_if(|earlier| earlier.owner != other)
-            && earlier.has_carried_out(storage, kind).await?
-        {
-            // And a later run has the thread.
-            return Ok(ThreadStatus::Running);
-        }
-        let (run, change) = claimed_run(&storage.thread, &other).unzip();
-        if told.is_none() {
-            match &run {
-                Some(run) => run.stop(kind),
-                None => send(storage, &other, kind).await?,
-            }
-            let owner = other;
-            told = Some(Told { owner, run });
-        }
-        waits.wait(change, &storage.store, None).await;
-    }
-    let mut storage = storage.clone();
-    storage.claim = claim.granted();
-    complete(&storage, kind).await
-}
-
-/// Who was told to stop.
-struct Told {
-    owner: String,
-    /// The run, if it is one of this process.
-    run: Option<ClaimedRun>,
-}
-
-impl Told {
-    async fn has_carried_out(
-        &self,
-        storage: &ThreadStorage,
-        kind: StopKind,
-    ) -> Result<bool, ThreadError> {
-        if let Some(run) = &self.run {
-            return Ok(run.has_stopped());
-        }
-        let stops = stored(storage).await?;
-        let own = stops.iter().find(|stop| stop.kind == kind);
-        // Another caller with the same command has removed it when it was carried out.
-        Ok(own.is_none_or(|stop| stop.to == self.owner && stop.is_done))
-    }
-}
-
-/// Does what remains to be done of a command when no run has the thread, and removes the command.
-async fn complete(storage: &ThreadStorage, kind: StopKind) -> Result<ThreadStatus, ThreadError> {
-    let info = storage.info().await?;
-    let status = match &info {
-        None => None,
-        Some(info) if kind.holds() && continues(info.status) => {
-            let mut storage = storage.clone();
-            if !info.flow.is_empty() {
-                storage.flow = (&*info.flow).into();
-            }
-            storage.describe(ThreadStatus::Held, None).await?;
-            Some(ThreadStatus::Held)
-        }
-        Some(info) => Some(info.status),
-    };
-    let stops = stored(storage).await?;
-    let is_other = |stop: &StoredStop| stop.kind != kind && !stop.is_done;
-    if stops.iter().any(is_other) {
-        let own = stops.iter().find(|stop| stop.kind == kind);
-        if let Some(own) = own {
-            write(storage, &own.to, &[kind], true).await?;
-        }
-    } else if !stops.is_empty() {
-        storage.prune(STOPS, 0, 1).await?;
-    }
-    status.ok_or_else(|| ThreadError::Unknown {
-        thread: storage.thread.to_string(),
-    })
-}
-
-/// Whether a thread with this status goes on without a person who resumes it.
-fn continues(status: ThreadStatus) -> bool {
-    matches!(
-        status,
-        ThreadStatus::Running
-            | ThreadStatus::Waiting
-            | ThreadStatus::Sleeping
-            | ThreadStatus::Stopped
-    )
+    pub(super) is_done: bool,
 }
 
 /// Stores a command to the run that has the claim.
@@ -181,11 +76,11 @@ pub(super) async fn send(
     write(storage, to, &[kind], false).await
 }
 
-/// Looks for commands to a run again and again, and stops the run when there is one. Adds what it has found to `heard`.
+/// Looks for commands to a run again and again, and calls `stop_run` for each. Adds what it has found to `heard`.
 pub(super) async fn listen(
     storage: &ThreadStorage,
     owner: &str,
-    run: ClaimedRun,
+    stop_run: impl Fn(StopKind),
     heard: &Mutex<Vec<StopKind>>,
 ) {
     loop {
@@ -199,7 +94,7 @@ pub(super) async fn listen(
             let mut heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
             if !heard.contains(&stop.kind) {
                 heard.push(stop.kind);
-                run.stop(stop.kind);
+                stop_run(stop.kind);
             }
         }
     }
@@ -212,7 +107,8 @@ pub(super) async fn carried_out(storage: &ThreadStorage, owner: &str, heard: &[S
     }
 }
 
-async fn write(
+/// Stores commands to this owner, or that they were carried out.
+pub(super) async fn write(
     storage: &ThreadStorage,
     to: &str,
     kinds: &[StopKind],
@@ -230,7 +126,8 @@ async fn write(
     Ok(storage.write(STOPS, 0, writes).await?)
 }
 
-async fn stored(storage: &ThreadStorage) -> Result<Vec<StoredStop>, ThreadError> {
+/// The commands of the thread that are stored.
+pub(super) async fn stored(storage: &ThreadStorage) -> Result<Vec<StoredStop>, ThreadError> {
     let writes = storage.writes(STOPS, 0).await?;
     let known = writes.iter().filter_map(|write| match write.contents()? {
         WriteName::Stop(name) => Some((StopKind::named(name)?, write)),

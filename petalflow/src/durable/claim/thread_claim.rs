@@ -400,7 +400,13 @@ impl ThreadClaim {
             && has_timers
             && let Some(run) = self.run()
         {
-            beside.push(Box::pin(stop::listen(storage, &self.owner, run, heard)));
+            let stop_run = move |kind| run.stop(kind);
+            beside.push(Box::pin(stop::listen(
+                storage,
+                &self.owner,
+                stop_run,
+                heard,
+            )));
         }
         beside
     }
