@@ -8,7 +8,7 @@ use petalflow::checkpoint::{
 };
 use petalflow::prelude::*;
 use petalflow::run::RunErrorKind;
-use petalflow::thread::{StoredThreads, Thread, ThreadError};
+use petalflow::thread::{Outcome, StoredThreads, Thread, ThreadError};
 use tokio::sync::{Notify, Semaphore};
 
 use crate::support::{Log, LogXs, list};
