@@ -15,7 +15,6 @@ mod many_questions;
 mod outage;
 mod pending;
 mod protected;
-mod stop;
 mod streams;
 mod subflow_forks;
 mod time_travel;
