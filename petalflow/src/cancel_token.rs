@@ -250,6 +250,20 @@ impl RunToken {
         RunToken {
             cancelled: self.cancelled.child_token(),
             draining: self.draining.as_ref().map(CancellationToken::child_token),
+            holds: self.holds.clone(),
+        }
+    }
+
+    /// A token for a run on a thread, which can be cancelled, drained and held alone, whatever this token can do.
+    pub(crate) fn for_stored_run(&self) -> Self {
+        let cancelled = self.cancelled.child_token();
+        let draining = match &self.draining {
+            Some(draining) => draining.child_token(),
+            None => cancelled.child_token(),
+        };
+        RunToken {
+            cancelled,
+            draining: Some(draining),
             holds: Some(Arc::new(Holds {
                 held: AtomicBool::new(false),
                 parent: self.holds.clone(),
@@ -263,14 +277,24 @@ impl RunToken {
         Self::from(self.cancelled.child_token())
     }
 
-    /// Cancels the run. Its thread is held.
+    /// Lets the thread be held when its run stops. Only a token for a stored run can do this.
     pub(crate) fn hold(&self) {
-        if let Some(holds) = &self.holds
-            && !self.stops_at_barrier()
-        {
+        if let Some(holds) = &self.holds {
             holds.held.store(true, Ordering::Release);
         }
-        self.cancel();
+    }
+
+    /// Whether [`hold`](Self::hold) was called, so that the thread is held however its run stops.
+    pub(crate) fn is_told_to_hold(&self) -> bool {
+        let holds = self.holds.as_ref();
+        holds.is_some_and(|holds| holds.held.load(Ordering::Acquire))
+    }
+
+    /// Stops the run at its next barrier. Only a token for a stored run can always do this.
+    pub(crate) fn drain(&self) {
+        if let Some(draining) = &self.draining {
+            draining.cancel();
+        }
     }
 
     pub(crate) fn cancel(&self) {

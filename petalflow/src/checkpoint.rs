@@ -18,5 +18,5 @@ pub use petalflow_store::{
     Stored, StoredCheckpoint, StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
 };
 pub(crate) use petalflow_store::{
-    EVENT_LOG, INBOX, LINKS, Moment, RunClaim, ThreadStorage, WriteName,
+    EVENT_LOG, INBOX, LINKS, Moment, RunClaim, STOPS, ThreadStorage, WriteName,
 };

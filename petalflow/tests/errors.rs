@@ -125,7 +125,6 @@ mod texts {
         let unknown = InterruptId::from_bytes([7; 16]);
         let mut errors = vec![
             ThreadError::Busy { thread: ann() },
-            ThreadError::BusyElsewhere { thread: ann() },
             ThreadError::Unknown { thread: ann() },
             ThreadError::UnknownCheckpoint {
                 thread: ann(),

@@ -215,7 +215,7 @@ impl Driver<'_> {
             (Exit::Stopped, _) => {
                 Failure::new(exit, format_args!("the run of thread `{id}` was stopped"))
             }
-            (_, Some(ThreadError::Busy { .. } | ThreadError::BusyElsewhere { .. })) => {
+            (_, Some(ThreadError::Busy { .. })) => {
                 return Failure::new(exit, format_args!("thread `{id}` is busy with another run"))
                     .hint("wait for it, or stop it in its process");
             }

@@ -20,7 +20,7 @@
 //! | `serve` | serves webhooks over HTTP: each request starts a run |
 //! | `dev` | serves documents with the studio, and loads them again when they change |
 //! | `studio` | opens a store on the page of the studio, also that of a program in Rust |
-//! | `threads` | lists, shows, resumes, forks and verifies stored runs |
+//! | `threads` | lists, shows, resumes, stops, forks and verifies stored runs |
 //! | `tools` | lists the types of nodes and their settings |
 //! | `chat` | talks with a conversation flow in the terminal |
 //! | `convert` | writes a conversation flow in another form |

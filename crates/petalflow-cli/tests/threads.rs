@@ -141,6 +141,25 @@ fn p209_a_fork_continues_from_an_old_checkpoint() {
 }
 
 #[test]
+fn f43_a_thread_that_waits_is_held_and_resumed() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    petalflow!("run review.graph.yaml -i name=Ann --store {store} --thread r").code(7);
+    // It has no run.
+    let ran = petalflow!("threads drain r --store {store}").code(0);
+    assert_eq!(ran.out, "r  waiting\n");
+    for command in ["hold", "cancel"] {
+        let ran = petalflow!("threads {command} r --store {store} --json").code(0);
+        assert_eq!(ran.json(), json!({ "thread": "r", "status": "held" }));
+    }
+    petalflow!("threads resume r --store {store} --answer approve").code(0);
+    let ran = petalflow!("threads cancel r --store {store}").code(0);
+    assert_eq!(ran.out, "r  finished\n");
+    let ran = petalflow!("threads hold none --store {store}").code(8);
+    assert!(ran.err.contains("there is no thread `none`"), "{}", ran.err);
+}
+
+#[test]
 fn p209_the_store_can_be_a_variable() {
     let folder = folder();
     let store = path(&folder, "runs.db");

@@ -304,6 +304,10 @@ impl Store for ProtectedStore {
         self.store.claim_lasts()
     }
 
+    fn is_shared(&self) -> bool {
+        self.store.is_shared()
+    }
+
     async fn now_ms(&self) -> Result<u64, StoreError> {
         self.store.now_ms().await
     }

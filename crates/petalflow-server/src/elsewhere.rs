@@ -8,7 +8,7 @@ use crate::server::{Inner, prefix};
 
 impl Inner {
     /// The flow that gave the thread its id, if its threads are not in the store.
-    fn elsewhere(&self, thread: &str) -> Option<&dyn Elsewhere> {
+    pub(crate) fn elsewhere(&self, thread: &str) -> Option<&dyn Elsewhere> {
         let mut flows = self.settings.flows.iter();
         let flow = flows.find(|flow| thread.starts_with(&prefix(flow.facts())))?;
         flow.elsewhere()
@@ -37,14 +37,6 @@ impl Inner {
         found.sort_by(|one, other| one.id.cmp(&other.id));
         found.truncate(query.limit.unwrap_or(usize::MAX));
         Ok(found)
-    }
-
-    /// Cancels the run of a thread, wherever it is. Returns whether there is one.
-    pub(crate) async fn cancel_anywhere(&self, thread: &str) -> Result<bool, Refusal> {
-        match self.elsewhere(thread) {
-            Some(elsewhere) => elsewhere.cancel(thread).await,
-            None => Ok(self.cancel(thread)),
-        }
     }
 
     /// When a thread was created that is not in the store. Its first checkpoint may be gone, so its other parts do not say it.

@@ -105,7 +105,6 @@ impl From<&ThreadError> for Refusal {
             ThreadError::UnknownCheckpoint { .. } => StatusCode::NOT_FOUND,
             // Another caller was faster.
             ThreadError::Busy { .. }
-            | ThreadError::BusyElsewhere { .. }
             | ThreadError::Held { .. }
             | ThreadError::Exists { .. }
             | ThreadError::Waiting { .. }

@@ -22,7 +22,7 @@ use crate::protocol::openai;
 use crate::refusal::Refusal;
 use crate::request;
 use crate::server::Inner;
-use crate::threads::{control, inbox, labels, list, show, start};
+use crate::threads::{control, inbox, labels, list, show, start, stop};
 
 impl Server {
     /// The routes, to serve them with a server of your own, or below a path of your own router. Call
@@ -126,7 +126,9 @@ fn threads() -> Router<Arc<Inner>> {
             post(crate::answers::answer),
         )
         .route("/threads/{thread}/resume", post(control::resume))
-        .route("/threads/{thread}/cancel", post(control::cancel))
+        .route("/threads/{thread}/cancel", post(stop::cancel))
+        .route("/threads/{thread}/hold", post(stop::hold))
+        .route("/threads/{thread}/drain", post(stop::drain))
         .route("/threads/{thread}/edit", post(control::edit))
         .route("/threads/{thread}/messages", post(control::send))
         .route("/threads/{thread}/fork", post(control::fork))

@@ -54,7 +54,7 @@ pub(crate) async fn respond(
 }
 
 /// The seconds of `Prefer: wait=SECONDS` (RFC 7240). Zero without that header.
-fn preferred(headers: &HeaderMap) -> Duration {
+pub(crate) fn preferred(headers: &HeaderMap) -> Duration {
     let values = headers.get_all("prefer").iter();
     let preferences = values.filter_map(|value| value.to_str().ok());
     let mut preferences = preferences.flat_map(|value| value.split([',', ';']));

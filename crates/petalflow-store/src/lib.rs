@@ -58,7 +58,7 @@ pub use store::{
 };
 pub use thread_info::{ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus};
 pub use thread_links::ThreadLinks;
-pub use thread_storage::{EVENT_LOG, INBOX, LINKS, ThreadStorage};
+pub use thread_storage::{EVENT_LOG, INBOX, LINKS, STOPS, ThreadStorage};
 pub use write_name::WriteName;
 
 /// A boxed future that can move between threads.

@@ -87,7 +87,6 @@ pub enum OnBusy {
     /// The run waits until the other has ended. Waiting runs have no fixed order. A run that waits for one of this process begins as
     /// soon as that has ended. Otherwise it asks the store at intervals of up to 200 ms.
     Queue,
-    /// The other run is cancelled if it is in this process. Otherwise the run is refused with
-    /// `ThreadError::BusyElsewhere`.
+    /// The other run is cancelled, and the run begins when it has ended. A run of another process notices this within a second.
     Cancel,
 }

@@ -30,6 +30,10 @@ macro_rules! forward {
                 (**self).claim_lasts()
             }
 
+            fn is_shared(&self) -> bool {
+                (**self).is_shared()
+            }
+
             fn needs_checksums(&self) -> bool {
                 (**self).needs_checksums()
             }

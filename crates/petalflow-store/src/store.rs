@@ -396,6 +396,12 @@ pub trait Store: Send + Sync + 'static {
         None
     }
 
+    /// Whether other processes can reach what is stored. If so, a run that lasts for longer than a second looks once in a second
+    /// whether another process has told it to stop. A store that wraps another returns the answer of that store.
+    fn is_shared(&self) -> bool {
+        true
+    }
+
     /// Whether bytes can change while they are stored, as on a disk. If so, petalflow stores a checksum with all bytes, and
     /// reports bytes that changed, or that have no checksum, as [`Damaged`](StoreError::Damaged). A store that wraps another
     /// returns the answer of that store.

@@ -25,6 +25,9 @@ pub const INBOX: &str = "/inbox";
 /// The namespace of what a thread knows of others: which threads wait for it, and which are cancelled with it.
 pub const LINKS: &str = "/links";
 
+/// The namespace of the commands to the runs of a thread.
+pub const STOPS: &str = "/stops";
+
 /// A thread in a store.
 #[derive(Clone)]
 pub struct ThreadStorage {
@@ -355,7 +358,8 @@ impl ThreadStorage {
     pub fn flows(&self) -> BoxFuture<'_, Result<Vec<String>, StoreError>> {
         Box::pin(async move {
             let mut namespaces = self.store.namespaces(&self.thread).await?;
-            namespaces.retain(|namespace| ![EVENT_LOG, INBOX, LINKS].contains(&&**namespace));
+            let own = [EVENT_LOG, INBOX, LINKS, STOPS];
+            namespaces.retain(|namespace| !own.contains(&&**namespace));
             Ok(namespaces)
         })
     }

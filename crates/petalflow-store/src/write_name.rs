@@ -28,6 +28,8 @@ pub enum WriteName<'a> {
     Joined,
     /// Why the last run of this thread failed, for the threads that wait for it.
     Cause,
+    /// A command of this kind to the run that has the thread.
+    Stop(&'a str),
 }
 
 impl<'a> WriteName<'a> {
@@ -44,6 +46,7 @@ impl<'a> WriteName<'a> {
             Some(("sleep", id)) => TaskId::parse(id).map(WriteName::Sleep),
             Some(("once", name)) => Some(WriteName::Once(name)),
             Some(("unfinished", key)) => Some(WriteName::Unfinished(key)),
+            Some(("stop", kind)) => Some(WriteName::Stop(kind)),
             _ => None,
         }
     }
@@ -62,6 +65,7 @@ impl fmt::Display for WriteName<'_> {
             WriteName::Child(id) => write!(f, "child/{id}"),
             WriteName::Joined => f.write_str("joined"),
             WriteName::Cause => f.write_str("cause"),
+            WriteName::Stop(kind) => write!(f, "stop/{kind}"),
         }
     }
 }
@@ -116,6 +120,7 @@ mod tests {
             WriteName::Cause,
             WriteName::Once("mail/sent"),
             WriteName::Unfinished("spent"),
+            WriteName::Stop("cancel"),
             WriteName::Once(""),
         ] {
             assert_eq!(WriteName::parse(&name.to_string()), Some(name));

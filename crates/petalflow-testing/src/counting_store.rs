@@ -267,6 +267,10 @@ impl Store for CountingStore {
         self.store.claim_lasts()
     }
 
+    fn is_shared(&self) -> bool {
+        self.store.is_shared()
+    }
+
     fn needs_checksums(&self) -> bool {
         self.store.needs_checksums()
     }

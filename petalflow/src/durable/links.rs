@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::claim::due_signal::tell_due;
-use super::claim::thread_claim::{ThreadClaim, hold_run, new_owner};
+use super::claim::stop::{StopKind, send};
+use super::claim::thread_claim::{ThreadClaim, claimed_run, new_owner};
 use super::record::fingerprint::{Fingerprint, codec_of};
 use super::write::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use crate::checkpoint::{
@@ -261,8 +262,7 @@ async fn cancel_children(storage: &ThreadStorage) -> Result<(), ThreadError> {
     Ok(())
 }
 
-/// Cancels the run of a thread in this process, or holds a thread that does not run. Leaves a thread alone that has ended, or that
-/// another process runs.
+/// Cancels the run of a thread, in any process, or holds a thread that does not run. Leaves a thread alone that has ended.
 async fn cancel(store: &Arc<dyn Store>, thread: &str) -> Result<(), ThreadError> {
     let mut storage = ThreadStorage::new(Arc::clone(store), thread.into(), "".into());
     let claim = loop {
@@ -272,7 +272,11 @@ async fn cancel(store: &Arc<dyn Store>, thread: &str) -> Result<(), ThreadError>
         }
         let owner = new_owner();
         if let Claim::Busy { owner } = store.claim(thread, &owner).await? {
-            hold_run(&storage.thread, owner);
+            match claimed_run(&storage.thread, &owner) {
+                Some((run, _)) => run.stop(StopKind::Cancel),
+                // The run holds the thread itself when it looks for commands. Nobody waits for it.
+                None => send(&storage, &owner, StopKind::Cancel).await?,
+            }
             return Ok(());
         }
         store.release(thread, &owner);
@@ -284,10 +288,17 @@ async fn cancel(store: &Arc<dyn Store>, thread: &str) -> Result<(), ThreadError>
     };
     storage.flow = info.flow.into();
     storage.describe(ThreadStatus::Held, None).await?;
-    // No run of it tells its own children, or those that wait for it.
-    Box::pin(cancel_children(&storage)).await?;
+    held(&storage).await?;
     drop(claim);
-    wake_joining(&storage).await
+    Ok(())
+}
+
+/// A thread without a run is held, so no run tells those that wait for it, or cancels its children.
+pub(super) fn held(storage: &ThreadStorage) -> BoxFuture<'_, Result<(), ThreadError>> {
+    Box::pin(async move {
+        cancel_children(storage).await?;
+        wake_joining(storage).await
+    })
 }
 
 /// Claims a thread, unless it is busy.

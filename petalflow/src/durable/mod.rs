@@ -29,6 +29,7 @@ mod write;
 
 pub(crate) use claim::due_signal::{due_signal, tell_due};
 pub(crate) use claim::live_runs::live_run;
+pub(crate) use claim::stop::StopKind;
 pub(crate) use claim::thread_claim::{ThreadClaim, new_owner};
 pub(crate) use inbox::{message_to, send};
 pub(crate) use links::{
@@ -37,6 +38,7 @@ pub(crate) use links::{
 #[cfg(feature = "engine")]
 pub(crate) use load::slice::slice;
 pub(crate) use ops::history::history;
+pub(crate) use ops::stopping::stop;
 pub(crate) use ops::stored_snapshot::stored_snapshot;
 pub(crate) use ops::subflow_history::{copy, copy_labels};
 pub(crate) use ops::thread_ops::{edit, fork, snapshot};

@@ -16,6 +16,7 @@ use super::resume::thread_start::{Command, ThreadStart};
 use super::write::event_log::EventLog;
 use super::write::persistence::ThreadPersistence;
 use super::write::prune::{NewBase, prune};
+use crate::cancel_token::RunToken;
 use crate::checkpoint::{DecisionRecord, Durability, ThreadStatus, ThreadStorage};
 use crate::erased::{InputBox, StateBox};
 use crate::event::LogSink;
@@ -115,7 +116,7 @@ async fn run_claimed(
         settings.managed = Some(made.map_err(failed)?);
     }
     let (storage, retention) = (start.storage.clone(), start.retention);
-    let cancel = settings.cancel.clone();
+    let (cancel, held) = (settings.cancel.clone(), storage.clone());
     let waits_when = settings.waits_when().cloned();
     let Some(claim) = claim else {
         return run_opened(start, Arc::clone(&flow), settings).await;
@@ -124,14 +125,17 @@ async fn run_claimed(
     let due_at_once = AtomicBool::new(false);
     let run = async {
         let ended = loading.await?.await;
-        let is_held = cancel.is_some_and(|cancel| cancel.holds());
-        let Some((status, due_ms)) = status(&ended, is_held) else {
+        let is_held = cancel.as_ref().is_some_and(RunToken::holds);
+        let Some((mut status, mut due_ms)) = status(&ended, is_held) else {
             return ended;
         };
-        let status = match (&ended, &waits_when) {
-            (Ok(state), Some(waits)) => finished_status(waits, &**state),
-            _ => status,
-        };
+        if let (Ok(state), Some(waits)) = (&ended, &waits_when) {
+            status = finished_status(waits, &**state);
+        }
+        let is_paused = is_pause(status);
+        if is_paused && cancel.is_some_and(|cancel| cancel.is_told_to_hold()) {
+            (status, due_ms) = (ThreadStatus::Held, None);
+        }
         let closed = async {
             record_cause(&storage, status, ended.as_ref().err()).await?;
             storage.describe(status, due_ms).await?;
@@ -144,11 +148,11 @@ async fn run_claimed(
         };
         match closed.await {
             // Only the status says when a paused thread is due.
-            Err(error) if ended.is_ok() || is_pause(status) => Err(refused(error)),
+            Err(error) if ended.is_ok() || is_paused => Err(refused(error)),
             _ => ended,
         }
     };
-    let ended = claim.hold(run).await;
+    let ended = claim.hold(&held, run).await;
     drop(claim);
     if due_at_once.into_inner() {
         tell_due(flow.stored_name());
@@ -182,7 +186,9 @@ fn status(
             (ThreadStatus::Waiting, due_ms.min())
         }
         RunErrorKind::Sleeping { .. } => (ThreadStatus::Sleeping, error.wakes_ms()),
-        RunErrorKind::Cancelled if is_held => (ThreadStatus::Held, None),
+        RunErrorKind::Cancelled | RunErrorKind::Drained { .. } if is_held => {
+            (ThreadStatus::Held, None)
+        }
         RunErrorKind::Cancelled | RunErrorKind::Drained { .. } => (ThreadStatus::Stopped, None),
         RunErrorKind::Thread { .. } => return None,
         _ => (ThreadStatus::Failed, None),

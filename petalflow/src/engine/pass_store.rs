@@ -342,6 +342,10 @@ impl Store for PassStore {
         self.0.store.needs_checksums()
     }
 
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     fn heard(&self) {
         self.0.heartbeats.fetch_add(1, Ordering::Relaxed);
     }

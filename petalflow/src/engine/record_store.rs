@@ -481,4 +481,8 @@ impl Store for RecordStore {
     fn needs_checksums(&self) -> bool {
         false
     }
+
+    fn is_shared(&self) -> bool {
+        false
+    }
 }

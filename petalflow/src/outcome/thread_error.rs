@@ -42,14 +42,6 @@ pub enum ThreadError {
         /// The thread.
         thread: String,
     },
-    /// A run of another process is working on the thread, so that [`OnBusy::Cancel`](crate::thread::OnBusy::Cancel) cannot reach it.
-    #[error(
-        "thread `{thread}` is busy with a run of another process, which cannot be cancelled from here: wait for it with `.on_busy(OnBusy::Queue)`, or cancel it there"
-    )]
-    BusyElsewhere {
-        /// The thread.
-        thread: String,
-    },
     /// A person [holds](crate::checkpoint::ThreadStatus::Held) the thread, and the run was to leave such threads alone:
     /// [`Thread::recover`](crate::thread::Thread::recover).
     #[error(

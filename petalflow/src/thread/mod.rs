@@ -45,6 +45,7 @@ mod follow;
 mod handle;
 mod reading;
 mod run;
+mod stop;
 mod stored;
 mod threads;
 mod wake;

@@ -163,7 +163,7 @@ impl StoredThreads {
         followed(self.storage(thread), number)
     }
 
-    fn storage(&self, thread: &str) -> Result<ThreadStorage, ThreadError> {
+    pub(super) fn storage(&self, thread: &str) -> Result<ThreadStorage, ThreadError> {
         check_id(thread)?;
         // A reader does not need the name of the flow.
         let (store, no_flow) = (Arc::clone(&self.store), "".into());

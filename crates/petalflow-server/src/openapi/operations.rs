@@ -151,10 +151,17 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "/threads/{thread}/resume",
         "Continues a thread that has failed, was stopped, or is held.",
     ),
-    post(
+    begin(
         "/threads/{thread}/cancel",
-        ("202", "Thread"),
-        "Cancels the run of a thread, which is held then.",
+        "Cancels the run of a thread, in whichever process it is. The thread is held then.",
+    ),
+    begin(
+        "/threads/{thread}/hold",
+        "Stops the run of a thread at its next barrier, in whichever process it is. The thread is held then.",
+    ),
+    begin(
+        "/threads/{thread}/drain",
+        "Stops the run of a thread at its next barrier, in whichever process it is. The next process continues it.",
     ),
     Operation {
         body: Some("Edit"),

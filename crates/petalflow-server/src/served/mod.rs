@@ -34,7 +34,7 @@ pub(crate) use question::AnswerBody;
 pub use remote::{RemoteThreads, ThreadWork};
 pub(crate) use stored::StoredFlow;
 pub(crate) use threads::{
-    Elsewhere, HookThreads, Input, InputValue, Labels, ReadThreads, RunEvents, ServedThreads,
+    Elsewhere, HookThreads, Input, InputValue, Labels, ReadThreads, RunEvents, ServedThreads, Stop,
     no_thread,
 };
 pub(crate) use typed::EventLog;

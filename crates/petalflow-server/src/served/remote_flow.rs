@@ -19,7 +19,9 @@ use super::refused_answer::RefusedAnswer;
 use super::remote::RemoteThreads;
 #[cfg(feature = "protocol")]
 use super::remote_log;
-use super::threads::{Elsewhere, Input, Labels, ReadThreads, RunEvents, ServedThreads, no_thread};
+use super::threads::{
+    Elsewhere, Input, Labels, ReadThreads, RunEvents, ServedThreads, Stop, no_thread,
+};
 #[cfg(feature = "protocol")]
 use super::turn_view::TurnView;
 use super::typed::edit_of;
@@ -301,5 +303,10 @@ impl<F: Flow<State: Storable>> ServedThreads for RemoteFlow<F> {
 
     async fn delete(&self, thread: &str) -> Result<(), ThreadError> {
         self.threads.delete(thread).await
+    }
+
+    async fn stop(&self, thread: &str, _: Stop) -> Result<ThreadStatus, Refusal> {
+        self.threads.cancel(thread).await?;
+        Ok(ThreadStatus::Held)
     }
 }

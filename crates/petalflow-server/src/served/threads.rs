@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use futures_util::stream::BoxStream;
-use petalflow::checkpoint::{StoreError, ThreadInfo, ThreadQuery};
+use petalflow::checkpoint::{StoreError, ThreadInfo, ThreadQuery, ThreadStatus};
 use petalflow::run::CancelToken;
 use petalflow::thread::{CheckpointInfo, FollowedEvents, HistoryQuery, ThreadError};
 use petalflow::{BoxError, RunError, async_trait};
@@ -102,6 +102,17 @@ pub(crate) trait Elsewhere: Send + Sync {
     async fn cancel(&self, thread: &str) -> Result<bool, Refusal>;
 }
 
+/// How the run of a thread is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// At once. The thread is held.
+    Cancel,
+    /// At the next barrier. The thread is held.
+    Hold,
+    /// At the next barrier. The next process that recovers threads continues it.
+    Drain,
+}
+
 /// The threads of a flow that is run here.
 #[async_trait]
 pub(crate) trait ServedThreads: ReadThreads {
@@ -180,6 +191,8 @@ pub(crate) trait ServedThreads: ReadThreads {
     async fn copy(&self, thread: &str, to: &str) -> Result<(), ThreadError>;
     async fn set_labels(&self, thread: &str, labels: Labels) -> Result<(), Refusal>;
     async fn delete(&self, thread: &str) -> Result<(), ThreadError>;
+    /// Stops the run of a thread of the store, in any process, and waits until no run has it. Returns its status then.
+    async fn stop(&self, thread: &str, stop: Stop) -> Result<ThreadStatus, Refusal>;
 }
 
 /// The threads of a flow over an envelope, which webhooks start.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 #[cfg(feature = "protocol")]
 use petalflow::checkpoint::ThreadInfo;
+use petalflow::checkpoint::ThreadStatus;
 use petalflow::event::{Event, EventKind, EventName, Namespace};
 use petalflow::run::CancelToken;
 use petalflow::state::{State, Storable};
@@ -21,7 +22,9 @@ use super::facts::Facts;
 use super::question::Questions;
 use super::question::{AnswerBody, unfit};
 use super::refused_answer::RefusedAnswer;
-use super::threads::{HookThreads, Input, Labels, ReadThreads, RunEvent, RunEvents, ServedThreads};
+use super::threads::{
+    HookThreads, Input, Labels, ReadThreads, RunEvent, RunEvents, ServedThreads, Stop,
+};
 #[cfg(feature = "protocol")]
 use super::turn_view::TurnView;
 use super::typed_flow::TypedFlow;
@@ -249,6 +252,16 @@ impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
 
     async fn delete(&self, thread: &str) -> Result<(), ThreadError> {
         self.thread(thread).delete().await
+    }
+
+    async fn stop(&self, thread: &str, stop: Stop) -> Result<ThreadStatus, Refusal> {
+        let thread = self.thread(thread);
+        let status = match stop {
+            Stop::Cancel => thread.cancel(),
+            Stop::Hold => thread.hold(),
+            Stop::Drain => thread.drain(),
+        };
+        Ok(status.await?)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a person does with a thread: resume, cancel, edit, fork, copy, delete.
+//! What a person does with a thread: resume, edit, fork, copy, delete.
 
 use std::sync::Arc;
 
@@ -28,20 +28,6 @@ pub(crate) async fn resume(
     let resume = async move |token| of_run.resume(&id, &token).await;
     server.begin_detached(&thread, resume).await?;
     wait::respond(&server, &*flow, &thread, &headers).await
-}
-
-/// Cancels the run of a thread, which is held then.
-pub(crate) async fn cancel(
-    State(server): State<Arc<Inner>>,
-    Path(thread): Path<String>,
-) -> Response {
-    server.owner(&thread).await?;
-    if !server.cancel_anywhere(&thread).await? {
-        server.must_exist(&thread).await?;
-        let text = "no run of this server has the thread: it has ended, or another process runs it";
-        return Err(Refusal::new(StatusCode::CONFLICT, text));
-    }
-    Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))))
 }
 
 #[derive(Debug, Deserialize)]

@@ -6,3 +6,4 @@ pub(crate) mod labels;
 pub(crate) mod list;
 pub(crate) mod show;
 pub(crate) mod start;
+pub(crate) mod stop;

@@ -1,6 +1,7 @@
 //! Server processes that are killed after they have responded and before the runs end.
 
 mod agent;
+mod commands;
 mod flows;
 #[cfg(all(feature = "a2a", feature = "ag-ui", feature = "openai"))]
 mod protocols;
@@ -27,6 +28,7 @@ fn server(store: &(impl Store + Clone)) -> Server {
         .document(graph, &services)
         .serve_flow(flows::steps())
         .serve_flow(flows::asking())
+        .serve_flow(commands::clock())
         .agent("clerk", &agent::clerk())
         .threads(TriggerAuth::None);
     #[cfg(all(feature = "a2a", feature = "ag-ui", feature = "openai"))]

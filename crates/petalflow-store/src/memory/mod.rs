@@ -555,4 +555,8 @@ impl Store for InMemoryStore {
     fn needs_checksums(&self) -> bool {
         false
     }
+
+    fn is_shared(&self) -> bool {
+        false
+    }
 }

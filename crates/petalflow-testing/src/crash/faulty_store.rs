@@ -393,6 +393,10 @@ impl Store for FaultyStore {
         self.store.claim_lasts()
     }
 
+    fn is_shared(&self) -> bool {
+        self.store.is_shared()
+    }
+
     fn needs_checksums(&self) -> bool {
         self.store.needs_checksums()
     }

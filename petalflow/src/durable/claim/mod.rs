@@ -3,4 +3,5 @@
 pub(super) mod answered;
 pub(super) mod due_signal;
 pub(super) mod live_runs;
+pub(super) mod stop;
 pub(super) mod thread_claim;

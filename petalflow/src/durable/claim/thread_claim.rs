@@ -3,20 +3,22 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::hash::{BuildHasher as _, RandomState};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
-use tokio_util::sync::CancellationToken;
 
 use super::answered::check_unanswered;
 use super::live_runs::LiveRun;
-use crate::cancel_token::RunToken;
+use super::stop::{self, StopKind};
+use crate::cancel_token::{CancelToken, RunToken};
 use crate::checkpoint::{
     AnswerEntry, Claim, DecisionKind, DecisionRecord, Moment, OnBusy, RunClaim, Store,
     ThreadStorage,
 };
 use crate::exec::BeginBarrier;
+use crate::future::BoxFuture;
 use crate::interrupt::AnyResume;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
@@ -25,7 +27,8 @@ use crate::task_services::question::LiveQuestions;
 use crate::task_services::question::answer::{self, AnswerTarget, Waiting};
 
 /// How long to wait before a claim is tried again, at first and at most.
-const WAITS: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(200));
+const SHORTEST_WAIT: Duration = Duration::from_millis(2);
+const LONGEST_WAIT: Duration = Duration::from_millis(200);
 
 /// A run of another process that has the thread may be that of another caller with an answer. This is the first wait that is
 /// too long for it: the sum of the waits before is a little less.
@@ -47,6 +50,8 @@ type Runs = HashMap<(Arc<str>, String), ClaimedRun>;
 #[derive(Clone)]
 pub(crate) struct ClaimedRun {
     cancel: RunToken,
+    /// Whether it has stored how it has ended.
+    has_stopped: Arc<AtomicBool>,
     /// Whether it has stored what it begins with. The runs of this process that wait for the thread are woken when this run is
     /// open and when it has ended.
     is_open: watch::Sender<bool>,
@@ -55,13 +60,24 @@ pub(crate) struct ClaimedRun {
     questions: Arc<LiveQuestions>,
 }
 
-/// Cancels the run of this process that has the thread, and holds the thread. Returns whether there is one.
-pub(in crate::durable) fn hold_run(thread: &Arc<str>, owner: String) -> bool {
-    let run = runs().get(&(Arc::clone(thread), owner)).cloned();
-    run.inspect(|run| run.cancel.hold()).is_some()
-}
-
 impl ClaimedRun {
+    /// Stops the run.
+    pub(in crate::durable) fn stop(&self, kind: StopKind) {
+        if kind.holds() {
+            self.cancel.hold();
+        }
+        if kind.is_at_once() {
+            self.cancel.cancel();
+        } else {
+            self.cancel.drain();
+        }
+    }
+
+    /// Whether the run has stored how it has ended. A run that was dropped has not.
+    pub(in crate::durable) fn has_stopped(&self) -> bool {
+        self.has_stopped.load(Ordering::Acquire)
+    }
+
     /// The run has stored what it begins with.
     pub(in crate::durable) fn set_open(&self) {
         self.is_open.send_replace(true);
@@ -94,6 +110,43 @@ fn runs() -> MutexGuard<'static, Runs> {
     static RUNS: OnceLock<Mutex<Runs>> = OnceLock::new();
     let runs = RUNS.get_or_init(Mutex::default);
     runs.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The run of this process that has claimed the thread under this owner, and what tells that it has changed.
+pub(in crate::durable) fn claimed_run(
+    thread: &Arc<str>,
+    owner: &str,
+) -> Option<(ClaimedRun, watch::Receiver<bool>)> {
+    let run = runs()
+        .get(&(Arc::clone(thread), owner.to_owned()))
+        .cloned()?;
+    let changed = run.is_open.subscribe();
+    Some((run, changed))
+}
+
+/// How long the next wait for a claim is.
+pub(in crate::durable) struct Waits(Duration);
+
+impl Waits {
+    pub(in crate::durable) fn new() -> Self {
+        Waits(SHORTEST_WAIT)
+    }
+
+    /// Waits until the claim may be free: until the run of this process that has it changes, or else for a time.
+    pub(in crate::durable) async fn wait(
+        &mut self,
+        change: Option<watch::Receiver<bool>>,
+        store: &Arc<dyn Store>,
+        cancel: Option<&RunToken>,
+    ) {
+        if let Some(change) = change {
+            or_cancelled(change_or_expiry(change, store), cancel).await;
+            self.0 = SHORTEST_WAIT;
+        } else {
+            or_cancelled(tokio::time::sleep(self.0), cancel).await;
+            self.0 = LONGEST_WAIT.min(self.0 * 2);
+        }
+    }
 }
 
 /// A name for the owner of a claim, which no other run has.
@@ -180,15 +233,12 @@ impl ThreadClaim {
         let busy = || ThreadError::Busy {
             thread: thread.to_string(),
         };
-        let (mut wait, longest) = WAITS;
+        let mut waits = Waits::new();
         let mut was_lost = false;
+        let mut told = None;
+        let mut given_to: Option<ClaimedRun> = None;
         // Created before the claim is granted: if this future is dropped while it waits, the store may have granted it already.
-        let mut claimed = ThreadClaim {
-            store: Arc::clone(store),
-            thread: Arc::clone(thread),
-            owner,
-            granted: None,
-        };
+        let mut claimed = Self::pending(&owner, storage);
         let granted = loop {
             let begun = Moment::now();
             let other = match store.claim(thread, &claimed.owner).await? {
@@ -198,18 +248,18 @@ impl ThreadClaim {
                 }
                 Claim::Busy { owner } => owner,
             };
-            let known = runs().get(&(Arc::clone(thread), other)).cloned();
-            // Made before the run can change, so that the change is not missed.
-            let known = known.map(|run| (run.is_open.subscribe(), run));
+            // What tells of a change is made before the run can change, so that the change is not missed.
+            let known = claimed_run(thread, &other);
             if let Some(answering) = &mut answers
                 && !was_lost
-                && let Some((_, run)) = &known
+                && let Some((run, _)) = &known
                 && let Some(stored) = answering.give(&run.questions)?
             {
                 if stored.await.is_ok() {
                     answering.are_stored().await;
                     // The caller gets how the thread goes on after the run that has the answers.
                     (answers, on_busy) = (None, OnBusy::Queue);
+                    given_to = Some(run.clone());
                     continue;
                 }
                 // The run ends, and has stored none of them.
@@ -220,53 +270,72 @@ impl ThreadClaim {
                 let Answering { plan, targets, .. } = answering;
                 // Read first: an open run has stored its answers.
                 may_answer = match &known {
-                    Some((_, run)) => !*run.is_open.borrow(),
-                    None => wait < ANSWER_IS_STORED,
+                    Some((run, _)) => !*run.is_open.borrow(),
+                    None => waits.0 < ANSWER_IS_STORED,
                 };
                 // Its last task has ended, and it stores that it waits.
-                let told = |(_, run): &(_, ClaimedRun)| run.questions.has_told(targets);
+                let told = |(run, _): &(ClaimedRun, _)| run.questions.has_told(targets);
                 may_answer |= answering.resume.fits_a_run() && known.as_ref().is_some_and(told);
                 check_unanswered(storage, plan, targets).await?;
             }
             match on_busy {
                 _ if may_answer => {}
                 OnBusy::Queue => {}
-                OnBusy::Cancel => {
-                    let elsewhere = || ThreadError::BusyElsewhere {
-                        thread: thread.to_string(),
-                    };
-                    known.as_ref().ok_or_else(elsewhere)?.1.cancel.cancel();
-                }
+                OnBusy::Cancel => match &known {
+                    Some((run, _)) => run.stop(StopKind::Replace),
+                    None if told.as_ref() == Some(&other) => {}
+                    None => {
+                        stop::send(storage, &other, StopKind::Replace).await?;
+                        told = Some(other);
+                    }
+                },
                 // `Refuse`.
                 _ => return Err(busy()),
             }
             if cancel.as_ref().is_some_and(RunToken::is_cancelled) {
                 return Err(busy());
             }
-            if let Some((changed, _)) = known {
-                or_cancelled(change_or_expiry(changed, store), cancel.as_ref()).await;
-                wait = WAITS.0;
-            } else {
-                or_cancelled(tokio::time::sleep(wait), cancel.as_ref()).await;
-                wait = longest.min(wait * 2);
-            }
+            let change = known.map(|(_, change)| change);
+            waits.wait(change, store, cancel.as_ref()).await;
         };
-        let granted = RunClaim::new(store, thread, &claimed.owner, granted);
-        claimed.granted = Some(Arc::new(granted));
+        claimed.grant(granted);
+        if given_to.is_some_and(|run| run.cancel.is_told_to_hold()) {
+            // The run that had the answers was stopped by a person, and with it what was to follow.
+            return Err(ThreadError::Held {
+                thread: thread.to_string(),
+            });
+        }
         // Of this run alone: the caller may stop other runs with its own token.
         let token = match cancel {
-            Some(token) => token.for_run(),
-            None => RunToken::from(CancellationToken::new()).for_run(),
+            Some(token) => token.for_stored_run(),
+            None => RunToken::from(CancelToken::new()),
         };
         *cancel = Some(token.clone());
         let run = ClaimedRun {
             cancel: token,
+            has_stopped: Arc::default(),
             is_open: watch::Sender::new(false),
             live: LiveRun::register(store, thread),
             questions: Arc::default(),
         };
         runs().insert(claimed.key(), run);
         Ok(claimed)
+    }
+
+    /// A claim that was not granted yet.
+    pub(in crate::durable) fn pending(owner: &str, storage: &ThreadStorage) -> Self {
+        ThreadClaim {
+            store: Arc::clone(&storage.store),
+            thread: Arc::clone(&storage.thread),
+            owner: owner.into(),
+            granted: None,
+        }
+    }
+
+    /// The store has granted the claim, at some time after this moment.
+    pub(in crate::durable) fn grant(&mut self, begun: Moment) {
+        let granted = RunClaim::new(&self.store, &self.thread, &self.owner, begun);
+        self.granted = Some(Arc::new(granted));
     }
 
     /// The run that has the claim.
@@ -283,27 +352,63 @@ impl ThreadClaim {
         (Arc::clone(&self.thread), self.owner.clone())
     }
 
-    /// Awaits the run, and renews the claim if it would expire.
-    pub(crate) async fn hold<T>(&self, run: impl Future<Output = T>) -> T {
-        let Some((claim, interval)) = self
-            .granted
-            .as_ref()
-            .and_then(|claim| Some((claim, claim.renewal_interval()?)))
-        else {
-            return run.await;
-        };
-        let renew = async {
-            loop {
-                tokio::time::sleep(interval).await;
-                claim.renew().await;
+    /// Awaits the run. While it waits, this renews the claim if it would expire, and looks for commands of other processes.
+    pub(crate) async fn hold<T>(&self, storage: &ThreadStorage, run: impl Future<Output = T>) -> T {
+        let heard = Mutex::default();
+        let mut beside: Option<Vec<BoxFuture<'_, ()>>> = None;
+        let mut run = std::pin::pin!(run);
+        let ended = std::future::poll_fn(|cx| {
+            let polled = run.as_mut().poll(cx);
+            if polled.is_pending() {
+                // Made only now: a run that never waits ends before the first look.
+                for endless in beside.get_or_insert_with(|| self.beside(storage, &heard)) {
+                    let _ = endless.as_mut().poll(cx);
+                }
             }
-        };
-        let (mut run, mut renew) = (std::pin::pin!(run), std::pin::pin!(renew));
-        std::future::poll_fn(|cx| {
-            let _: std::task::Poll<std::convert::Infallible> = renew.as_mut().poll(cx);
-            run.as_mut().poll(cx)
+            polled
         })
-        .await
+        .await;
+        drop(beside);
+        let heard = heard.into_inner().unwrap_or_else(PoisonError::into_inner);
+        stop::carried_out(storage, &self.owner, &heard).await;
+        if let Some(run) = self.run() {
+            run.has_stopped.store(true, Ordering::Release);
+        }
+        ended
+    }
+
+    /// What is done beside a run until it ends.
+    fn beside<'a>(
+        &'a self,
+        storage: &'a ThreadStorage,
+        heard: &'a Mutex<Vec<StopKind>>,
+    ) -> Vec<BoxFuture<'a, ()>> {
+        let mut beside: Vec<BoxFuture<'a, ()>> = Vec::new();
+        if let Some(claim) = &self.granted
+            && let Some(interval) = claim.renewal_interval()
+        {
+            beside.push(Box::pin(async move {
+                loop {
+                    tokio::time::sleep(interval).await;
+                    claim.renew().await;
+                }
+            }));
+        }
+        // Without tokio, nothing can wake the run to look.
+        let has_timers = tokio::runtime::Handle::try_current().is_ok();
+        if storage.store.is_shared()
+            && has_timers
+            && let Some(run) = self.run()
+        {
+            let stop_run = move |kind| run.stop(kind);
+            beside.push(Box::pin(stop::listen(
+                storage,
+                &self.owner,
+                stop_run,
+                heard,
+            )));
+        }
+        beside
     }
 }
 

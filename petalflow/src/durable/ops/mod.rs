@@ -2,6 +2,7 @@
 
 mod held;
 pub(super) mod history;
+pub(super) mod stopping;
 pub(super) mod stored_snapshot;
 pub(super) mod subflow_history;
 pub(super) mod thread_ops;

@@ -1,7 +1,8 @@
 //! Checks everything that is stored of a thread.
 
 use super::stored_snapshot::stored_snapshot;
-use crate::checkpoint::{EVENT_LOG, INBOX, StoreError, StoredCheckpoint, ThreadStorage};
+use crate::checkpoint::{EVENT_LOG, INBOX, STOPS, StoreError, StoredCheckpoint, ThreadStorage};
+use crate::durable::claim::stop;
 use crate::durable::inbox;
 use crate::durable::write::event_log::events_since;
 use crate::outcome::ThreadError;
@@ -60,6 +61,9 @@ async fn verify_checkpoints(
     let is_inbox = namespace == INBOX;
     if is_inbox {
         note_damage(inbox::verify(storage).await, problems)?;
+    }
+    if namespace == STOPS {
+        note_damage(stop::verify(storage).await, problems)?;
     }
     let (mut before, mut found) = (None, 0);
     let mut builds_on: Option<(u64, Option<u64>)> = None;

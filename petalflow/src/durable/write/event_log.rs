@@ -155,7 +155,7 @@ impl EventLog {
     ) -> Result<(), StoreError> {
         let is_drained =
             error.is_some_and(|error| matches!(error.kind(), RunErrorKind::Drained { .. }));
-        if self.role == LogRole::Part || (self.role == LogRole::Start && is_drained) {
+        if self.role == LogRole::Part || (self.role == LogRole::Start && is_drained && !is_held) {
             return self.flush().await;
         }
         let end = match error {
@@ -175,7 +175,9 @@ impl EventLog {
                 _ => RunEnd {
                     error: Some(error.to_string()),
                     reason: match error.kind() {
-                        RunErrorKind::Cancelled if is_held => Some("cancelled"),
+                        RunErrorKind::Cancelled | RunErrorKind::Drained { .. } if is_held => {
+                            Some("cancelled")
+                        }
                         RunErrorKind::Cancelled | RunErrorKind::Drained { .. } => Some("drained"),
                         _ => None,
                     },

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::AnyThreads;
-use crate::checkpoint::{Retention, ThreadStorage};
-use crate::durable::{self, Command, NewBase, ThreadClaim, ThreadStart};
+use crate::checkpoint::{Retention, ThreadStatus, ThreadStorage};
+use crate::durable::{self, Command, NewBase, StopKind, ThreadClaim, ThreadStart};
 use crate::erased::EffectsBox;
 use crate::event::LogSettings;
 use crate::exec::{Begin, Start};
@@ -201,6 +201,11 @@ impl AnyThread {
             let storage = self.checked()?;
             durable::send(&storage, id.as_deref(), key, effects).await
         })
+    }
+
+    /// Stops the run of the thread, in any process.
+    pub(crate) fn stop(&self, kind: StopKind) -> BoxFuture<'_, Result<ThreadStatus, ThreadError>> {
+        Box::pin(async move { durable::stop(&self.checked()?, kind).await })
     }
 
     pub(crate) fn prune(&self, retention: Retention) -> BoxFuture<'_, Result<(), ThreadError>> {

@@ -83,9 +83,7 @@ impl Agent {
         }
         let is_cancelled = self.server.cancel_anywhere(&task.turn.thread).await;
         if !is_cancelled.map_err(A2aError::from)? {
-            return refuse(
-                "has no run in this server: another process runs it, or will continue it",
-            );
+            return refuse("has just ended");
         }
         self.wait(&task.turn).await?;
         let task = self.read(task.id).await?;

@@ -229,6 +229,11 @@ export function cancel(id) {
   return write("POST", ["threads", id, "cancel"], {});
 }
 
+/** @param {string} id */
+export function hold(id) {
+  return write("POST", ["threads", id, "hold"], {});
+}
+
 /**
  * @param {string} id
  * @param {{[key: string]: unknown}} keys

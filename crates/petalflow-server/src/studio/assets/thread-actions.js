@@ -41,6 +41,9 @@ export function threadButtons(session) {
         )
       : null,
     isOver ? button("Another turn", () => anotherTurn(session)) : null,
+    ["running", "sleeping", "stopped"].includes(status)
+      ? button("Hold", () => act(session, () => api.hold(session.id), "The thread stops after this superstep."))
+      : null,
     status === "running" ? button("Cancel", () => cancel(session)) : null,
     button("Copy", () => copy(session)),
     compare,

@@ -56,9 +56,7 @@ pub(crate) async fn cancel(
         return Ok(Json(now(&turn, &head).await?));
     }
     if !server.cancel_anywhere(&turn.thread).await? {
-        return Err(ApiError::conflict(
-            "no run of this server has the response: another process runs it",
-        ));
+        return Err(ApiError::conflict("the response has just ended"));
     }
     Ok(Json(whole(&server, &turn, &head).await?))
 }

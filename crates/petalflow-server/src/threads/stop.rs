@@ -1,0 +1,115 @@
+//! Stops the run of a thread, in whichever process it is.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use petalflow::checkpoint::ThreadStatus;
+use serde_json::{Value, json};
+
+use crate::refusal::Refusal;
+use crate::served::Stop;
+use crate::server::Inner;
+use crate::wait;
+
+/// How long a request waits at least for the end of a run. A run of another process looks for commands once in a second.
+const SHORTEST_WAIT: Duration = Duration::from_secs(2);
+
+type Response = Result<(StatusCode, Json<Value>), Refusal>;
+
+/// Cancels the run of a thread, which is held then.
+pub(crate) async fn cancel(
+    server: State<Arc<Inner>>,
+    thread: Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    respond(server, thread, headers, Stop::Cancel).await
+}
+
+/// Stops the run of a thread at its next barrier. The thread is held then.
+pub(crate) async fn hold(
+    server: State<Arc<Inner>>,
+    thread: Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    respond(server, thread, headers, Stop::Hold).await
+}
+
+/// Stops the run of a thread at its next barrier. The next process that recovers threads continues it.
+pub(crate) async fn drain(
+    server: State<Arc<Inner>>,
+    thread: Path<String>,
+    headers: HeaderMap,
+) -> Response {
+    respond(server, thread, headers, Stop::Drain).await
+}
+
+async fn respond(
+    State(server): State<Arc<Inner>>,
+    Path(thread): Path<String>,
+    headers: HeaderMap,
+    stop: Stop,
+) -> Response {
+    let flow = server.owner(&thread).await?;
+    if flow.elsewhere().is_some() {
+        if stop != Stop::Cancel {
+            let text = "an engine keeps the thread, and can only cancel its run";
+            return Err(Refusal::new(StatusCode::CONFLICT, text));
+        }
+        if !server.cancel_anywhere(&thread).await? {
+            server.must_exist(&thread).await?;
+            let text = "no run has the thread";
+            return Err(Refusal::new(StatusCode::CONFLICT, text));
+        }
+        return Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))));
+    }
+    let wait = wait::preferred(&headers).min(server.settings.limits.max_wait);
+    let mut body = json!({ "thread": thread });
+    if let Some(status) = server.stop(&thread, stop, wait.max(SHORTEST_WAIT)).await? {
+        if has_ended(status) {
+            let text = format!("no run has the thread: it is {status}");
+            return Err(Refusal::new(StatusCode::CONFLICT, text));
+        }
+        body["status"] = status.as_str().into();
+    }
+    Ok((StatusCode::ACCEPTED, Json(body)))
+}
+
+fn has_ended(status: ThreadStatus) -> bool {
+    matches!(status, ThreadStatus::Finished | ThreadStatus::Failed)
+}
+
+impl Inner {
+    /// Stops the run of a thread of the store, in any process. Returns the status of the thread when no run has it. `None` if it still
+    /// has one after this time: then the run stops later.
+    async fn stop(
+        &self,
+        thread: &str,
+        stop: Stop,
+        wait: Duration,
+    ) -> Result<Option<ThreadStatus>, Refusal> {
+        let flow = self.owner(thread).await?;
+        if stop == Stop::Cancel {
+            // Those of this process that wait for the thread would continue it.
+            self.cancel(thread);
+        }
+        let thread = thread.to_owned();
+        // It goes on if the client disconnects, and after the time.
+        let stopped = self.run_detached(async move { flow.stop(&thread, stop).await });
+        match tokio::time::timeout(wait, stopped).await {
+            Ok(status) => status.map(Some),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Cancels the run of a thread, wherever it is. Returns whether the thread can be cancelled: it has not ended.
+    pub(crate) async fn cancel_anywhere(&self, thread: &str) -> Result<bool, Refusal> {
+        if let Some(elsewhere) = self.elsewhere(thread) {
+            return elsewhere.cancel(thread).await;
+        }
+        let status = self.stop(thread, Stop::Cancel, SHORTEST_WAIT).await?;
+        Ok(!status.is_some_and(has_ended))
+    }
+}
