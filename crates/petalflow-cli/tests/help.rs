@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::program::{Ran, document, petalflow, run_program};
 
-const COMMANDS: [&[&str]; 19] = [
+const COMMANDS: [&[&str]; 22] = [
     &[],
     &["run"],
     &["validate"],

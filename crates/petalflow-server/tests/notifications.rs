@@ -56,7 +56,7 @@ struct Receiver {
 impl Notifier for Receiver {
     async fn notify(&self, notification: &Notification) -> Result<(), BoxError> {
         let number = self.deliveries.fetch_add(1, Ordering::SeqCst);
-        if !self.is_reliable && number % 2 == 0 {
+        if !self.is_reliable && number.is_multiple_of(2) {
             return Err("not now".into());
         }
         let mut accepted = self.accepted.lock().expect("no panic");

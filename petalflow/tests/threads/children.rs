@@ -152,7 +152,7 @@ async fn state<F: Flow>(thread: &Thread<F>) -> F::State {
 
 /// The parent waits for its children, and for no person.
 fn waits(outcome: Outcome<Total>) {
-    let paused = outcome.into_finished().err().expect("it waits");
+    let paused = outcome.into_finished().expect_err("it waits");
     assert!(paused.interrupts.is_empty() && paused.wakes.is_some());
 }
 
@@ -194,7 +194,7 @@ async fn f43_a_child_that_sleeps_for_a_day_wakes_its_parent_at_once() {
     program.wake();
     let parent = program.totals.thread("total");
     waits(parent.run(vec![7_000]).await.unwrap());
-    sleep(DAY - Duration::from_secs(1)).await;
+    sleep(DAY.saturating_sub(Duration::from_secs(1))).await;
     assert_eq!(info(&parent).await.status, ThreadStatus::Sleeping);
     sleep(Duration::from_secs(2)).await;
     assert_eq!(state(&parent).await.squares, 49_000_000);
@@ -254,8 +254,7 @@ async fn f43_a_failing_child_is_an_error_of_its_parent() {
         .manage(Counts::default())
         .run(vec![13])
         .await
-        .err()
-        .expect("the child fails");
+        .expect_err("the child fails");
     assert!(error.to_string().contains("13 brings bad luck"), "{error}");
 }
 
@@ -278,7 +277,7 @@ async fn f43_an_id_that_belongs_to_something_else_is_an_error() {
     let taken = program.parts.thread("part-2").run(2).await.unwrap();
     assert_eq!(taken.into_finished().unwrap().square, 4);
     let error = program.totals.thread("total").run(vec![2]).await;
-    let error = error.err().expect("it is no child").to_string();
+    let error = error.expect_err("it is no child").to_string();
     assert!(
         error.contains("thread `part-2` exists, and this task has not started it"),
         "{error}"
@@ -288,7 +287,7 @@ async fn f43_an_id_that_belongs_to_something_else_is_an_error() {
     program.wake();
     waits(program.totals.thread("one").run(vec![3]).await.unwrap());
     let error = program.totals.thread("another").run(vec![3]).await;
-    let error = error.err().expect("it is another's").to_string();
+    let error = error.expect_err("it is another's").to_string();
     assert!(error.contains("thread `part-3` exists"), "{error}");
     sleep(Duration::from_secs(1)).await;
     assert_eq!(state(&program.totals.thread("one")).await.squares, 9);
@@ -302,7 +301,7 @@ async fn f43_a_fork_of_the_parent_is_another_task() {
     waits(parent.run(vec![2]).await.unwrap());
     let first = parent.snapshot().await.unwrap().unwrap().info.checkpoint;
     parent.fork(first).await.unwrap();
-    let error = parent.resume(()).await.err().expect("its task is another");
+    let error = parent.resume(()).await.expect_err("its task is another");
     let text = error.to_string();
     assert!(text.contains("thread `part-2` exists"), "{text}");
     assert!(text.contains("cx.task_id()"), "{text}");
@@ -339,7 +338,7 @@ async fn f43_cancel_goes_down_to_children_that_ask_for_it() {
     assert_eq!(info(&child).await.status, ThreadStatus::Held);
 
     // A person lets both go on: first the parent, which says why it cannot.
-    let error = parent.resume(()).await.err().expect("the child is held");
+    let error = parent.resume(()).await.expect_err("the child is held");
     assert!(
         error.to_string().contains("thread `part-7000` is held"),
         "{error}"
@@ -357,7 +356,7 @@ async fn f43_a_deleted_child_is_not_started_again() {
     let parent = program.totals.thread("total");
     waits(parent.run(vec![2]).await.unwrap());
     program.parts.thread("part-2").delete().await.unwrap();
-    let error = parent.resume(()).await.err().expect("there is no child");
+    let error = parent.resume(()).await.expect_err("there is no child");
     let text = error.to_string();
     assert!(
         text.contains("there is no thread `part-2` to wait for"),
@@ -409,7 +408,7 @@ async fn f43_dropped_after_any_poll_each_child_runs_once_and_its_parent_goes_on(
         let parent = after.totals.thread("total");
         if parent.info().await.unwrap().is_none() {
             assert!(polls < 40, "it has begun by now");
-            wakers.iter().for_each(|waker| waker.abort());
+            wakers.iter().for_each(tokio::task::JoinHandle::abort);
             continue;
         }
         sleep(Duration::from_mins(20)).await;
@@ -425,7 +424,7 @@ async fn f43_dropped_after_any_poll_each_child_runs_once_and_its_parent_goes_on(
         // A node runs again if its run was dropped behind it.
         let runs = both.iter().sum::<u32>();
         assert!((2..=3).contains(&runs), "{polls}: {runs} runs");
-        wakers.iter().for_each(|waker| waker.abort());
+        wakers.iter().for_each(tokio::task::JoinHandle::abort);
     }
 }
 

@@ -192,7 +192,7 @@ async fn f43_a_command_that_the_other_process_does_not_carry_out_is_carried_out_
             .unwrap()
             .is_empty()
     );
-    tokio::time::sleep(Duration::from_secs(60)).await;
+    tokio::time::sleep(Duration::from_mins(1)).await;
     assert!(!stopped.is_finished());
     visit.store.release("t", "another process");
     // A third one has the thread before the caller: it is told, too.

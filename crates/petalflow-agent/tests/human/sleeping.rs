@@ -30,7 +30,7 @@ fn results(talk: &Conversation) -> Vec<Value> {
         .events
         .iter()
         .filter_map(|event| event.message.as_ref());
-    let results = messages.flat_map(|message| message.tool_results());
+    let results = messages.flat_map(petalflow_llm::ChatMessage::tool_results);
     results.map(|result| result.content.clone()).collect()
 }
 
@@ -61,7 +61,7 @@ async fn f43_a_person_ends_the_sleep_of_an_agent_early() {
     let agents = agent([waits(86_400), "Here it is.".into()]).store(&InMemoryStore::new());
     let thread = agents.thread("ann");
     let _waits = thread.run("a train").await.unwrap();
-    sleep(Duration::from_secs(60)).await;
+    sleep(Duration::from_mins(1)).await;
     let answer = thread.answer::<EndSleep>(Some("it has arrived".into()));
     let talk = answer.await.unwrap().into_finished().unwrap();
     let expected = json!({ "slept": false, "ended_early": "it has arrived" });

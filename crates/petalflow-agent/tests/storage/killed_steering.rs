@@ -59,7 +59,7 @@ fn check_request(request: &LlmRequest) {
 
 fn notes(talk: &Conversation) -> Vec<String> {
     let of_user = talk.events.iter().filter(|event| event.is_from_user());
-    let texts = of_user.map(|event| event.text());
+    let texts = of_user.map(petalflow_agent::AgentEvent::text);
     texts.filter(|text| text.starts_with("note")).collect()
 }
 

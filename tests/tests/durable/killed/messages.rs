@@ -47,12 +47,8 @@ async fn work(store: impl Store + Clone, _: OnBusy, folder: &Path, number: usize
     match process {
         0 => run(&thread).await,
         sender => {
-            send(
-                &thread,
-                sender,
-                &folder.join(format!("sent-{round}-{sender}")),
-            )
-            .await
+            let sent = folder.join(format!("sent-{round}-{sender}"));
+            send(&thread, sender, &sent).await;
         }
     }
 }
