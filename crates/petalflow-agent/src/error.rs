@@ -31,7 +31,7 @@ pub enum AgentError {
         "an agent cannot have the name `{0}`: `user` is the author of the user's messages, and a name cannot be empty"
     )]
     InvalidName(String),
-    /// Two tools of an agent have the same name.
+    /// Two tools of an agent have the same name. An agent with searchable tools has the tool `search_tools`.
     #[error("agent `{agent}` has two tools `{tool}`: give one of them another name")]
     DuplicateTool {
         /// The agent.

@@ -57,6 +57,9 @@ pub mod human;
 pub mod limits;
 mod output;
 pub mod prebuilt;
+#[cfg(feature = "skills")]
+#[cfg_attr(docsrs, doc(cfg(feature = "skills")))]
+pub mod skills;
 pub mod stream;
 pub mod testing;
 mod tokens;

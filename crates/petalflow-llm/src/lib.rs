@@ -40,7 +40,7 @@ pub mod testing;
 pub mod tls;
 pub mod usage;
 
-pub use client::{Allowed, Capabilities, FallbackModel, LlmClient, Retrying};
+pub use client::{Allowed, Capabilities, FallbackModel, LlmClient, Retrying, ThinkTags};
 pub use llm_error::{LlmError, LlmErrorKind};
 pub use message::call_id::generated_call_id;
 pub use message::chat_message::{ChatMessage, Part, Role};

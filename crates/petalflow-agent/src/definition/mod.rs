@@ -10,5 +10,5 @@ mod tree;
 pub use history::History;
 pub(crate) use instruction::Instruction;
 pub use mode::Mode;
-pub(crate) use source::{Source, Unavailable};
+pub(crate) use source::{SEARCH, Source, Unavailable};
 pub(crate) use tree::{AgentTree, Definition};

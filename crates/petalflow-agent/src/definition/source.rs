@@ -8,6 +8,9 @@ use petalflow::error::message_with_sources;
 use petalflow::tool::{ToolSet, ToolSource};
 use tokio::time::Instant;
 
+/// The name of the tool with which a model searches in sources.
+pub(crate) const SEARCH: &str = "search_tools";
+
 /// The shortest time after a failure in which the source is not asked again.
 const PAUSE: Duration = Duration::from_secs(10);
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::history::History;
 use super::instruction::Instruction;
 use super::mode::Mode;
-use super::source::Source;
+use super::source::{SEARCH, Source};
 use crate::compaction::Compactor;
 use crate::conversation::history::Plans;
 use crate::extension::{Artifacts, Callbacks, CodeExecutor, Planner, RequestStep, ResponseStep};
@@ -43,6 +43,8 @@ pub(crate) struct Definition {
     pub(crate) global: Vec<Instruction>,
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     pub(crate) sources: Vec<Arc<Source>>,
+    /// The sources whose tools the model searches for.
+    pub(crate) searchable: Vec<Arc<Source>>,
     pub(crate) agents: Vec<Arc<Definition>>,
     pub(crate) mode: Mode,
     pub(crate) transfers: Transfers,
@@ -87,6 +89,7 @@ impl Definition {
             global: Vec::new(),
             tools: Vec::new(),
             sources: Vec::new(),
+            searchable: Vec::new(),
             agents: Vec::new(),
             mode: Mode::Chat,
             transfers: Transfers {
@@ -148,7 +151,8 @@ impl Definition {
 
     /// Fails if two tools have the same name.
     fn check_tools(&self) -> Result<(), AgentError> {
-        let mut seen: BTreeSet<&str> = BTreeSet::new();
+        let search = (!self.searchable.is_empty()).then_some(SEARCH);
+        let mut seen: BTreeSet<&str> = search.into_iter().collect();
         for tool in &self.tools {
             let name = &*tool.spec().name;
             if !seen.insert(name) {

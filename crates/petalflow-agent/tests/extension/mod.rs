@@ -5,4 +5,5 @@ mod code;
 mod guardrails;
 mod model_callbacks;
 mod planning;
+mod skills;
 mod tool_callbacks;

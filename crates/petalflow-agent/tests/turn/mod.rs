@@ -7,4 +7,5 @@ mod scripts;
 mod spans;
 mod steering;
 mod streaming;
+mod tool_search;
 mod turns;

@@ -44,6 +44,33 @@ impl Allowed {
     }
 }
 
+/// Whether a model writes its reasoning into the text of its answer, between `<think>` and `</think>`. Servers of open
+/// models send it so if they do not separate it themselves.
+///
+/// ```
+/// use petalflow_llm::{LlmClient, ProviderModel, ThinkTags};
+///
+/// let model = ProviderModel::new("vllm::deepseek-r1")?;
+/// assert_eq!(model.capabilities().think_tags, ThinkTags::Present);
+/// let mut of_r1 = model.capabilities();
+/// of_r1.think_tags = ThinkTags::OpenedByPrompt;
+/// let model = model.with_capabilities_of("deepseek-r1", of_r1);
+/// # assert_eq!(model.capabilities().think_tags, ThinkTags::OpenedByPrompt);
+/// # Ok::<(), petalflow_llm::LlmError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ThinkTags {
+    /// No: such tags are text.
+    Absent,
+    /// An answer may begin with `<think>`. What follows is a thought, up to `</think>`.
+    Present,
+    /// The template of the model's prompt ends with `<think>`: each answer begins with reasoning, up to `</think>`. An
+    /// answer without `</think>` is a thought alone.
+    OpenedByPrompt,
+}
+
 /// The capabilities of a client: what its model takes and does.
 ///
 /// `ProviderModel` knows those of its model. It refuses a request that needs another one before it sends anything. What
@@ -82,6 +109,9 @@ pub struct Capabilities {
     pub parallel_calls: bool,
     /// The provider streams answers to requests with tools. Without it, such an answer arrives complete.
     pub streaming_with_tools: bool,
+    /// The provider has a tool search: the model finds
+    /// [`searchable_tools`](crate::LlmRequest::searchable_tools) when it needs them.
+    pub tool_search: bool,
     /// The model takes pictures.
     pub images: bool,
     /// The model takes audio.
@@ -95,6 +125,8 @@ pub struct Capabilities {
     /// The levels of reasoning that the model takes, lowest first. Empty: it takes a number of tokens.
     #[serde(skip, default = "all_efforts")]
     pub efforts: &'static [Effort],
+    /// Whether the model writes its reasoning into the text, which makes it a thought.
+    pub think_tags: ThinkTags,
     /// When the model takes a temperature and a probability mass. Otherwise they are not sent.
     pub sampling: Allowed,
     /// The provider has vectors of texts.
@@ -125,6 +157,7 @@ impl Capabilities {
         forced_tools: Allowed::Always,
         parallel_calls: true,
         streaming_with_tools: true,
+        tool_search: false,
         images: true,
         audio: true,
         video: true,
@@ -138,6 +171,7 @@ impl Capabilities {
             Effort::High,
             Effort::XHigh,
         ],
+        think_tags: ThinkTags::Present,
         sampling: Allowed::Always,
         embeddings: true,
         prompt_cache: true,
@@ -171,6 +205,7 @@ impl Capabilities {
             forced_tools: self.forced_tools.and(other.forced_tools),
             parallel_calls: self.parallel_calls && other.parallel_calls,
             streaming_with_tools: self.streaming_with_tools && other.streaming_with_tools,
+            tool_search: self.tool_search && other.tool_search,
             images: self.images && other.images,
             audio: self.audio && other.audio,
             video: self.video && other.video,
@@ -182,6 +217,8 @@ impl Capabilities {
             } else {
                 other.efforts
             },
+            // Each client reads its own answers.
+            think_tags: self.think_tags,
             sampling: self.sampling.and(other.sampling),
             embeddings: self.embeddings && other.embeddings,
             prompt_cache: self.prompt_cache && other.prompt_cache,

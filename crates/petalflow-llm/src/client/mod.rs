@@ -5,7 +5,7 @@ mod fallback;
 mod llm_client;
 mod retrying;
 
-pub use capabilities::{Allowed, Capabilities};
+pub use capabilities::{Allowed, Capabilities, ThinkTags};
 pub use fallback::FallbackModel;
 pub use llm_client::LlmClient;
 pub use retrying::Retrying;

@@ -23,6 +23,13 @@ impl Target<'_> {
         if !able.tools && !request.tools.is_empty() {
             return Err(self.lacks("calls no tools", "the request has some", "tools"));
         }
+        if !able.tool_search && !request.searchable_tools.is_empty() {
+            return Err(self.lacks(
+                "has no tool search",
+                "the request has searchable tools",
+                "tool_search",
+            ));
+        }
         let wants_reasoning = |effort| effort != Effort::None;
         if !able.reasoning && request.effort.is_some_and(wants_reasoning) {
             return Err(self.lacks("does not reason", "the request has an effort", "reasoning"));

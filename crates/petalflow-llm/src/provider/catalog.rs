@@ -18,6 +18,13 @@ pub(super) enum Family {
     Converse,
 }
 
+impl Family {
+    /// Whether requests of this kind can have tools that the model searches for.
+    pub(super) const fn has_tool_search(self) -> bool {
+        matches!(self, Family::Responses | Family::Messages)
+    }
+}
+
 /// Where a model is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Platform {

@@ -135,7 +135,7 @@ impl Connection {
             platform: self.platform,
             model,
             quirks: self.quirks,
-            capabilities: self.capabilities_of(self.provider, model),
+            capabilities: self.capabilities_of(self.provider, self.family, model),
             json_mode: false,
             streaming,
         };
@@ -152,17 +152,19 @@ impl Connection {
             } else {
                 publisher.quirks
             },
-            capabilities: self.capabilities_of(Some(publisher.provider), model),
+            capabilities: self.capabilities_of(Some(publisher.provider), publisher.family, model),
             ..own
         }
     }
 
-    fn capabilities_of(&self, provider: Option<&str>, model: &str) -> Capabilities {
+    fn capabilities_of(&self, provider: Option<&str>, family: Family, model: &str) -> Capabilities {
         let own = self.capabilities.iter();
         let own = own.filter(|(start, _)| model.starts_with(start.as_str()));
         let own = own.max_by_key(|(start, _)| start.len());
         let known = || models::of(provider, model);
-        own.map_or_else(known, |(_, own)| *own)
+        let mut able = own.map_or_else(known, |(_, own)| *own);
+        able.tool_search &= family.has_tool_search();
+        able
     }
 
     /// The schemas of a request that are sent without `strict`, and why.
@@ -272,7 +274,7 @@ impl LlmClient for Connection {
 
     async fn stream(&self, request: &LlmRequest) -> Result<LlmStream, LlmError> {
         let target = self.target(request.model.as_deref(), true);
-        if !target.capabilities.streaming_with_tools && !request.tools.is_empty() {
+        if !target.capabilities.streaming_with_tools && request.has_tools() {
             return Ok(LlmStream::from_response(self.complete(request).await?));
         }
         Ok(LlmStream::new(request, self.events(request).await?))

@@ -1,7 +1,7 @@
 //! What is known of models: a table by provider and by the start of the model's name. What is not known counts as present.
 
 use crate::request::{Effort, TypedOutput};
-use crate::{Allowed, Capabilities};
+use crate::{Allowed, Capabilities, ThinkTags};
 
 const UNKNOWN: Capabilities = Capabilities::UNKNOWN;
 
@@ -11,6 +11,7 @@ const OPENAI: Capabilities = Capabilities {
     audio: false,
     video: false,
     reasoning: false,
+    think_tags: ThinkTags::Absent,
     ..UNKNOWN
 };
 
@@ -69,6 +70,11 @@ const GPT_5_2: Capabilities = Capabilities {
     ..GPT_5_1
 };
 
+const GPT_5_4: Capabilities = Capabilities {
+    tool_search: true,
+    ..GPT_5_2
+};
+
 const GPT_5_2_PRO: Capabilities = Capabilities {
     efforts: &[Effort::Medium, Effort::High, Effort::XHigh],
     ..O_SERIES
@@ -84,8 +90,10 @@ const CLAUDE: Capabilities = Capabilities {
     schema_with_tools: true,
     strict_schemas: true,
     forced_tools: Allowed::WithoutReasoning,
+    tool_search: true,
     audio: false,
     video: false,
+    think_tags: ThinkTags::Absent,
     efforts: &[Effort::None, Effort::Low, Effort::Medium, Effort::High],
     sampling: Allowed::WithoutReasoning,
     embeddings: false,
@@ -109,11 +117,17 @@ const CLAUDE_4_5: Capabilities = Capabilities {
     ..CLAUDE
 };
 
+const CLAUDE_HAIKU_4_5: Capabilities = Capabilities {
+    tool_search: false,
+    ..CLAUDE_4_5
+};
+
 /// They have no `output_config`, and enforce no schemas.
 const CLAUDE_4: Capabilities = Capabilities {
     schema_with_tools: false,
     strict_schemas: false,
     typed_output: TypedOutput::Tool,
+    tool_search: false,
     ..CLAUDE_4_5
 };
 
@@ -126,12 +140,14 @@ const MINIMAX: Capabilities = Capabilities {
     schema_with_tools: false,
     strict_schemas: false,
     typed_output: TypedOutput::Prompt,
+    tool_search: false,
     efforts: &[],
     ..CLAUDE
 };
 
 const GEMINI: Capabilities = Capabilities {
     efforts: &[],
+    think_tags: ThinkTags::Absent,
     ..UNKNOWN
 };
 
@@ -230,7 +246,7 @@ const NOVA_2: Capabilities = Capabilities {
 /// The provider, the start of the model's name, and its capabilities. The longest start counts.
 const MODELS: &[(&str, &str, Capabilities)] = &[
     ("openai", "", OPENAI),
-    ("openai", "gpt-", GPT_5_2),
+    ("openai", "gpt-", GPT_5_4),
     ("openai", "gpt-3.5", GPT_3_5),
     ("openai", "gpt-4", OPENAI_OLD),
     ("openai", "gpt-4.", OPENAI),
@@ -243,15 +259,18 @@ const MODELS: &[(&str, &str, Capabilities)] = &[
     ("openai", "gpt-5-chat", OPENAI),
     ("openai", "gpt-5-codex", O_SERIES),
     ("openai", "gpt-5-pro", GPT_5_PRO),
-    ("openai", "gpt-5.", GPT_5_2),
+    ("openai", "gpt-5.", GPT_5_4),
     ("openai", "gpt-5.1", GPT_5_1),
     ("openai", "gpt-5.1-chat", OPENAI),
     ("openai", "gpt-5.1-codex", O_SERIES),
     ("openai", "gpt-5.1-codex-max", CODEX_MAX),
+    ("openai", "gpt-5.2", GPT_5_2),
     ("openai", "gpt-5.2-chat", OPENAI),
     ("openai", "gpt-5.2-codex", CODEX_MAX),
     ("openai", "gpt-5.2-pro", GPT_5_2_PRO),
+    ("openai", "gpt-5.3", GPT_5_2),
     ("openai", "gpt-5.3-chat", OPENAI),
+    ("openai", "gpt-5.4-nano", GPT_5_2),
     ("openai", "codex", O_SERIES),
     ("openai", "o1", O_SERIES),
     ("openai", "o3", O_SERIES),
@@ -260,7 +279,7 @@ const MODELS: &[(&str, &str, Capabilities)] = &[
     ("anthropic", "claude-2", CLAUDE_3),
     ("anthropic", "claude-3", CLAUDE_3),
     ("anthropic", "claude-3-7", CLAUDE_4),
-    ("anthropic", "claude-haiku-4-5", CLAUDE_4_5),
+    ("anthropic", "claude-haiku-4-5", CLAUDE_HAIKU_4_5),
     ("anthropic", "claude-opus-4-0", CLAUDE_4),
     ("anthropic", "claude-opus-4-1", CLAUDE_4),
     ("anthropic", "claude-opus-4-20", CLAUDE_4),

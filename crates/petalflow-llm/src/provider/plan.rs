@@ -86,9 +86,9 @@ impl<'r> Plan<'r> {
                 let name = free_name(request);
                 let tool = ToolSpec::new(&*name, TOOL_DESCRIPTION, Value::clone(&schema));
                 // Any other tool may be called first.
-                request.tool_choice = match (&request.tool_choice, request.tools.is_empty()) {
-                    (ToolChoice::Tool(other), false) => ToolChoice::Tool(other.clone()),
-                    (_, true) => ToolChoice::Tool(name.clone()),
+                request.tool_choice = match (&request.tool_choice, request.has_tools()) {
+                    (ToolChoice::Tool(other), true) => ToolChoice::Tool(other.clone()),
+                    (_, false) => ToolChoice::Tool(name.clone()),
                     _ => ToolChoice::Required,
                 };
                 let tools = request.tools.iter().cloned().chain([Arc::new(tool)]);
@@ -97,7 +97,7 @@ impl<'r> Plan<'r> {
                 self.answer_tool = Some(name);
             }
             TypedOutput::Tool | TypedOutput::Prompt => {
-                self.json_mode = able.json_mode && self.request.tools.is_empty();
+                self.json_mode = able.json_mode && !self.request.has_tools();
                 let request = self.request.to_mut();
                 request.json_schema = None;
                 let instruction = schema_instruction(&schema);
@@ -114,7 +114,7 @@ impl<'r> Plan<'r> {
             self.request.tool_choice,
             ToolChoice::Required | ToolChoice::Tool(_)
         );
-        if !is_forced || self.request.tools.is_empty() {
+        if !is_forced || !self.request.has_tools() {
             return;
         }
         if able.forced_tools.when(reasons(&self.request)) {
@@ -191,7 +191,7 @@ fn effort_taken(effort: Effort, able: &Capabilities, family: Family) -> Effort {
 
 /// A name for the tool with the answer that no other tool has.
 fn free_name(request: &LlmRequest) -> String {
-    let is_free = |name: &String| request.tools.iter().all(|tool| tool.name != *name);
+    let is_free = |name: &String| request.all_tools().all(|tool| tool.name != *name);
     let mut names = (2..).map(|number| format!("answer_{number}"));
     let first = Some("answer".to_string()).filter(is_free);
     first.or_else(|| names.find(is_free)).unwrap_or_default()

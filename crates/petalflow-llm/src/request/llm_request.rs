@@ -45,6 +45,11 @@ pub struct LlmRequest {
     pub typed_output: Option<TypedOutput>,
     /// The tools that the model may call.
     pub tools: Arc<[Arc<ToolSpec>]>,
+    /// The tools that the model finds with the tool search of its provider, and may call then. Only for models with
+    /// [`Capabilities::tool_search`](crate::Capabilities::tool_search); a request to another one is refused. They are
+    /// sent with each request, and are no input tokens until the model has found them. Their schemas are not enforced.
+    #[serde(skip_serializing_if = "<[Arc<ToolSpec>]>::is_empty")]
+    pub searchable_tools: Arc<[Arc<ToolSpec>]>,
     /// Whether the model may, must or must not call tools.
     pub tool_choice: ToolChoice,
     /// Whether the model may call several tools at once. `None`: as the provider decides. `Some(false)` is sent to providers that
@@ -220,6 +225,36 @@ impl LlmRequest {
     pub fn with_tools(mut self, tools: impl IntoIterator<Item = Arc<ToolSpec>>) -> Self {
         self.tools = tools.into_iter().collect();
         self
+    }
+
+    /// Sets the tools that the model finds with the tool search of its provider.
+    ///
+    /// ```
+    /// use petalflow::tool::ToolSpec;
+    /// use petalflow_llm::LlmRequest;
+    /// use serde_json::json;
+    /// use std::sync::Arc;
+    ///
+    /// let refund = ToolSpec::new("refund_order", "Pays an order back", json!({"type": "object"}));
+    /// let request = LlmRequest::prompt("Order 7 was late.").with_searchable_tools([Arc::new(refund)]);
+    /// assert!(request.tools.is_empty() && request.searchable_tools.len() == 1);
+    /// ```
+    #[must_use]
+    pub fn with_searchable_tools(mut self, tools: impl IntoIterator<Item = Arc<ToolSpec>>) -> Self {
+        self.searchable_tools = tools.into_iter().collect();
+        self
+    }
+
+    /// All tools: those that the model reads, and those that it can find.
+    #[cfg(feature = "providers")]
+    pub(crate) fn all_tools(&self) -> impl Iterator<Item = &Arc<ToolSpec>> {
+        self.tools.iter().chain(self.searchable_tools.iter())
+    }
+
+    /// Whether the model may have something to call.
+    #[cfg(feature = "providers")]
+    pub(crate) fn has_tools(&self) -> bool {
+        self.all_tools().next().is_some()
     }
 
     /// Sets the JSON Schema that the answer must conform to.

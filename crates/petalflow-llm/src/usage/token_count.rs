@@ -46,7 +46,7 @@ impl TokenCount {
     }
 
     /// An estimate without a tokenizer: one token for each 4 bytes of ASCII text, and for each other character. Each
-    /// message, tool and schema has 4 more, and each medium 1,500.
+    /// message, tool and schema has 4 more, and each medium 1,500. Searchable tools are not counted.
     ///
     /// English text has about this number. Text in other Latin scripts has fewer, code and rare words have more: leave
     /// a fifth of a limit free.

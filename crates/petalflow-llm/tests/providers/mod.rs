@@ -31,6 +31,8 @@ mod retries;
 mod schemas;
 mod sent;
 mod sent_back;
+mod think_tags;
+mod tool_search;
 mod turns;
 mod typed_output;
 mod usage;

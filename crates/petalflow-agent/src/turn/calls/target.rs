@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::definition::{Mode, Unavailable};
+use crate::definition::{Mode, SEARCH, Unavailable};
 use crate::turn::ctx::Ctx;
-use crate::turn::own_tools::{answer_tool, delegation, transfer};
+use crate::turn::own_tools::{answer_tool, delegation, tool_search, transfer};
 use petalflow::BoxError;
 use petalflow::tool::Tool;
 
@@ -21,6 +21,8 @@ pub(super) enum Target {
     Task,
     /// Calls the agent with this index.
     Agent(usize),
+    /// Searches for tools.
+    Search,
     /// Waits for the client, which runs the tool.
     Client,
 }
@@ -33,7 +35,7 @@ pub(super) async fn find(ctx: Ctx<'_>, name: &str) -> Result<Target, BoxError> {
     }
     let mut known: Vec<String> = agent.specs().iter().map(|spec| spec.name.clone()).collect();
     let mut unavailable: Vec<Unavailable> = Vec::new();
-    for source in &agent.sources {
+    for source in agent.sources.iter().chain(&agent.searchable) {
         match source.tools().await {
             Ok(tools) => {
                 if let Some(tool) = tools.get(name) {
@@ -66,7 +68,7 @@ pub(super) async fn find(ctx: Ctx<'_>, name: &str) -> Result<Target, BoxError> {
     }
 }
 
-/// The agent's tools for a transfer and for an answer, and the agents that are its tools, by their names.
+/// The agent's tools for a transfer, an answer and a search, and the agents that are its tools, by their names.
 fn own_targets(ctx: Ctx<'_>) -> Vec<(&str, Target)> {
     let mut targets: Vec<(&str, Target)> = Vec::new();
     if transfer::tool(ctx).is_some() {
@@ -76,6 +78,9 @@ fn own_targets(ctx: Ctx<'_>) -> Vec<(&str, Target)> {
         targets.push((delegation::FINISH, Target::Finish));
     } else if answer_tool::is_used(ctx) {
         targets.push((answer_tool::NAME, Target::Output));
+    }
+    if tool_search::is_used(ctx) {
+        targets.push((SEARCH, Target::Search));
     }
     for index in ctx.tree.delegates(ctx.index) {
         let delegate = ctx.tree.agent(index);

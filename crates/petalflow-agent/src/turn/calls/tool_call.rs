@@ -16,6 +16,7 @@ use crate::turn::guard;
 use crate::turn::model::guarded;
 use crate::turn::own_tools::answer_tool;
 use crate::turn::own_tools::delegation;
+use crate::turn::own_tools::tool_search;
 use crate::turn::own_tools::transfer;
 use crate::turn::spans;
 use crate::{AgentError, AgentEvent};
@@ -238,6 +239,7 @@ async fn run(
             check_output(ctx, &step.arguments)?;
             Ok(json!({ "result": "Task completed." }))
         }
+        Target::Search => tool_search::search(ctx, &step.arguments).await,
         Target::Task | Target::Client => {
             effects.later = true;
             Ok(Value::Null)

@@ -11,17 +11,14 @@ use super::guarded::{self, Guarded};
 use super::repair;
 use super::steering;
 use super::steps;
+use super::tools;
 use crate::conversation::PendingCall;
-use crate::definition::{Mode, Unavailable};
 use crate::extension::{CallStage, ModelCall};
 use crate::limits::Usage;
 use crate::turn::ctx::Ctx;
-use crate::turn::own_tools::answer_tool;
-use crate::turn::own_tools::delegation;
-use crate::turn::own_tools::transfer;
 use crate::turn::requirements;
 use crate::turn::spend;
-use crate::{AgentError, AgentEvent, ToolsUnavailable};
+use crate::{AgentError, AgentEvent};
 use petalflow::BoxError;
 use petalflow::tool::ToolSpec;
 use petalflow_llm::response::{FinishReason, Status};
@@ -93,8 +90,8 @@ pub(in crate::turn) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
     let mut call = ModelCall::new(ctx.position());
     steps::build_request(ctx, &mut call).await?;
     client::settings(ctx, &mut call)?;
-    let source_tools = add_tools(ctx, &mut call).await?;
-    client::tools(ctx, &mut call)?;
+    let source_tools = tools::add(ctx, &mut call).await?;
+    client::tools(ctx, &mut call, &source_tools)?;
     if call.stage == CallStage::Ended {
         return Ok(ModelStep {
             events: call.events,
@@ -194,68 +191,6 @@ fn read(
         has_steering: false,
         next: then,
     })
-}
-
-/// Adds the tools to the request: the agent's own tools, the tools of its sources, and the tools for other agents.
-/// Returns the tools of the sources.
-async fn add_tools(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<Vec<Arc<ToolSpec>>, BoxError> {
-    let agent = ctx.agent();
-    let own = agent.specs();
-    let (found, unavailable) = source_tools(ctx).await?;
-    let mut more = found.clone();
-    for index in ctx.tree.delegates(ctx.index) {
-        more.push(delegation::spec(ctx.tree.agent(index)));
-    }
-    more.extend(transfer::tool(ctx).cloned());
-    let has_others = !more.is_empty() || !own.is_empty() || !call.request.tools.is_empty();
-    for unavailable in unavailable {
-        if !has_others {
-            // The policy of retries decides when the sources are asked again.
-            agent.sources.iter().for_each(|source| source.forget());
-            return Err(unavailable.into());
-        }
-        let problem = unavailable.problem();
-        ToolsUnavailable::emit(ctx.cx, &agent.name, &problem);
-        call.instruct(&format!(
-            "Some of your tools are not available now: {problem}. Use your other tools, and say so if you need those."
-        ));
-    }
-    if agent.mode == Mode::Task {
-        more.push(delegation::finish(agent));
-    } else if answer_tool::is_used(ctx) {
-        more.extend(agent.output.as_ref().map(answer_tool::spec));
-    }
-    let before = &call.request.tools;
-    call.request.tools = if before.is_empty() && more.is_empty() {
-        Arc::clone(own)
-    } else {
-        before
-            .iter()
-            .chain(own.iter())
-            .chain(&more)
-            .cloned()
-            .collect()
-    };
-    Ok(found)
-}
-
-/// The tools of the agent's sources, and the sources that have none now.
-async fn source_tools(ctx: Ctx<'_>) -> Result<(Vec<Arc<ToolSpec>>, Vec<Unavailable>), AgentError> {
-    let agent = ctx.agent();
-    let mut found: Vec<Arc<ToolSpec>> = Vec::new();
-    let mut unavailable: Vec<Unavailable> = Vec::new();
-    for source in &agent.sources {
-        match source.tools().await {
-            Ok(tools) => {
-                for tool in tools.iter() {
-                    requirements::check_tool(agent, &**tool, ctx.cx)?;
-                }
-                found.extend(tools.iter().map(|tool| Arc::clone(tool.spec())));
-            }
-            Err(problem) => unavailable.push(problem),
-        }
-    }
-    Ok((found, unavailable))
 }
 
 /// The event for the answer, with this number; `None` if the answer is empty.

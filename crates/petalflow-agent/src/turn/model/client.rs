@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::AgentError;
 use crate::extension::ModelCall;
 use crate::turn::ctx::Ctx;
+use petalflow::tool::ToolSpec;
 use petalflow_llm::request::ToolChoice;
 
 /// Adds the settings of the client to the request.
@@ -31,15 +32,21 @@ pub(in crate::turn) fn settings(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Resul
     Ok(())
 }
 
-/// Adds the tools of the client, after those of the agent.
-pub(in crate::turn) fn tools(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<(), AgentError> {
+/// Adds the tools of the client, after those of the agent. Their names must differ from those of the agent's sources too,
+/// which the model may find later.
+pub(in crate::turn) fn tools(
+    ctx: Ctx<'_>,
+    call: &mut ModelCall<'_>,
+    source_tools: &[Arc<ToolSpec>],
+) -> Result<(), AgentError> {
     let client = &ctx.conversation.client;
     if client.tools.is_empty() {
         return Ok(());
     }
     let own = &call.request.tools;
     for tool in &client.tools {
-        if own.iter().any(|own| own.name == tool.name) {
+        let mut taken = own.iter().chain(source_tools);
+        if taken.any(|own| own.name == tool.name) {
             return Err(AgentError::ClientTool {
                 agent: ctx.agent().name.to_string(),
                 tool: tool.name.clone(),

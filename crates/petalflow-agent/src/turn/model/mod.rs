@@ -9,3 +9,4 @@ pub(super) mod model_call;
 pub(super) mod repair;
 pub(super) mod steering;
 pub(super) mod steps;
+mod tools;

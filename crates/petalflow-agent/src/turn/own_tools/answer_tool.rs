@@ -36,6 +36,7 @@ pub(in crate::turn) fn is_used(ctx: Ctx<'_>) -> bool {
     let has_tools = || {
         !agent.tools.is_empty()
             || !agent.sources.is_empty()
+            || !agent.searchable.is_empty()
             || !ctx.conversation.client.tools.is_empty()
             || transfer::tool(ctx).is_some()
             || ctx.tree.delegates(ctx.index).next().is_some()

@@ -1,7 +1,8 @@
-//! The tools that agents have for themselves: for an answer, for the end of a task, and for a transfer.
+//! The tools that agents have for themselves: for an answer, for the end of a task, for a transfer, and for a search.
 
 pub(super) mod answer_tool;
 pub(super) mod delegation;
+pub(super) mod tool_search;
 pub(super) mod transfer;
 
 /// The names of the tools.

@@ -51,8 +51,8 @@ pub(super) fn body(
     if let Some(container) = last_container(target, request) {
         body["container"] = container.into();
     }
-    if !request.tools.is_empty() {
-        body["tools"] = tools(request, schemas.tools);
+    if request.has_tools() {
+        body["tools"] = tools(request, schemas.tools, schemas.searchable);
         body["tool_choice"] = tool_choice(&request.tool_choice);
         if !target.capabilities.parallel_calls && request.tool_choice != ToolChoice::None {
             body["tool_choice"]["disable_parallel_tool_use"] = true.into();
@@ -88,7 +88,12 @@ pub(super) fn body(
     Ok(with_extra(body, request))
 }
 
-fn tools(request: &LlmRequest, schemas: impl IntoIterator<Item = SentSchema>) -> Value {
+/// The tools, those that are searched for, and the provider's tool that searches. The last one can be marked for the
+/// cache, which a tool that is searched for cannot.
+fn tools(request: &LlmRequest, schemas: Vec<SentSchema>, searchable: Vec<Value>) -> Value {
+    let searches = !searchable.is_empty();
+    let search =
+        json!({ "type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25" });
     let tools = request.tools.iter().zip(schemas).map(|(tool, sent)| {
         let mut tool = json!({
             "name": tool.name,
@@ -100,7 +105,19 @@ fn tools(request: &LlmRequest, schemas: impl IntoIterator<Item = SentSchema>) ->
         }
         tool
     });
-    tools.collect()
+    let searchable = request.searchable_tools.iter().zip(searchable);
+    let searchable = searchable.map(|(tool, schema)| {
+        json!({
+            "name": tool.name,
+            "description": tool.description,
+            "input_schema": schema,
+            "defer_loading": true,
+        })
+    });
+    tools
+        .chain(searchable)
+        .chain(searches.then_some(search))
+        .collect()
 }
 
 fn tool_choice(choice: &ToolChoice) -> Value {

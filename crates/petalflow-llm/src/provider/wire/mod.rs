@@ -26,6 +26,7 @@ mod received_text;
 mod response_data;
 mod responses;
 mod schemas;
+mod think_tags;
 mod usage;
 
 use serde_json::{Map, Value};
@@ -38,6 +39,7 @@ pub(super) use messages::VERSION as ANTHROPIC_VERSION;
 use origins::Origins;
 use response_data::ResponseData;
 pub(super) use schemas::Schemas;
+use think_tags::ThinkTagParser;
 
 impl Target<'_> {
     /// The parameter of the address that asks for events.
@@ -100,6 +102,7 @@ impl Target<'_> {
             },
             data: ResponseData::default(),
             origins: Origins::of(&self.origin()),
+            think_tags: ThinkTagParser::new(self.capabilities.think_tags),
             answer_tool: answer_tool.map(|name| AnswerTool::new(name.to_string())),
         }
     }
@@ -121,6 +124,7 @@ pub(super) struct ResponseParser {
     format: Format,
     data: ResponseData,
     origins: Origins,
+    think_tags: ThinkTagParser,
     answer_tool: Option<AnswerTool>,
 }
 
@@ -160,6 +164,7 @@ impl ResponseParser {
             #[cfg(feature = "bedrock")]
             Format::Converse(parser) => parser.read(frame, data),
         };
+        let deltas = self.think_tags.read(deltas);
         let deltas = self.origins.add(deltas, &self.format.with_thoughts());
         self.with_answer(deltas)
     }
@@ -180,7 +185,8 @@ impl ResponseParser {
             Format::Converse(_) => Vec::new(),
         };
         let with_thoughts = self.format.with_thoughts();
-        let mut all = Vec::new();
+        let held = self.think_tags.rest().into_iter().collect();
+        let mut all = self.origins.add(held, &with_thoughts);
         self.origins.end_thought(&mut all, &with_thoughts);
         all.extend(self.origins.add(deltas, &with_thoughts));
         self.with_answer(all)

@@ -47,8 +47,8 @@ pub(super) fn body(
             body["reasoning"]["effort"] = effort_level(effort).into();
         }
     }
-    if !request.tools.is_empty() {
-        body["tools"] = tools(request, schemas.tools);
+    if request.has_tools() {
+        body["tools"] = tools(request, schemas.tools, schemas.searchable);
         if !target.capabilities.parallel_calls {
             body["parallel_tool_calls"] = false.into();
         }
@@ -81,7 +81,9 @@ pub(super) fn body(
     Ok(with_extra(body, request))
 }
 
-fn tools(request: &LlmRequest, schemas: impl IntoIterator<Item = SentSchema>) -> Value {
+/// The tools, those that are searched for, and the provider's tool that searches.
+fn tools(request: &LlmRequest, schemas: Vec<SentSchema>, searchable: Vec<Value>) -> Value {
+    let search = (!searchable.is_empty()).then(|| json!({ "type": "tool_search" }));
     let tools = request.tools.iter().zip(schemas).map(|(tool, sent)| {
         json!({
             "type": "function",
@@ -91,7 +93,18 @@ fn tools(request: &LlmRequest, schemas: impl IntoIterator<Item = SentSchema>) ->
             "strict": sent.strict,
         })
     });
-    tools.collect()
+    let searchable = request.searchable_tools.iter().zip(searchable);
+    let searchable = searchable.map(|(tool, schema)| {
+        json!({
+            "type": "function",
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": schema,
+            "strict": false,
+            "defer_loading": true,
+        })
+    });
+    tools.chain(searchable).chain(search).collect()
 }
 
 /// The items in order: instructions, conversation, input. The system prompt is a field of the body.

@@ -16,6 +16,8 @@ const MAX_UNIONS: usize = 16;
 pub(crate) struct Schemas {
     /// Those of the tools, in order.
     pub(super) tools: Vec<SentSchema>,
+    /// Those of the searchable tools, in order. A provider enforces the schemas of a small number of tools only.
+    pub(super) searchable: Vec<Value>,
     pub(super) answer: Option<SentSchema>,
 }
 
@@ -37,8 +39,11 @@ impl Schemas {
         let answer = answer.map(|schema| sent(target, schema, &mut room, false));
         let tools = request.tools.iter();
         let tools = tools.map(|tool| sent(target, &tool.parameters, &mut room, true));
+        let searchable = request.searchable_tools.iter();
+        let searchable = searchable.map(|tool| schema::object(&tool.parameters));
         Schemas {
             tools: tools.collect(),
+            searchable: searchable.collect(),
             answer,
         }
     }
