@@ -10,7 +10,7 @@ use petalflow_restate::{
     Bodies, Client, Endpoint, RestateError, RestateFlow, RestateThread, RetryPolicy, Trouble,
 };
 
-use crate::support::{Server, free_ports};
+use crate::support::{PATIENCE, Server, free_ports};
 
 #[state]
 struct Job {
@@ -34,20 +34,29 @@ async fn broken() -> petalflow::Result<()> {
 flow!(Placed(Job) { far; with far { remote: "pool" } });
 flow!(Broken(Job) { broken });
 
-/// Serves the threads. Returns what stops it.
-async fn drive<F: Flow<State = Job>>(
-    server: &Server,
-    flow: &RestateFlow<F>,
-) -> tokio::sync::oneshot::Sender<()> {
+/// A driver, which stops when it is dropped.
+struct Driver {
+    stop: tokio::sync::oneshot::Sender<()>,
+    serving: tokio::task::JoinHandle<()>,
+}
+
+impl Driver {
+    async fn stop(self) {
+        drop(self.stop);
+        self.serving.await.unwrap();
+    }
+}
+
+async fn drive<F: Flow<State = Job>>(server: &Server, flow: &RestateFlow<F>) -> Driver {
     let driver = Endpoint::new().threads(flow).unwrap();
     let driver = driver.bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", driver.address());
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    tokio::spawn(driver.serve_until(async {
+    let serving = tokio::spawn(driver.serve_until(async {
         let _ = stopped.await;
     }));
     server.admin().register(&url).await.unwrap();
-    stop
+    Driver { stop, serving }
 }
 
 /// A host that is registered, and stops at once. Returns its address.
@@ -74,7 +83,7 @@ async fn host(flow: &RestateFlow<Placed>, address: &str) {
 
 /// The trouble of a thread, once it has some of this kind.
 async fn trouble(thread: &RestateThread<Placed>, is_paused: bool) -> Trouble {
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + PATIENCE;
     loop {
         let rest = thread.rest().await.unwrap();
         assert_eq!(rest.status, ThreadStatus::Running);
@@ -91,7 +100,13 @@ async fn f42_a_thread_whose_host_is_away_says_so_and_can_be_stopped_and_goes_on(
     let Some(server) = Server::start().await else {
         return;
     };
-    let flow = RestateFlow::new(Placed::new());
+    // Restate does not try again by itself while the test runs.
+    let retry = RetryPolicy {
+        first: Duration::from_mins(30),
+        longest: Duration::from_mins(30),
+        ..RetryPolicy::default()
+    };
+    let flow = RestateFlow::new(Placed::new()).retry(retry);
     let _driver = drive(&server, &flow).await;
     let address = host_away(&server, &flow).await;
     let client = Client::new(&flow, server.ingress()).admin(&server.admin());
@@ -106,9 +121,8 @@ async fn f42_a_thread_whose_host_is_away_says_so_and_can_be_stopped_and_goes_on(
     let start = "retrying: `petalflow_Nodes_Placed_pool` has failed ";
     assert!(text.starts_with(start), "{text}");
 
-    let begun = Instant::now();
-    bob.cancel().await.unwrap();
-    assert!(begun.elapsed() < Duration::from_secs(20));
+    let cancelled = tokio::time::timeout(PATIENCE, bob.cancel()).await;
+    cancelled.expect("the host is not waited for").unwrap();
     assert_eq!(bob.rest().await.unwrap().status, ThreadStatus::Held);
 
     host(&flow, &address).await;
@@ -154,26 +168,20 @@ async fn f42_without_a_driver_a_call_fails_with_words() {
         return;
     };
     let flow = RestateFlow::new(Placed::new());
-    let client = Client::new(&flow, server.ingress()).timeout(Duration::from_secs(1));
-    let thread = client.thread("ann");
-    let refused = thread.rest().await.expect_err("there is no service");
+    // A busy machine may take longer to answer than the last calls below may.
+    let patient = Client::new(&flow, server.ingress()).timeout(PATIENCE);
+    let patient = patient.thread("ann");
+    let refused = patient.rest().await.expect_err("there is no service");
     assert!(
         matches!(&refused, RestateError::NotServed(service) if service == "petalflow_Threads_Placed"),
         "{refused}"
     );
 
-    let stop = drive(&server, &flow).await;
-    // A busy machine may take longer to begin it than the calls below may.
-    let patient = Client::new(&flow, server.ingress());
-    let patient = patient.thread("ann");
+    let driver = drive(&server, &flow).await;
     patient.begin("text".to_string()).await.unwrap();
-    drop(stop);
-    let begun = Instant::now();
-    // Connections have ten seconds to end.
-    while thread.rest().await.is_ok() {
-        assert!(begun.elapsed() < Duration::from_secs(30));
-    }
-    let begun = Instant::now();
+    driver.stop().await;
+    let client = Client::new(&flow, server.ingress()).timeout(Duration::from_secs(1));
+    let thread = client.thread("ann");
     let calls = [
         thread.rest().await.map(drop),
         thread.snapshot().await.map(drop),
@@ -189,7 +197,6 @@ async fn f42_without_a_driver_a_call_fails_with_words() {
             "{refused}"
         );
     }
-    assert!(begun.elapsed() < Duration::from_secs(40));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -222,7 +229,7 @@ async fn f42_the_text_of_an_error_is_cut() {
         let _driver = drive(&server, &flow).await;
         let thread = Client::new(&flow, server.ingress()).thread("ann");
         thread.begin("text".to_string()).await.unwrap();
-        let rest = tokio::time::timeout(Duration::from_secs(60), thread.wait()).await;
+        let rest = tokio::time::timeout(PATIENCE, thread.wait()).await;
         let rest = rest.expect("it is not repeated for ever").unwrap();
         assert_eq!(rest.status, ThreadStatus::Failed);
         let failure = rest.failure.expect("it says why");

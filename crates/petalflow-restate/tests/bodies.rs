@@ -10,7 +10,7 @@ use petalflow::checkpoint::ThreadStatus;
 use petalflow::prelude::*;
 use petalflow_restate::{Bodies, Client, Endpoint, RestateError, RestateFlow};
 
-use crate::support::Server;
+use crate::support::{PATIENCE, Server};
 
 const LARGE: usize = 34_000_000;
 
@@ -125,7 +125,7 @@ async fn bodies_above_the_limit_of_restate_are_objects() {
     let state = thread.snapshot().await.unwrap().expect("it waits").state;
     assert_eq!(state.pages, ["Z".repeat(LARGE)]);
     thread.delete().await.unwrap();
-    tokio::time::timeout(Duration::from_secs(20), async {
+    tokio::time::timeout(PATIENCE, async {
         while !versions(&objects).await.is_empty() {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }

@@ -1,11 +1,9 @@
 //! Three servers that store everything twice. One of them is lost while threads run.
 
-use std::time::Duration;
-
 use petalflow_restate::Client;
 
-use crate::kills::{Process, SellAll, check, flow, run};
-use crate::support::{Server, free_ports};
+use crate::kills::{HOLD, Process, SellAll, check, flow, run};
+use crate::support::{Server, free_ports, until};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cluster_that_loses_a_server_loses_nothing() {
@@ -14,6 +12,8 @@ async fn a_cluster_that_loses_a_server_loses_nothing() {
     };
     let folder = tempfile::tempdir().expect("a folder");
     let effects = folder.path().join("effects");
+    let hold = folder.path().join(HOLD);
+    std::fs::write(&hold, "").expect("a file");
     let [one, two] = free_ports();
     let _driver = Process::start("driver", one, &effects);
     let _host = Process::start("host", two, &effects);
@@ -30,16 +30,9 @@ async fn a_cluster_that_loses_a_server_loses_nothing() {
         tokio::spawn(async move { (run(&client, &id).await, id) })
     });
     let threads: Vec<_> = threads.collect();
-    let has_run = async {
-        while !effects.exists() {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    let has_run = tokio::time::timeout(Duration::from_mins(1), has_run).await;
-    has_run.expect("a thread has an effect");
-    let running = threads.iter().filter(|thread| !thread.is_finished());
-    assert!(running.count() > 0, "the server was lost too late");
+    until("a thread has an effect", async || effects.exists()).await;
     second.stop();
+    std::fs::remove_file(&hold).expect("it is there");
     for thread in threads {
         let (found, id) = thread.await.expect("it ends");
         check(&found, &expected, &id);

@@ -32,6 +32,9 @@ pub(super) struct Shop {
     pub(super) booked: Vec<String>,
 }
 
+/// While this file is beside that of the effects, no effect ends.
+pub(super) const HOLD: &str = "hold";
+
 /// Happens once for each record of it. A kill between the effect and its record repeats the effect.
 async fn effect(name: String) -> petalflow::Result<String> {
     use std::io::Write as _;
@@ -39,8 +42,12 @@ async fn effect(name: String) -> petalflow::Result<String> {
         let file = std::fs::File::options()
             .append(true)
             .create(true)
-            .open(path);
+            .open(&path);
         writeln!(file?, "{name}")?;
+        let hold = Path::new(&path).with_file_name(HOLD);
+        while hold.exists() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
     }
     Ok(name)
 }
@@ -168,7 +175,7 @@ impl Drop for Process {
 /// Runs a thread to its end, whatever is killed.
 pub(super) async fn run(client: &Client<SellAll>, id: &str) -> Shop {
     let thread = client.thread(id);
-    let deadline = Instant::now() + Duration::from_mins(2);
+    let deadline = Instant::now() + Duration::from_mins(5);
     loop {
         assert!(Instant::now() < deadline, "thread `{id}` does not end");
         match thread.rest().await {

@@ -13,7 +13,7 @@ use petalflow_server::{ServedFlow, Server as HttpServer};
 use petalflow_test_servers::{Redis, found_or_skip, fresh_name};
 use serde_json::{Value, json};
 
-use crate::support::Server;
+use crate::support::{PATIENCE, Server};
 
 #[state]
 struct Refund {
@@ -39,7 +39,8 @@ async fn check(cents: &u64, cx: Context) -> petalflow::Result<(RefundLedger, Ref
         return Err("there is nothing to pay".into());
     }
     if *cents == 99 {
-        tokio::time::sleep(Duration::from_millis(700)).await;
+        // Until it is cancelled.
+        std::future::pending::<()>().await;
     }
     Ok((
         RefundLedger("secret".into()),
@@ -119,7 +120,7 @@ impl Served {
     }
 
     async fn until(&self, thread: &str, status: &str) -> Value {
-        let deadline = Instant::now() + Duration::from_secs(20);
+        let deadline = Instant::now() + PATIENCE;
         loop {
             let view = self.get(&format!("/threads/{thread}")).await;
             if view["status"] == status {
@@ -206,7 +207,7 @@ async fn a_thread_is_started_answered_approved_and_shown() {
         .await;
     // Another process of the server, which knows nothing of the first, shows and steers the same threads.
     let other = Served::start(&restate, &flow).await;
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + PATIENCE;
     let view = loop {
         let view = other.until(&thread, "waiting").await;
         if view["state"]["paid"] == true {
@@ -336,7 +337,7 @@ async fn a_thread_is_edited_forked_cancelled_and_deleted() {
         assert_eq!(view["state"]["cents"], 12);
         served.answer(other, &view, json!({ "answer": true })).await;
         let url = format!("{}/threads/{other}", served.url);
-        let deadline = Instant::now() + Duration::from_secs(20);
+        let deadline = Instant::now() + PATIENCE;
         while served.send(served.http.delete(&url)).await.0 != 204 {
             assert!(Instant::now() < deadline, "{other} still runs");
             tokio::time::sleep(Duration::from_millis(20)).await;

@@ -8,7 +8,7 @@ use petalflow::prelude::*;
 use petalflow::state::Storable;
 use petalflow_restate::{Client, Endpoint, RestateFlow, RestateThread};
 
-use crate::support::{Server, http};
+use crate::support::{PATIENCE, Server, http, until};
 
 #[state]
 struct Job {
@@ -37,7 +37,7 @@ impl Drop for Dropped {
     }
 }
 
-/// Pays, and then works for a minute the first time.
+/// Pays, and then works until it is stopped the first time.
 #[node(Job)]
 async fn work(cx: Context, watch: Managed<Watch>) -> petalflow::Result<JobNotes> {
     let seen = &watch.0;
@@ -47,7 +47,7 @@ async fn work(cx: Context, watch: Managed<Watch>) -> petalflow::Result<JobNotes>
     let paid = paid.await?;
     let dropped = Dropped(Watch::clone(&watch));
     if seen.begun.fetch_add(1, Ordering::SeqCst) == 0 {
-        tokio::time::sleep(Duration::from_mins(1)).await;
+        std::future::pending::<()>().await;
     }
     std::mem::forget(dropped);
     Ok(JobNotes(vec![format!("paid {paid}")]))
@@ -72,14 +72,6 @@ async fn serve<F: Flow<State: Storable>>(server: &Server, flow: &RestateFlow<F>)
         urls.push(url);
     }
     urls.try_into().expect("two")
-}
-
-async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while !is_so().await {
-        assert!(Instant::now() < deadline, "{what}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
 }
 
 async fn has_begun(watch: &Watch) {
@@ -110,9 +102,8 @@ async fn f42_cancel_stops_the_node_that_runs_and_keeps_its_effects() {
         thread.begin(1).await.unwrap();
         has_begun(&watch).await;
 
-        let begun = Instant::now();
-        thread.cancel().await.unwrap();
-        assert!(begun.elapsed() < Duration::from_secs(20), "placed {places}");
+        let cancelled = tokio::time::timeout(PATIENCE, thread.cancel()).await;
+        cancelled.expect("it is not waited for").unwrap();
         assert_eq!(thread.rest().await.unwrap().status, ThreadStatus::Held);
         until("the node is dropped", async || {
             watch.0.dropped.load(Ordering::SeqCst) == 1
@@ -154,7 +145,7 @@ async fn f42_a_superstep_that_was_killed_is_executed_again() {
         })
         .await;
         // Nobody has begun another superstep. A listener does.
-        let rest = tokio::time::timeout(Duration::from_secs(60), thread.wait()).await;
+        let rest = tokio::time::timeout(PATIENCE, thread.wait()).await;
         assert_eq!(
             rest.expect("it does not wait for ever").unwrap().status,
             ThreadStatus::Finished
@@ -165,13 +156,14 @@ async fn f42_a_superstep_that_was_killed_is_executed_again() {
 
 #[node(Job)]
 async fn silent() -> JobNotes {
-    tokio::time::sleep(Duration::from_mins(2)).await;
-    JobNotes(vec!["never".into()])
+    std::future::pending().await
 }
 
+/// Takes longer than a silent node may take.
 #[node(Job)]
 async fn telling(cx: Context) -> JobNotes {
-    for _ in 0..40 {
+    let begun = Instant::now();
+    while begun.elapsed() < (PATIENT_INACTIVITY + PATIENT_ABORT) * 5 / 4 {
         tokio::time::sleep(Duration::from_millis(100)).await;
         cx.heartbeat();
     }
@@ -183,6 +175,10 @@ flow!(Telling(Job) { telling });
 
 const INACTIVITY: Duration = Duration::from_millis(900);
 const ABORT: Duration = Duration::from_millis(600);
+
+/// The same for a node that tells something. A busy machine may hold what it tells back for a while.
+const PATIENT_INACTIVITY: Duration = Duration::from_secs(4);
+const PATIENT_ABORT: Duration = Duration::from_secs(2);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f42_a_node_that_is_silent_for_too_long_fails_after_some_times_and_names_the_setting() {
@@ -197,7 +193,7 @@ async fn f42_a_node_that_is_silent_for_too_long_fails_after_some_times_and_names
         serve(&server, &flow).await;
         let thread = Client::new(&flow, server.ingress()).thread("ann");
         thread.begin(1).await.unwrap();
-        let rest = tokio::time::timeout(Duration::from_secs(60), thread.wait()).await;
+        let rest = tokio::time::timeout(PATIENCE, thread.wait()).await;
         let rest = rest.expect("it is not begun again for ever").unwrap();
         assert_eq!(rest.status, ThreadStatus::Failed, "placed {places}");
         let failure = rest.failure.expect("it says why");
@@ -215,14 +211,15 @@ async fn f42_a_heartbeat_is_news() {
         let Some(server) = Server::start().await else {
             return;
         };
-        let mut flow = RestateFlow::new(Telling::new()).timeouts(INACTIVITY, ABORT);
+        let mut flow = RestateFlow::new(Telling::new());
+        flow = flow.timeouts(PATIENT_INACTIVITY, PATIENT_ABORT);
         if places {
             flow = flow.place("telling", "pool").unwrap();
         }
         serve(&server, &flow).await;
         let thread = Client::new(&flow, server.ingress()).thread("ann");
         thread.begin(1).await.unwrap();
-        let rest = tokio::time::timeout(Duration::from_secs(60), thread.wait()).await;
+        let rest = tokio::time::timeout(PATIENCE, thread.wait()).await;
         let rest = rest.expect("it ends").unwrap();
         assert_eq!(
             rest.status,

@@ -7,9 +7,9 @@ use petalflow::engine::ThreadRecords;
 use petalflow::interrupt::{Ask, Expiry};
 use petalflow::prelude::*;
 use petalflow::state::Storable;
-use petalflow_restate::{Client, Endpoint, RestateError, RestateFlow};
+use petalflow_restate::{Client, Endpoint, RestateError, RestateFlow, RestateThread};
 
-use crate::support::Server;
+use crate::support::{Gate, Server, until};
 
 #[state]
 struct Job {
@@ -59,8 +59,8 @@ async fn ask_now(cx: Context) -> petalflow::Result<JobNotes> {
 }
 
 #[node(Job)]
-async fn work() -> JobNotes {
-    tokio::time::sleep(Duration::from_millis(300)).await;
+async fn work(gate: Managed<Gate>) -> JobNotes {
+    gate.pass().await;
     note("work")
 }
 
@@ -122,7 +122,7 @@ async fn serve<F: Flow<State: Storable>>(server: &Server, flow: &RestateFlow<F>)
     server.admin().register(&url).await.unwrap();
 }
 
-async fn notes<F: Flow<State = Job>>(thread: &petalflow_restate::RestateThread<F>) -> Vec<String> {
+async fn notes<F: Flow<State = Job>>(thread: &RestateThread<F>) -> Vec<String> {
     thread
         .snapshot()
         .await
@@ -188,15 +188,10 @@ async fn a_question_expires() {
     serve(&server, &flow).await;
     let thread = Client::new(&flow, server.ingress()).thread("ann");
     thread.begin(1).await.unwrap();
-    assert_eq!(thread.wait().await.unwrap().status, ThreadStatus::Waiting);
-    let finished = async {
-        while thread.rest().await.unwrap().status != ThreadStatus::Finished {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), finished)
-        .await
-        .expect("it expires");
+    until("it expires", async || {
+        thread.rest().await.unwrap().status == ThreadStatus::Finished
+    })
+    .await;
     assert_eq!(
         notes(&thread).await,
         ["plan 1", "nobody answered", "finish"]
@@ -208,13 +203,15 @@ async fn a_thread_is_stopped_at_its_barrier_and_resumed() {
     let Some(server) = Server::start().await else {
         return;
     };
-    let flow = RestateFlow::new(Working::new());
+    let gate = Gate::closed();
+    let flow = RestateFlow::new(Working::new().manage(gate.clone()));
     serve(&server, &flow).await;
     let thread = Client::new(&flow, server.ingress()).thread("ann");
     thread.begin(1).await.unwrap();
     assert!(matches!(thread.begin(2).await, Err(RestateError::Busy(_))));
     thread.cancel().await.unwrap();
     assert_eq!(thread.wait().await.unwrap().status, ThreadStatus::Held);
+    gate.open();
     thread.resume(()).await.unwrap();
     assert_eq!(thread.wait().await.unwrap().status, ThreadStatus::Finished);
     assert_eq!(notes(&thread).await, ["plan 1", "work", "finish"]);
@@ -272,21 +269,24 @@ async fn a_finished_thread_is_deleted() {
     let Some(server) = Server::start().await else {
         return;
     };
-    let flow = RestateFlow::new(Working::new()).delete_after(Duration::from_millis(300));
+    let launch = || Working::new().manage(Gate::opened());
+    let flow = RestateFlow::new(launch()).delete_after(Duration::from_millis(300));
     serve(&server, &flow).await;
     let thread = Client::new(&flow, server.ingress()).thread("ann");
-    thread.begin(1).await.unwrap();
-    thread.wait().await.unwrap();
-    let deleted = async {
-        while thread.snapshot().await.unwrap().is_some() {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+    let ended = async || match thread.wait().await {
+        Ok(rest) => assert_eq!(rest.status, ThreadStatus::Finished),
+        // It was deleted before its status was read.
+        Err(RestateError::Unknown(_)) => {}
+        Err(error) => panic!("{error}"),
     };
-    tokio::time::timeout(Duration::from_secs(20), deleted)
-        .await
-        .expect("it is deleted");
+    thread.begin(1).await.unwrap();
+    ended().await;
+    until("it is deleted", async || {
+        thread.snapshot().await.unwrap().is_none()
+    })
+    .await;
     thread.begin(2).await.unwrap();
-    thread.wait().await.unwrap();
+    ended().await;
     thread.delete().await.unwrap();
     assert!(thread.snapshot().await.unwrap().is_none());
 }

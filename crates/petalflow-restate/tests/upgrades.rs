@@ -1,14 +1,12 @@
 //! A release while a thread waits for a person beside a placed node that has ended, and hosts of another version.
 
-use std::time::Duration;
-
 use petalflow::checkpoint::ThreadStatus;
 use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
 use petalflow::state::Storable;
 use petalflow_restate::{Client, Endpoint, Rest, RestateFlow, RestateThread};
 
-use crate::support::Server;
+use crate::support::{PATIENCE, Server};
 
 #[derive(serde::Serialize, serde::Deserialize, Ask)]
 #[ask(answer = bool)]
@@ -92,7 +90,7 @@ async fn host<F: Flow<State: Storable>>(server: &Server, flow: &RestateFlow<F>) 
 }
 
 async fn rest<F: Flow<State: Storable>>(thread: &RestateThread<F>) -> Rest {
-    let rest = tokio::time::timeout(Duration::from_secs(30), thread.wait()).await;
+    let rest = tokio::time::timeout(PATIENCE, thread.wait()).await;
     rest.expect("it comes to rest").unwrap()
 }
 

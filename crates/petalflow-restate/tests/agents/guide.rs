@@ -24,9 +24,6 @@ pub(super) struct MayOrder {
     pub(super) title: String,
 }
 
-/// How long the tool `dig` takes.
-const DIGGING: Duration = Duration::from_millis(1_500);
-
 /// An agent that does what the last text of the user says. It deletes files once a person has confirmed it, and asks before it
 /// orders.
 pub(super) fn agent() -> Agent {
@@ -36,8 +33,10 @@ pub(super) fn agent() -> Agent {
     let wipe = wipe.confirm_if(|_| Some("Delete all files?".into()));
     let look = FuncTool::new("look", "Looks around.", |_: Value| async { Ok("a river") });
     let dig = FuncTool::new("dig", "Digs.", |_: Value| async {
-        super::processes::count_start();
-        tokio::time::sleep(DIGGING).await;
+        // It ends only if it runs again in a test that kills its process. In others it is cancelled.
+        if super::processes::count_start().is_none_or(|starts| starts == 1) {
+            std::future::pending::<()>().await;
+        }
         Ok("a coin")
     });
     let order = FuncTool::with_context(
@@ -73,8 +72,14 @@ fn answer(request: &LlmRequest) -> Reply {
         "both" => Reply::call("look", json!({})).and_call("look", json!({})),
         "count" => Reply::text(request.messages.len().to_string()),
         "slow" => {
-            super::processes::count_start();
-            Reply::chunks(["a ", "b ", "c ", "d ", "e "]).every(Duration::from_millis(300))
+            // The first time, the process is killed after the first chunk.
+            let is_killed = super::processes::count_start() == Some(1);
+            let wait = if is_killed {
+                Duration::from_hours(1)
+            } else {
+                Duration::from_millis(300)
+            };
+            Reply::chunks(["a ", "b ", "c ", "d ", "e "]).every(wait)
         }
         text => Reply::chunks(["You said ", &*format!("{text}.")]),
     }
@@ -201,6 +206,18 @@ impl Http {
         let (status, text) = self.send("GET", path, &Value::Null).await;
         assert_eq!(status, 200, "{path}: {text}");
         serde_json::from_str(&text).expect("JSON")
+    }
+
+    /// Reads the events of a thread until one has this in it.
+    pub(super) async fn until_event(&self, thread: &str, part: &str) {
+        let url = format!("{}/threads/{thread}/events", self.url);
+        let mut response = self.client.get(url).send().await.expect("it answers");
+        let mut text = String::new();
+        while !text.contains(part) {
+            let chunk = response.chunk().await.expect("it can be read");
+            let chunk = chunk.unwrap_or_else(|| panic!("it has ended: {text}"));
+            text += &String::from_utf8_lossy(&chunk);
+        }
     }
 
     /// The server-sent events of a response.

@@ -2,13 +2,12 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use petalflow_restate::Endpoint;
 use serde_json::{Value, json};
 
 use super::guide::{self, Guide, Tools};
-use crate::support::{Process, free_ports};
+use crate::support::{PATIENCE, Process, free_ports, until};
 
 /// What a process of this test serves: `driver` or `host`, and its address.
 const ROLE: &str = "PETALFLOW_RESTATE_TEST_TOOLS_ROLE";
@@ -18,18 +17,24 @@ const PREFIX: &str = "PETALFLOW_RESTATE_TEST_TOOLS_PREFIX";
 /// The file to which each start of what is killed adds a byte.
 const STARTS: &str = "PETALFLOW_RESTATE_TEST_TOOLS_STARTS";
 
-/// Counts a start of what is killed, in a process of this test.
-pub(super) fn count_start() {
+/// The events of the node that runs tools have this.
+const TOOL: &str = r#""call""#;
+
+/// Counts a start of what is killed, in a process of this test. Returns how many there were, or `None` in another process.
+pub(super) fn count_start() -> Option<u64> {
     use std::io::Write as _;
-    let Ok(path) = std::env::var(STARTS) else {
-        return;
-    };
+    let path = std::env::var(STARTS).ok()?;
     let file = std::fs::File::options()
         .append(true)
         .create(true)
-        .open(path);
+        .open(&path);
     let written = file.and_then(|mut file| file.write_all(b"."));
     written.expect("it is written");
+    Some(starts(Path::new(&path)))
+}
+
+fn starts(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |file| file.len())
 }
 
 /// Runs as another process of the test. Does nothing in a usual run of the tests.
@@ -70,21 +75,18 @@ fn start(tools: Tools, guide: &Guide, port: u16, starts: &Path) -> Process {
     Process::of_test("agents::processes::process_of_the_tools_test", &variables)
 }
 
-/// Waits until so many starts were counted.
-async fn until(starts: &Path, count: u64) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while std::fs::metadata(starts).map_or(0, |file| file.len()) < count {
-        assert!(
-            Instant::now() < deadline,
-            "it has not started {count} times"
-        );
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+/// Waits until an event of the only thread has this in its value.
+async fn until_published(guide: &Guide, part: &str) {
+    let listed = guide.http.get("/threads").await;
+    let thread = listed["threads"][0]["id"].as_str().expect("there is one");
+    let published = guide.http.until_event(thread, part);
+    let published = tokio::time::timeout(PATIENCE, published).await;
+    published.expect("it is published");
 }
 
-/// Sends this text, and kills the process that runs tools this long after what the text asks for has started. Returns the events of
-/// the response, and of its thread.
-async fn killed(tools: Tools, text: &str, after: Duration) -> Option<(Vec<Value>, String)> {
+/// Sends this text, and kills the process that runs tools when what the text asks for has started, and an event with this part is
+/// published. Returns the events of the response, and of its thread.
+async fn killed(tools: Tools, text: &str, part: &str) -> Option<(Vec<Value>, String)> {
     let guide = Guide::without_tools(tools).await?;
     let folder = tempfile::tempdir().expect("a temporary folder");
     let starts = folder.path().join("starts");
@@ -92,12 +94,13 @@ async fn killed(tools: Tools, text: &str, after: Duration) -> Option<(Vec<Value>
     let process = start(tools, &guide, port, &starts);
     guide.restate.register([port]).await;
     let body = json!({ "model": "guide", "input": text, "stream": true });
+    let file = &starts;
     let killed = async {
-        until(&starts, 1).await;
-        tokio::time::sleep(after).await;
+        until("it starts", async || self::starts(file) == 1).await;
+        until_published(&guide, part).await;
         drop(process);
-        let process = start(tools, &guide, port, &starts);
-        until(&starts, 2).await;
+        let process = start(tools, &guide, port, file);
+        until("it starts again", async || self::starts(file) == 2).await;
         process
     };
     let (events, _process) = tokio::join!(guide.http.events("/v1/responses", body), killed);
@@ -122,7 +125,7 @@ fn answer(events: &[Value]) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tool_whose_host_is_killed_runs_again_and_the_answer_comes_once() {
-    let killed = killed(Tools::Placed, "dig", Duration::from_millis(300));
+    let killed = killed(Tools::Placed, "dig", TOOL);
     let Some((events, of_thread)) = killed.await else {
         return;
     };
@@ -133,7 +136,7 @@ async fn a_tool_whose_host_is_killed_runs_again_and_the_answer_comes_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tool_whose_driver_is_killed_runs_again_and_the_answer_comes_once() {
-    let killed = killed(Tools::Inline, "dig", Duration::from_millis(300));
+    let killed = killed(Tools::Inline, "dig", TOOL);
     let Some((events, _)) = killed.await else {
         return;
     };
@@ -142,7 +145,7 @@ async fn a_tool_whose_driver_is_killed_runs_again_and_the_answer_comes_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pieces_of_a_killed_driver_are_not_said_again() {
-    let killed = killed(Tools::Inline, "slow", Duration::from_millis(700));
+    let killed = killed(Tools::Inline, "slow", r#""a ""#);
     let Some((events, of_thread)) = killed.await else {
         return;
     };

@@ -99,9 +99,10 @@ impl Server {
     pub(crate) async fn register(&self, ports: impl IntoIterator<Item = u16>) {
         for port in ports {
             let url = format!("http://127.0.0.1:{port}");
-            while self.admin().register(&url).await.is_err() {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
+            until("the process listens", async || {
+                self.admin().register(&url).await.is_ok()
+            })
+            .await;
         }
     }
 
@@ -147,7 +148,7 @@ impl Server {
     }
 
     async fn ready(&self) {
-        let deadline = Instant::now() + Duration::from_secs(30);
+        let deadline = Instant::now() + PATIENCE;
         let http = http();
         let urls = [
             format!("http://127.0.0.1:{}/health", self.ports[1]),
@@ -170,7 +171,7 @@ impl Server {
 
     /// Waits until this many servers keep the metadata of the cluster. Before that, the loss of one may end the majority.
     async fn has_members(&self, count: usize) {
-        let deadline = Instant::now() + Duration::from_mins(1);
+        let deadline = Instant::now() + PATIENCE;
         let url = format!("{}/cluster-health", self.admin_url());
         let http = http();
         loop {
@@ -192,6 +193,46 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stop();
+    }
+}
+
+/// How long a test waits for what happens soon, also on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Waits until this is so.
+pub(crate) async fn until(what: &str, is_so: impl AsyncFn() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !is_so().await {
+        assert!(Instant::now() < deadline, "{what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Holds nodes of this process until the test opens it. A node that runs again after that is not held.
+#[derive(Clone, Debug)]
+pub(crate) struct Gate(tokio::sync::watch::Sender<bool>);
+
+impl Gate {
+    pub(crate) fn closed() -> Self {
+        Gate(tokio::sync::watch::Sender::new(false))
+    }
+
+    pub(crate) fn opened() -> Self {
+        Gate(tokio::sync::watch::Sender::new(true))
+    }
+
+    pub(crate) fn open(&self) {
+        self.0.send_replace(true);
+    }
+
+    pub(crate) async fn pass(&self) {
+        let opened = self
+            .0
+            .subscribe()
+            .wait_for(|is_open| *is_open)
+            .await
+            .map(drop);
+        opened.expect("the node has the gate");
     }
 }
 
