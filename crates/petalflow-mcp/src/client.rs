@@ -221,6 +221,9 @@ impl McpClient {
     }
 
     /// Requires confirmation. The function takes the server's tool name and the arguments, and returns the question.
+    ///
+    /// Without such a function, a person must confirm the calls of tools of which the server says that they destroy
+    /// something (`destructiveHint`). With it, the function alone decides: `|_, _| None` requires no confirmation.
     #[must_use]
     pub fn confirm(
         self,
@@ -419,6 +422,7 @@ impl McpClient {
                 session: Arc::clone(&self.0),
                 name: Arc::clone(&listed.name),
                 spec: Arc::clone(&listed.spec),
+                destructive: listed.destructive,
             });
             tool
         });

@@ -33,6 +33,8 @@ pub(super) type ToolList = Arc<[ListedTool]>;
 pub(super) struct ListedTool {
     pub(super) name: Arc<str>,
     pub(super) spec: Arc<ToolSpec>,
+    /// Whether the server says that the tool destroys something.
+    pub(super) destructive: bool,
 }
 
 impl Connection {

@@ -278,6 +278,13 @@ impl Session {
         Ok(ListedTool {
             spec: ToolSpec::new(name, description, schema).into(),
             name: tool.name.into(),
+            destructive: tool.annotations.is_some_and(|hints| is_destructive(&hints)),
         })
     }
+}
+
+/// Whether the server says so. By the protocol's default, each tool that does not only read destroys something: too much
+/// to ask a person about.
+fn is_destructive(hints: &rmcp::model::ToolAnnotations) -> bool {
+    hints.destructive_hint == Some(true) && hints.read_only_hint != Some(true)
 }

@@ -14,6 +14,8 @@ pub(super) struct McpTool {
     /// The server's name of the tool.
     pub(super) name: Arc<str>,
     pub(super) spec: Arc<ToolSpec>,
+    /// Whether the server says that the tool destroys something.
+    pub(super) destructive: bool,
 }
 
 #[diagnostic::do_not_recommend]
@@ -39,7 +41,14 @@ impl Tool for McpTool {
     }
 
     fn confirm(&self, arguments: &Value) -> Option<String> {
-        let ask = self.session.options.confirm.as_ref()?;
-        ask(&self.name, arguments)
+        match &self.session.options.confirm {
+            Some(ask) => ask(&self.name, arguments),
+            None => self.destructive.then(|| {
+                format!(
+                    "Call `{}`? Its server says that it can delete or overwrite something.",
+                    self.spec.name
+                )
+            }),
+        }
     }
 }

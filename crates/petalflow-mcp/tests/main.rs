@@ -1,6 +1,7 @@
 //! Our client with our server, and with broken servers.
 
 mod agents;
+mod annotated;
 mod asks;
 mod broken;
 mod calls;
