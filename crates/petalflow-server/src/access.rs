@@ -7,6 +7,7 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 
+use crate::digest::digest;
 use crate::refusal::Refusal;
 use crate::served::Labels;
 
@@ -65,6 +66,14 @@ impl Access {
         match self {
             Access::Label { name, value } => Some((name, value)),
             _ => None,
+        }
+    }
+
+    /// The identifier of a request, which is another one than the same text of another caller.
+    pub(crate) fn key(&self, key: &str) -> String {
+        match self.required() {
+            None => digest(key),
+            Some((name, value)) => digest(format!("{name}\0{value}\0{key}")),
         }
     }
 

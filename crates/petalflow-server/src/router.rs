@@ -22,7 +22,7 @@ use crate::protocol::openai;
 use crate::refusal::Refusal;
 use crate::request;
 use crate::server::Inner;
-use crate::threads::{control, inbox, labels, list, show, start, stop};
+use crate::threads::{control, inbox, labels, list, show, start, stop, wait};
 
 impl Server {
     /// The routes, to serve them with a server of your own, or below a path of your own router. Call
@@ -45,7 +45,9 @@ impl Server {
     pub fn router(&self) -> Router {
         let state = Arc::clone(self.inner());
         let routes = state.settings.routes.clone();
-        let streams = Router::new().route("/threads/{thread}/events", get(crate::events::events));
+        let streams = Router::new()
+            .route("/threads/{thread}/events", get(crate::events::events))
+            .route("/threads/{thread}/wait", get(wait::wait));
         let limited = |router: Router<Arc<Inner>>| {
             router.layer(from_fn_with_state(Arc::clone(&state), limit_requests))
         };

@@ -315,11 +315,17 @@ impl Inner {
         }
     }
 
-    /// The permission to run one more run.
-    pub(crate) fn acquire_run(&self) -> Result<OwnedSemaphorePermit, Refusal> {
+    /// Fails while the server stops.
+    pub(crate) fn must_accept(&self) -> Result<(), Refusal> {
         if self.is_stopping() {
             return Err(Refusal::busy("the server stops"));
         }
+        Ok(())
+    }
+
+    /// The permission to run one more run.
+    pub(crate) fn acquire_run(&self) -> Result<OwnedSemaphorePermit, Refusal> {
+        self.must_accept()?;
         let permit = Arc::clone(&self.runs).try_acquire_owned();
         permit.map_err(|_| Refusal::busy("too many runs are in progress"))
     }

@@ -9,6 +9,7 @@ mod durable;
 mod early_answers;
 mod flows;
 mod hostile;
+mod idempotency;
 #[cfg(feature = "agent")]
 mod inbox;
 mod killed;

@@ -66,7 +66,13 @@ pub(super) fn all() -> Map<String, Value> {
             "Start",
             request(
                 &json!({}),
-                json!({ "id": id(), "input": any(), "labels": labels() }),
+                json!({
+                    "id": id(),
+                    "input": any(),
+                    "labels": labels(),
+                    "delay": optional("string"),
+                    "at": { "type": ["string", "null"], "format": "date-time" },
+                }),
             ),
         ),
         (
@@ -87,7 +93,7 @@ pub(super) fn all() -> Map<String, Value> {
             "Begun",
             object(
                 &json!({ "thread": text() }),
-                json!({ "status": status(), "state": any(), "waits": list_of("Wait") }),
+                json!({ "status": status(), "state": any(), "waits": list_of("Wait"), "due_ms": optional("integer") }),
             ),
         ),
         ("Listed", listed()),
@@ -214,7 +220,10 @@ fn view() -> Value {
         "waits": list_of("Wait"),
         "state": any(),
     });
-    object(&required, json!({ "trigger": text() }))
+    object(
+        &required,
+        json!({ "trigger": text(), "due_ms": optional("integer") }),
+    )
 }
 
 /// The fields of something that a thread waits for.

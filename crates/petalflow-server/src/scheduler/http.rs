@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, Request, State};
-use axum::http::StatusCode;
+use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Value, json};
@@ -12,6 +12,7 @@ use crate::access::{self, Access};
 use crate::refusal::Refusal;
 use crate::schedule::ReadSchedule;
 use crate::server::Inner;
+use crate::wait;
 
 /// The addresses of schedules.
 pub(crate) fn routes() -> Router<Arc<Inner>> {
@@ -79,13 +80,14 @@ async fn run(
     State(server): State<Arc<Inner>>,
     Path(name): Path<String>,
     request: Request,
-) -> Result<(StatusCode, Json<Value>), Refusal> {
+) -> Result<Response, Refusal> {
     sees_all(&request)?;
     let schedules = &server.settings.schedules;
     let schedule = schedules.find(&name)?;
     let now = schedules.records.now().await?;
     let thread = server.begin_planned(&schedule.schedule, now).await?;
-    Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))))
+    let flow = server.flow(schedule.schedule.flow())?;
+    wait::respond(&server, &**flow, &thread, request.headers()).await
 }
 
 async fn view(server: &Inner, schedule: &ReadSchedule) -> Result<Value, Refusal> {

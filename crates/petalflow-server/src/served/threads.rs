@@ -1,6 +1,7 @@
 //! The interface to the threads of a flow of any type.
 
 use std::collections::BTreeMap;
+use std::time::SystemTime;
 
 use futures_util::stream::BoxStream;
 use petalflow::checkpoint::{StoreError, ThreadInfo, ThreadQuery, ThreadStatus};
@@ -132,6 +133,8 @@ pub(crate) trait ServedThreads: ReadThreads {
         input: Input,
         token: &CancelToken,
     ) -> Result<RunEvents, Refusal>;
+    /// Stores an input of a new thread, which begins at this time.
+    async fn begin_at(&self, thread: &str, input: Input, at: SystemTime) -> Result<(), Refusal>;
     async fn answer(
         &self,
         thread: &str,
