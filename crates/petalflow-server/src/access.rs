@@ -93,6 +93,17 @@ impl Access {
     }
 }
 
+/// Fails unless the caller may see all threads: what is asked for is about the threads of all users.
+#[cfg(any(feature = "metrics", feature = "schedules"))]
+pub(crate) fn must_see_all(request: &Request, what: &str) -> Result<(), Refusal> {
+    if of(request) == Access::All {
+        return Ok(());
+    }
+    Err(Refusal::forbidden(format!(
+        "you may not see {what}: they are for callers who may see all threads"
+    )))
+}
+
 /// The access of the caller, as the check of the request has found it.
 pub(crate) fn of(request: &Request) -> Access {
     let access = request.extensions().get::<Access>();

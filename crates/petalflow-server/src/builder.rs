@@ -53,6 +53,7 @@ use crate::{Limits, Server, SetupError, SetupErrors};
 /// ```
 pub struct ServerBuilder {
     store: Arc<dyn Store>,
+    store_type: &'static str,
     stop: CancelToken,
     hooks: Vec<PendingHook>,
     /// The flows that clients start, by name.
@@ -103,15 +104,16 @@ impl fmt::Debug for ServerBuilder {
 
 impl Server {
     /// Begins the settings of a server whose threads are in this store. An `Arc<dyn Store>` is a store.
-    pub fn builder(store: &(impl Store + Clone)) -> ServerBuilder {
-        ServerBuilder::new(Arc::new(store.clone()))
+    pub fn builder<S: Store + Clone>(store: &S) -> ServerBuilder {
+        ServerBuilder::new(Arc::new(store.clone()), std::any::type_name::<S>())
     }
 }
 
 impl ServerBuilder {
-    fn new(store: Arc<dyn Store>) -> Self {
+    fn new(store: Arc<dyn Store>, store_type: &'static str) -> Self {
         ServerBuilder {
             store,
+            store_type,
             stop: CancelToken::new(),
             hooks: Vec::new(),
             flows: Vec::new(),
@@ -580,6 +582,7 @@ impl ServerBuilder {
                 .map(|notifier| Notifications::new(notifier, &self.store)),
             keys: Keys::new(&self.store, self.key_retention),
             store: self.store,
+            store_type: self.store_type,
             stop: self.stop,
             threads: self.threads,
             access: self.access,

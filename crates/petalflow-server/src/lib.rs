@@ -51,6 +51,8 @@
 //! | `POST /threads/{thread}/answers/{question}` | 202 for the first answer, 409 for all others |
 //! | `POST /threads/{thread}/turns`, `/resume`, `/cancel`, `/edit`, `/fork`, `/copy`, `PUT /labels`, `DELETE` | what a person does with a thread |
 //! | `GET /schedules`, `/schedules/{schedule}`, `POST /schedules/{schedule}/pause`, `/unpause`, `/run` | the schedules (feature `schedules`) |
+//! | `GET /info` | the version, the features, the flows and the store |
+//! | `GET /metrics` | numbers for Prometheus (feature `metrics`) |
 //! | `GET /openapi.json` | the interface as an OpenAPI 3.1 document |
 //! | `GET /health` | 200 if the store answers, and 503 otherwise or while the server stops |
 //!
@@ -113,7 +115,10 @@ mod health;
 mod hook;
 mod host;
 mod idempotency;
+mod info;
 mod limits;
+#[cfg(feature = "metrics")]
+mod metrics;
 mod name;
 mod notice;
 mod notification_delivery;

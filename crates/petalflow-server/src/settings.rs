@@ -29,6 +29,8 @@ pub(crate) struct Settings {
     /// The threads of other programs, if they are shown.
     pub(crate) stored: Option<StoredThreads>,
     pub(crate) store: Arc<dyn Store>,
+    /// The name of its type.
+    pub(crate) store_type: &'static str,
     /// What other systems are told. `None`: nothing, and nothing is stored for it.
     pub(crate) notifications: Option<Notifications>,
     pub(crate) stop: CancelToken,

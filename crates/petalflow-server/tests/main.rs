@@ -14,6 +14,8 @@ mod idempotency;
 mod inbox;
 mod killed;
 mod kit;
+#[cfg(feature = "metrics")]
+mod metrics;
 #[cfg(feature = "notify")]
 mod notifications;
 #[cfg(feature = "openai")]

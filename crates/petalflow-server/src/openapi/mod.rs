@@ -67,6 +67,10 @@ fn described(operation: &Operation) -> Value {
         response["content"] = content(schema);
     }
     responses.insert(status.to_string(), response);
+    if operation.body == Some("Definition") {
+        let new = json!({ "description": "It is new.", "content": content(schema) });
+        responses.insert("201".into(), new);
+    }
     let mut in_headers = Vec::new();
     if operation.keyed {
         in_headers.push(parameter("Idempotency-Key", "header"));

@@ -59,6 +59,11 @@ const fn begin(path: &'static str, summary: &'static str) -> Operation {
 const OF_BODIES: &[&str] = &["400", "404", "409", "413", "422"];
 
 pub(super) const OPERATIONS: &[Operation] = &[
+    get(
+        "/info",
+        "Info",
+        "What this server is: its version, its features, its flows and its store.",
+    ),
     get("/flows", "Flows", "The flows that are served."),
     get(
         "/flows/{flow}",
@@ -247,6 +252,33 @@ pub(super) const OF_SCHEDULES: &[Operation] = &[
         "Schedule",
         "A schedule, with its next times.",
     ),
+    Operation {
+        method: "put",
+        body: Some("Definition"),
+        refusals: OF_BODIES,
+        ..post(
+            "/schedules/{schedule}",
+            ("200", "Schedule"),
+            "Defines a schedule, or changes one that a client has defined.",
+        )
+    },
+    Operation {
+        method: "delete",
+        ..post(
+            "/schedules/{schedule}",
+            ("204", ""),
+            "Deletes a schedule that a client has defined. Its threads stay.",
+        )
+    },
+    Operation {
+        body: Some("Backfill"),
+        refusals: OF_BODIES,
+        ..post(
+            "/schedules/{schedule}/backfill",
+            ("202", "Backfilled"),
+            "Begins the threads of the planned times of a range that has passed, each once.",
+        )
+    },
     post(
         "/schedules/{schedule}/pause",
         ("200", "Schedule"),

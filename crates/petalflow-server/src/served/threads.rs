@@ -26,6 +26,9 @@ pub(crate) type RunEvents = BoxStream<'static, RunEvent>;
 pub(crate) struct RunEvent {
     /// The error of a run that fails.
     pub(crate) failure: Option<BoxError>,
+    /// A node that begins or ends.
+    #[cfg(feature = "metrics")]
+    pub(crate) node: Option<crate::metrics::NodeEvent>,
     /// What readers of a turn need before the log has it.
     #[cfg(feature = "protocol")]
     pub(crate) live: Option<crate::turn_parts::LiveEvent>,
@@ -36,6 +39,8 @@ impl RunEvent {
     pub(super) fn end(failure: Option<BoxError>) -> Self {
         RunEvent {
             failure,
+            #[cfg(feature = "metrics")]
+            node: None,
             #[cfg(feature = "protocol")]
             live: None,
         }
