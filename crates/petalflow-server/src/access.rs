@@ -7,6 +7,7 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 
+use crate::digest::digest;
 use crate::refusal::Refusal;
 use crate::served::Labels;
 
@@ -68,6 +69,14 @@ impl Access {
         }
     }
 
+    /// The identifier of a request, which is another one than the same text of another caller.
+    pub(crate) fn key(&self, key: &str) -> String {
+        match self.required() {
+            None => digest(key),
+            Some((name, value)) => digest(format!("{name}\0{value}\0{key}")),
+        }
+    }
+
     /// The labels that a caller sets, with the required one.
     pub(crate) fn with_required(&self, mut labels: Labels) -> Result<Labels, Refusal> {
         let Some((name, value)) = self.required() else {
@@ -82,6 +91,17 @@ impl Access {
         labels.insert(name.to_string(), value.to_string());
         Ok(labels)
     }
+}
+
+/// Fails unless the caller may see all threads: what is asked for is about the threads of all users.
+#[cfg(any(feature = "metrics", feature = "schedules"))]
+pub(crate) fn must_see_all(request: &Request, what: &str) -> Result<(), Refusal> {
+    if of(request) == Access::All {
+        return Ok(());
+    }
+    Err(Refusal::forbidden(format!(
+        "you may not see {what}: they are for callers who may see all threads"
+    )))
 }
 
 /// The access of the caller, as the check of the request has found it.

@@ -5,12 +5,15 @@ use std::sync::Arc;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
 use petalflow::interrupt::InterruptId;
+use serde_json::json;
 
+use crate::access;
+use crate::idempotency::{Keyed, Of};
 #[cfg(feature = "agent")]
 use crate::pending_call;
 use crate::refusal::Refusal;
 use crate::request;
-use crate::served::AnswerBody;
+use crate::served::{AnswerBody, ServedThreads};
 use crate::server::Inner;
 use crate::wait;
 
@@ -21,20 +24,37 @@ pub(crate) async fn answer(
     request: Request,
 ) -> Result<Response, Refusal> {
     let flow = server.owner(&thread).await?;
-    let headers = request.headers().clone();
+    let (access, headers) = (access::of(&request), request.headers().clone());
     let limit = server.settings.limits.max_answer_bytes;
+    let body = request::whole(request, limit, &server).await?;
+    let of = Of::Answer {
+        thread: thread.clone(),
+        question: question.clone(),
+    };
+    let keyed = Keyed::of(&server, &access, &headers, ("answer", &body), of)?;
+    let body = AnswerBody::parse(&body)?;
+    let (of_task, of_flow, id) = (Arc::clone(&server), Arc::clone(&flow), thread.clone());
+    let answer = async move {
+        answer_once(of_task, of_flow, id.clone(), question, body).await?;
+        Ok(json!({ "thread": id }))
+    };
+    server.once(keyed, answer).await?;
+    wait::respond(&server, &*flow, &thread, &headers).await
+}
+
+async fn answer_once(
+    server: Arc<Inner>,
+    flow: Arc<dyn ServedThreads>,
+    thread: String,
+    question: String,
+    body: AnswerBody,
+) -> Result<(), Refusal> {
     #[cfg(feature = "agent")]
     if pending_call::is_pending(&*flow, &thread, &question).await? {
-        let body = AnswerBody::parse(&request::whole(request, limit, &server).await?)?;
-        let (of_task, of_flow, id) = (Arc::clone(&server), Arc::clone(&flow), thread.clone());
-        let answer = pending_call::answer(of_task, of_flow, id, question, body.into_value());
-        server.run_detached(answer).await?;
-        return wait::respond(&server, &*flow, &thread, &headers).await;
+        return pending_call::answer(server, flow, thread, question, body.into_value()).await;
     }
     question.parse::<InterruptId>()?;
-    let body = AnswerBody::parse(&request::whole(request, limit, &server).await?)?;
-    let (id, of_run) = (thread.clone(), Arc::clone(&flow));
-    let answer = async move |token| of_run.answer(&id, &question, body, &token).await;
-    server.begin_detached(&thread, answer).await?;
-    wait::respond(&server, &*flow, &thread, &headers).await
+    let id = thread.clone();
+    let answer = async move |token| flow.answer(&id, &question, body, &token).await;
+    server.begin(thread, answer).await
 }

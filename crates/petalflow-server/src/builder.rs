@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::http::request::Parts;
@@ -20,6 +21,7 @@ use serde::de::DeserializeOwned;
 
 use crate::access::{Access, AccessHook};
 use crate::hook::Hook;
+use crate::idempotency::{self, Keys};
 use crate::name::check_name;
 use crate::notify::{Notifications, Notifier};
 #[cfg(feature = "schedules")]
@@ -51,6 +53,7 @@ use crate::{Limits, Server, SetupError, SetupErrors};
 /// ```
 pub struct ServerBuilder {
     store: Arc<dyn Store>,
+    store_type: &'static str,
     stop: CancelToken,
     hooks: Vec<PendingHook>,
     /// The flows that clients start, by name.
@@ -60,6 +63,7 @@ pub struct ServerBuilder {
     shows_stored: bool,
     limits: Limits,
     key_header: String,
+    pub(crate) key_retention: Duration,
     event_log: u64,
     hosts: Vec<String>,
     routes: Router,
@@ -100,15 +104,16 @@ impl fmt::Debug for ServerBuilder {
 
 impl Server {
     /// Begins the settings of a server whose threads are in this store. An `Arc<dyn Store>` is a store.
-    pub fn builder(store: &(impl Store + Clone)) -> ServerBuilder {
-        ServerBuilder::new(Arc::new(store.clone()))
+    pub fn builder<S: Store + Clone>(store: &S) -> ServerBuilder {
+        ServerBuilder::new(Arc::new(store.clone()), std::any::type_name::<S>())
     }
 }
 
 impl ServerBuilder {
-    fn new(store: Arc<dyn Store>) -> Self {
+    fn new(store: Arc<dyn Store>, store_type: &'static str) -> Self {
         ServerBuilder {
             store,
+            store_type,
             stop: CancelToken::new(),
             hooks: Vec::new(),
             flows: Vec::new(),
@@ -117,6 +122,7 @@ impl ServerBuilder {
             shows_stored: false,
             limits: Limits::default(),
             key_header: "idempotency-key".into(),
+            key_retention: idempotency::RETENTION,
             event_log: 1_000,
             hosts: Vec::new(),
             routes: Router::new(),
@@ -441,9 +447,9 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the header that identifies a delivery, such as `X-GitHub-Delivery`. The default is `Idempotency-Key`. A request with
-    /// the identifier of an earlier one to the same trigger starts nothing: it gets the thread of the earlier one. An empty
-    /// identifier is refused.
+    /// Sets the header that identifies a request, such as `X-GitHub-Delivery`. The default is `Idempotency-Key`. A request with
+    /// the identifier of an earlier one begins nothing: it gets the answer of the earlier one. An empty identifier is refused.
+    /// [`idempotency_retention`](Self::idempotency_retention) says for how long.
     #[must_use]
     pub fn idempotency_header(mut self, name: impl Into<String>) -> Self {
         self.key_header = name.into().to_ascii_lowercase();
@@ -574,7 +580,9 @@ impl ServerBuilder {
             notifications: self
                 .notifier
                 .map(|notifier| Notifications::new(notifier, &self.store)),
+            keys: Keys::new(&self.store, self.key_retention),
             store: self.store,
+            store_type: self.store_type,
             stop: self.stop,
             threads: self.threads,
             access: self.access,

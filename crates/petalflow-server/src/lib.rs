@@ -46,10 +46,13 @@
 //! | to `/workflows/{graph}/webhooks/{trigger}` | the same, for the trigger of a document |
 //! | `GET /threads`, `/threads/{thread}`, `/threads/{thread}/history`, `/threads/{thread}/checkpoints/{number}` | the threads, in pages; one thread; its checkpoints |
 //! | `GET /threads/{thread}/events` | the events of the thread, and those that follow (SSE); with `Last-Event-ID` those after it, and 204 if none will follow, so that a browser does not connect again |
+//! | `GET /threads/{thread}/wait` | the thread when it rests, or 202 if it does not in this time |
 //! | `GET /inbox` | what threads wait for: questions, approvals and calls of agents, oldest first, in pages |
 //! | `POST /threads/{thread}/answers/{question}` | 202 for the first answer, 409 for all others |
 //! | `POST /threads/{thread}/turns`, `/resume`, `/cancel`, `/edit`, `/fork`, `/copy`, `PUT /labels`, `DELETE` | what a person does with a thread |
 //! | `GET /schedules`, `/schedules/{schedule}`, `POST /schedules/{schedule}/pause`, `/unpause`, `/run` | the schedules (feature `schedules`) |
+//! | `GET /info` | the version, the features, the flows and the store |
+//! | `GET /metrics` | numbers for Prometheus (feature `metrics`) |
 //! | `GET /openapi.json` | the interface as an OpenAPI 3.1 document |
 //! | `GET /health` | 200 if the store answers, and 503 otherwise or while the server stops |
 //!
@@ -74,8 +77,8 @@
 //!
 //! * **202 means stored.** The input is in the store before the response is sent. A client that disconnects, a crash and a
 //!   shutdown lose nothing: the next process continues the run.
-//! * **One request, one thread.** With the header `Idempotency-Key`, a repeated request gets the thread of the first one, also
-//!   from another process with the same store. A repeated request with another body is refused.
+//! * **One request, one effect.** With the header `Idempotency-Key`, a repeated request gets the answer of the first one, also
+//!   from another process with the same store, and begins nothing. A repeated request with another body is refused.
 //! * **A token is compared in a time that does not depend on it**, before the body is read.
 //! * **Bounded memory.** At most [`Limits::max_requests`] bodies are in memory, each of at most the size that its trigger
 //!   or the [limits](Limits) allow.
@@ -111,7 +114,11 @@ mod flows;
 mod health;
 mod hook;
 mod host;
+mod idempotency;
+mod info;
 mod limits;
+#[cfg(feature = "metrics")]
+mod metrics;
 mod name;
 mod notice;
 mod notification_delivery;
@@ -129,6 +136,7 @@ mod recovery;
 mod refusal;
 mod request;
 mod request_body;
+mod rest;
 mod router;
 mod running;
 #[cfg(feature = "schedules")]

@@ -31,7 +31,7 @@ pub struct Limits {
     pub max_requests: usize,
     /// The largest number of runs at the same time. A request that would start another gets 503. The default is 256.
     pub max_runs: usize,
-    /// The largest number of clients that receive events at the same time. Further ones get 503. The default is 256.
+    /// The largest number of clients that receive events, or wait for a thread, at the same time. Further ones get 503. The default is 256.
     pub max_streams: usize,
     /// The largest number of connections at the same time. Further ones wait until the server accepts them. The default is
     /// 1,024. It applies to [`Server::serve`](crate::Server::serve).
@@ -39,6 +39,8 @@ pub struct Limits {
     /// How long a request may wait for the end of its run, with the header `Prefer: wait=SECONDS`. The default is zero: the
     /// header has no effect. The response then has all variables, so a caller that may wait sees what nodes wrote.
     pub max_wait: Duration,
+    /// How long `GET /threads/{thread}/wait` may wait. The default is one minute.
+    pub max_thread_wait: Duration,
 }
 
 impl Default for Limits {
@@ -55,6 +57,7 @@ impl Default for Limits {
             max_streams: 256,
             max_connections: 1024,
             max_wait: Duration::ZERO,
+            max_thread_wait: Duration::from_mins(1),
         }
     }
 }

@@ -44,6 +44,7 @@ impl Server {
     ///
     /// Dropping the future leaves the rest of the threads as they are.
     pub async fn recover(&self) -> Result<usize, ThreadError> {
+        self.inner().settings.keys.sweep().await?;
         let mut recovered = 0;
         for (prefix, threads) in self.recoverable() {
             // Interrupted by a crash, or stopped by a shutdown. A thread that a person holds has another status.

@@ -31,7 +31,7 @@ impl Refusal {
         }
     }
 
-    #[cfg(any(feature = "a2a", feature = "openai"))]
+    #[cfg(any(feature = "a2a", feature = "openai", test))]
     pub(crate) fn status(&self) -> StatusCode {
         self.status
     }

@@ -22,7 +22,7 @@ use crate::protocol::openai;
 use crate::refusal::Refusal;
 use crate::request;
 use crate::server::Inner;
-use crate::threads::{control, inbox, labels, list, show, start, stop};
+use crate::threads::{control, inbox, labels, list, show, start, stop, wait};
 
 impl Server {
     /// The routes, to serve them with a server of your own, or below a path of your own router. Call
@@ -45,7 +45,9 @@ impl Server {
     pub fn router(&self) -> Router {
         let state = Arc::clone(self.inner());
         let routes = state.settings.routes.clone();
-        let streams = Router::new().route("/threads/{thread}/events", get(crate::events::events));
+        let streams = Router::new()
+            .route("/threads/{thread}/events", get(crate::events::events))
+            .route("/threads/{thread}/wait", get(wait::wait));
         let limited = |router: Router<Arc<Inner>>| {
             router.layer(from_fn_with_state(Arc::clone(&state), limit_requests))
         };
@@ -65,6 +67,11 @@ impl Server {
                 .merge(limited(guarded(flows())))
                 .merge(limited(guarded(threads())))
                 .merge(guarded(streams));
+            #[cfg(feature = "metrics")]
+            {
+                let metrics = Router::new().route("/metrics", get(crate::metrics::metrics));
+                router = router.merge(limited(guarded(metrics)));
+            }
             #[cfg(feature = "schedules")]
             {
                 router = router.merge(limited(guarded(crate::scheduler::http::routes())));
@@ -89,6 +96,11 @@ impl Server {
         let router = router
             .fallback(async || Refusal::not_found("there is no such address"))
             .method_not_allowed_fallback(async || Refusal::method());
+        #[cfg(feature = "metrics")]
+        let router = router.layer(from_fn_with_state(
+            Arc::clone(&state),
+            crate::metrics::measured,
+        ));
         let hosts: Arc<[String]> = state.settings.hosts.clone().into();
         let check = move |request: Request, next: Next| {
             let hosts = Arc::clone(&hosts);
@@ -102,6 +114,7 @@ impl Server {
 fn flows() -> Router<Arc<Inner>> {
     Router::new()
         .route("/openapi.json", get(crate::openapi::document))
+        .route("/info", get(crate::info::info))
         .route("/flows", get(crate::flows::list))
         .route("/flows/{flow}", get(crate::flows::show))
         .route("/flows/{flow}/graph.svg", get(crate::flows::drawing))

@@ -67,6 +67,8 @@ pub(crate) struct Inner {
     pub(crate) runs: Arc<Semaphore>,
     pub(crate) requests: Arc<Semaphore>,
     pub(crate) streams: Arc<Semaphore>,
+    #[cfg(feature = "metrics")]
+    pub(crate) metrics: crate::metrics::Metrics,
     /// Cancelled when the server begins to stop.
     pub(crate) stopping: CancellationToken,
 }
@@ -95,6 +97,8 @@ impl Server {
                 runs: semaphore(limits.max_runs),
                 requests: semaphore(limits.max_requests),
                 streams: semaphore(limits.max_streams),
+                #[cfg(feature = "metrics")]
+                metrics: crate::metrics::Metrics::new(),
                 stopping: CancellationToken::new(),
             }),
         }
@@ -249,6 +253,23 @@ impl Inner {
         }
     }
 
+    /// The name of the flow that is part of the id of a thread. `other` for a thread that the program has begun with another id.
+    #[cfg(feature = "metrics")]
+    fn flow_named_by(&self, thread: &str) -> String {
+        let hook = self.settings.hooks.iter().find(|hook| hook.owns(thread));
+        let mut flows = self.settings.flows.iter().map(|flow| flow.facts());
+        let flow = flows.find(|facts| thread.starts_with(&prefix(facts)));
+        let name = hook.map(|hook| &*hook.workflow);
+        let name = name.or_else(|| flow.map(|facts| &*facts.name));
+        name.unwrap_or("other").to_string()
+    }
+
+    /// The status of a thread, if the store says it.
+    #[cfg(feature = "metrics")]
+    async fn status_of(&self, thread: &str) -> Option<petalflow::checkpoint::ThreadStatus> {
+        Some(self.info(thread).await.ok()??.status)
+    }
+
     /// The name of the flow of a listed thread. `None` if the server does not serve it.
     pub(crate) fn flow_of(&self, info: &ThreadInfo) -> Option<String> {
         if let Some(hook) = self.settings.hooks.iter().find(|hook| hook.owns(&info.id)) {
@@ -315,11 +336,17 @@ impl Inner {
         }
     }
 
-    /// The permission to run one more run.
-    pub(crate) fn acquire_run(&self) -> Result<OwnedSemaphorePermit, Refusal> {
+    /// Fails while the server stops.
+    pub(crate) fn must_accept(&self) -> Result<(), Refusal> {
         if self.is_stopping() {
             return Err(Refusal::busy("the server stops"));
         }
+        Ok(())
+    }
+
+    /// The permission to run one more run.
+    pub(crate) fn acquire_run(&self) -> Result<OwnedSemaphorePermit, Refusal> {
+        self.must_accept()?;
         let permit = Arc::clone(&self.runs).try_acquire_owned();
         permit.map_err(|_| Refusal::busy("too many runs are in progress"))
     }
@@ -421,7 +448,13 @@ impl Inner {
                 sender,
             };
             let (server, thread) = (&guard.server, &*guard.thread);
+            #[cfg(feature = "metrics")]
+            let mut measured = server.metrics.run(server.flow_named_by(thread));
             while let Some(event) = run.next().await {
+                #[cfg(feature = "metrics")]
+                if let Some(node) = &event.node {
+                    measured.node(node);
+                }
                 #[cfg(feature = "protocol")]
                 if let (Some(live), Some(event)) = (&live, event.live) {
                     live.add(event);
@@ -432,6 +465,8 @@ impl Inner {
             }
             // Release the thread before anyone learns that the run has ended.
             drop(run);
+            #[cfg(feature = "metrics")]
+            measured.ended(server.status_of(thread).await);
             server.tell_end(thread, told.as_deref()).await;
             server.notify(Notice::Ended { thread });
         });

@@ -10,6 +10,7 @@ use petalflow_documents::kinds::TriggerAuth;
 
 use crate::access::AccessHook;
 use crate::hook::Hook;
+use crate::idempotency::Keys;
 use crate::notify::Notifications;
 #[cfg(feature = "schedules")]
 use crate::schedule::Schedules;
@@ -28,6 +29,8 @@ pub(crate) struct Settings {
     /// The threads of other programs, if they are shown.
     pub(crate) stored: Option<StoredThreads>,
     pub(crate) store: Arc<dyn Store>,
+    /// The name of its type.
+    pub(crate) store_type: &'static str,
     /// What other systems are told. `None`: nothing, and nothing is stored for it.
     pub(crate) notifications: Option<Notifications>,
     pub(crate) stop: CancelToken,
@@ -37,6 +40,8 @@ pub(crate) struct Settings {
     pub(crate) access: Option<AccessHook>,
     pub(crate) limits: Limits,
     pub(crate) key_header: String,
+    /// The keys of the requests with this header.
+    pub(crate) keys: Keys,
     /// The hosts at which the server is reached. Empty: any.
     pub(crate) hosts: Vec<String>,
     /// Routes of the program.

@@ -7,9 +7,9 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use petalflow::checkpoint::ThreadStatus;
 use serde_json::json;
-use tokio::sync::broadcast::error::RecvError;
 
 use crate::refusal::Refusal;
+use crate::rest::{self, is_rest};
 use crate::served::ReadThreads;
 use crate::server::Inner;
 
@@ -24,14 +24,10 @@ pub(crate) async fn respond(
     if wait.is_zero() {
         return Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))).into_response());
     }
-    // Only a run of this process can be waited for.
-    if let Some(mut run) = server.subscribe(thread) {
-        let ended = async { while !matches!(run.recv().await, Err(RecvError::Closed)) {} };
-        // After the time, the client gets the status that the thread has then.
-        let _ = tokio::time::timeout(wait, ended).await;
-    }
-    let info = server.info(thread).await?;
-    let status = info.map_or(ThreadStatus::Running, |info| info.status);
+    // A run that a shutdown stops ends the wait: another process continues it later.
+    let is_over = |status| is_rest(status) || status == ThreadStatus::Stopped;
+    let info = rest::reached(server, thread, wait, is_over).await?;
+    let status = info.status;
     let mut body = json!({ "thread": thread, "status": status.as_str() });
     let code = match status {
         ThreadStatus::Finished => {
@@ -44,6 +40,10 @@ pub(crate) async fn respond(
             if let Some(mut view) = flow.view(thread, None).await? {
                 body["waits"] = view["waits"].take();
             }
+            StatusCode::ACCEPTED
+        }
+        ThreadStatus::Sleeping => {
+            body["due_ms"] = json!(info.due_ms);
             StatusCode::ACCEPTED
         }
         // A caller that may begin a run need not be allowed to see the reason. The status of the thread has it.

@@ -9,10 +9,13 @@ mod durable;
 mod early_answers;
 mod flows;
 mod hostile;
+mod idempotency;
 #[cfg(feature = "agent")]
 mod inbox;
 mod killed;
 mod kit;
+#[cfg(feature = "metrics")]
+mod metrics;
 #[cfg(feature = "notify")]
 mod notifications;
 #[cfg(feature = "openai")]

@@ -280,3 +280,201 @@ async fn f42_a_time_that_a_wrong_clock_has_stored_stops_no_schedule_and_is_told(
     let shown = get(&router, "/schedules/tick").await.json();
     assert_eq!(shown["clock_ahead"], Value::Null);
 }
+
+/// A replica without a schedule of its own.
+fn replica(store: &InMemoryStore) -> Router {
+    let server = builder(store, [yearly()]).build().expect("it is right");
+    server.router()
+}
+
+#[tokio::test]
+async fn f43_a_schedule_is_defined_changed_and_deleted_over_http_for_all_replicas() {
+    let store = InMemoryStore::new();
+    let (one, other) = (replica(&store), replica(&store));
+    let path = "/schedules/daily";
+    let definition = json!({
+        "flow": "Reports", "cron": "0 9 * * *", "zone": "Europe/Berlin",
+        "input": { "team": "sales" }, "missed": "latest",
+    });
+    let defined = call(&one, "PUT", path, definition.clone()).await;
+    assert_eq!(defined.status, StatusCode::CREATED, "{defined:?}");
+    let shown = get(&other, path).await.json();
+    assert_eq!(shown, defined.json());
+    for (name, value) in definition.as_object().expect("an object") {
+        assert_eq!(shown[name], *value, "{shown}");
+    }
+    assert_eq!(shown["source"], "client");
+    assert_eq!(shown["next"].as_array().map(Vec::len), Some(5));
+    let names = |list: Value| {
+        let list = list["schedules"].as_array().expect("schedules").clone();
+        let names = list.iter().map(|shown| shown["name"].to_string());
+        names.collect::<Vec<_>>()
+    };
+    let list = names(get(&other, "/schedules").await.json());
+    assert_eq!(list, ["\"yearly\"", "\"daily\""]);
+
+    let mut changed = definition.clone();
+    changed["cron"] = json!("30 7 * * *");
+    let changed = call(&other, "PUT", path, changed).await;
+    assert_eq!(changed.status, StatusCode::OK, "{changed:?}");
+    assert_eq!(get(&one, path).await.json()["cron"], "30 7 * * *");
+    let paused = call(&one, "POST", &format!("{path}/pause"), json!({})).await;
+    assert_eq!(paused.json()["paused"], true, "{paused:?}");
+    assert_eq!(get(&other, path).await.json()["paused"], true);
+    let run = call(&other, "POST", &format!("{path}/run"), json!({})).await;
+    assert!(run.thread().starts_with("Reports:daily@"), "{run:?}");
+
+    let deleted = call(&other, "DELETE", path, json!({})).await;
+    assert_eq!(deleted.status, StatusCode::NO_CONTENT, "{deleted:?}");
+    assert_eq!(get(&one, path).await.status, StatusCode::NOT_FOUND);
+    let again = call(&one, "DELETE", path, json!({})).await;
+    assert_eq!(again.status, StatusCode::NOT_FOUND, "{again:?}");
+    call(&one, "PUT", path, definition).await;
+    let anew = get(&one, path).await.json();
+    assert_eq!(anew["paused"], false, "the pause is gone with it: {anew}");
+}
+
+#[tokio::test]
+async fn f43_a_definition_that_cannot_be_is_refused_and_one_of_the_program_is_not_changed() {
+    let store = InMemoryStore::new();
+    let router = replica(&store);
+    let right = json!({ "flow": "Reports", "cron": "0 9 * * *", "input": { "team": "sales" } });
+    for (name, field, value, part) in [
+        ("a", "flow", json!("Other"), "no flow `Other`"),
+        ("a", "cron", json!("every day"), "not a cron line"),
+        ("a", "zone", json!("Mars/Base"), "no time zone `Mars/Base`"),
+        ("a", "input", json!({ "team": 7 }), "no input of `Reports`"),
+        ("a", "cron", json!("0 0 31 2 *"), "never"),
+        (
+            "a%20b",
+            "flow",
+            json!("Reports"),
+            "cannot be part of an address",
+        ),
+    ] {
+        let mut wrong = right.clone();
+        wrong[field] = value;
+        let refused = call(&router, "PUT", &format!("/schedules/{name}"), wrong).await;
+        assert_eq!(
+            refused.status,
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "{refused:?}"
+        );
+        assert!(refused.error().contains(part), "{refused:?}");
+    }
+    let mut unknown = right.clone();
+    unknown["when"] = json!("now");
+    let refused = call(&router, "PUT", "/schedules/a", unknown).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{refused:?}");
+    assert_eq!(
+        get(&router, "/schedules/a").await.status,
+        StatusCode::NOT_FOUND
+    );
+
+    for (method, done) in [("PUT", "changed"), ("DELETE", "deleted")] {
+        let refused = call(&router, method, "/schedules/yearly", right.clone()).await;
+        assert_eq!(refused.status, StatusCode::CONFLICT, "{refused:?}");
+        let error = refused.error();
+        assert!(
+            error.contains(done) && error.contains("pause it"),
+            "{error}"
+        );
+    }
+    let paused = call(&router, "POST", "/schedules/yearly/pause", json!({})).await;
+    assert_eq!(paused.json()["paused"], true);
+    assert_eq!(paused.json()["source"], "program");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f43_a_schedule_of_a_client_begins_threads_of_any_replica_once() {
+    let store = InMemoryStore::new();
+    let servers = [(); 2].map(|()| builder(&store, []).build().expect("it is right"));
+    let running: Vec<_> = servers
+        .iter()
+        .cloned()
+        .map(|server| tokio::spawn(async move { server.run_schedules().await }))
+        .collect();
+    let definition =
+        json!({ "flow": "Reports", "cron": "* * * * * *", "input": { "team": "sales" } });
+    let router = servers[0].router();
+    let defined = call(&router, "PUT", "/schedules/tick", definition).await;
+    assert_eq!(defined.status, StatusCode::CREATED, "{defined:?}");
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+    let times = loop {
+        let times = begun_or_none(&router).await;
+        if times.len() >= 3 {
+            break times;
+        }
+        assert!(tokio::time::Instant::now() < deadline, "{times:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    for server in &servers {
+        server.drain(Duration::from_secs(30)).await;
+    }
+    for running in running {
+        running.await.expect("it ends with the server");
+    }
+    let mut once = times.clone();
+    once.dedup();
+    assert_eq!(times, once);
+}
+
+/// The planned times of the threads that have begun.
+async fn begun_or_none(router: &Router) -> Vec<String> {
+    let list = get(router, "/threads?label=petalflow.schedule:tick")
+        .await
+        .json();
+    let threads = list["threads"].as_array().expect("threads").iter();
+    threads.map(|thread| thread["id"].to_string()).collect()
+}
+
+#[tokio::test]
+async fn f43_a_range_is_back_filled_with_each_planned_time_once() {
+    let store = InMemoryStore::new();
+    let server = builder(&store, [yearly()]).build().expect("it is right");
+    let router = server.router();
+    let path = "/schedules/yearly/backfill";
+    let range = json!({ "from": "2020-01-01T08:00:00Z", "to": "2023-06-01T00:00:00+02:00" });
+    let filled = call(&router, "POST", path, range.clone()).await;
+    assert_eq!(filled.status, StatusCode::ACCEPTED, "{filled:?}");
+    let expected = ["2020", "2021", "2022", "2023"]
+        .map(|year| format!("Reports:yearly@{year}-01-01T08:00:00Z"));
+    assert_eq!(filled.json(), json!({ "threads": expected, "times": 4 }));
+    assert_eq!(server.recover().await.expect("it lists"), 4);
+    for thread in &expected {
+        let shown = wait_until_settled(&router, thread).await;
+        assert_eq!(shown["status"], "finished", "{shown}");
+        assert_eq!(shown["labels"]["petalflow.schedule"], "yearly");
+    }
+    let longer = json!({ "from": "2019-01-01T00:00:00Z", "to": "2023-06-01T00:00:00Z" });
+    let again = call(&replica(&store), "POST", path, longer).await;
+    let added = ["Reports:yearly@2019-01-01T08:00:00Z"];
+    assert_eq!(again.json(), json!({ "threads": added, "times": 5 }));
+
+    for (name, value, part) in [
+        ("to", "2999-01-01T00:00:00Z", "later than now"),
+        ("from", "yesterday", "`from` is `yesterday`"),
+    ] {
+        let mut wrong = range.clone();
+        wrong[name] = json!(value);
+        let refused = call(&router, "POST", path, wrong).await;
+        assert_eq!(
+            refused.status,
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "{refused:?}"
+        );
+        assert!(refused.error().contains(part), "{refused:?}");
+    }
+    let minutes = json!({ "flow": "Reports", "cron": "* * * * *", "input": { "team": "sales" } });
+    call(&router, "PUT", "/schedules/minutes", minutes).await;
+    let refused = call(&router, "POST", "/schedules/minutes/backfill", range).await;
+    assert_eq!(
+        refused.status,
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "{refused:?}"
+    );
+    assert!(
+        refused.error().contains("more than 1000 planned times"),
+        "{refused:?}"
+    );
+}

@@ -14,19 +14,13 @@ use std::time::Duration;
 use super::claim::due_signal::tell_due;
 use super::claim::stop::{StopKind, send};
 use super::claim::thread_claim::{ThreadClaim, claimed_run, new_owner};
-use super::record::fingerprint::{Fingerprint, codec_of};
-use super::write::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use crate::checkpoint::{
-    Claim, Durability, LINKS, OnBusy, Store, StoreChange, StoreError, StoredWrite, ThreadInfo,
-    ThreadStatus, ThreadStorage, WriteName,
+    Claim, LINKS, OnBusy, Store, StoreError, StoredWrite, ThreadInfo, ThreadStatus, ThreadStorage,
+    WriteName,
 };
-use crate::erased::InputBox;
-use crate::exec::Committed;
-use crate::flow::AnyFlow;
 use crate::future::BoxFuture;
 use crate::ids::TaskId;
 use crate::outcome::{RunError, ThreadError};
-use crate::superstep::Planner;
 
 /// Of what is recorded for a thread and not for a task.
 const NO_TASK: TaskId = TaskId::from_bytes([0; 16]);
@@ -68,49 +62,6 @@ pub(crate) async fn started_by(
     let newest = storage.history("", None, 1).await?;
     let record = storage.records("", &newest).await?.pop();
     Ok(record.map(|record| record.header.owner.map(TaskId::from_bytes)))
-}
-
-/// Begins a thread that does not exist, for a task of another one. It is due at once.
-pub(crate) async fn begin_child(
-    flow: &dyn AnyFlow,
-    storage: &ThreadStorage,
-    task: TaskId,
-    input: InputBox,
-) -> Result<(), ThreadError> {
-    let (plan, ty) = (flow.plan(), flow.state_type());
-    let (state, written) = (ty.start)(input)
-        .map_err(|error| ThreadError::Request(format!("the input cannot be applied: {error}")))?;
-    storage.begin().await?;
-    storage.set_newest(None);
-    let fingerprint = Fingerprint::of(ty, flow.stored_name(), &plan);
-    let mut writer = CheckpointWriter::new(
-        storage.clone(),
-        String::new(),
-        codec_of(ty)?,
-        fingerprint,
-        Durability::Sync,
-        None,
-    );
-    writer.set_owner(task);
-    let (mut planner, mut frontier) = (Planner::new(&plan), Vec::new());
-    planner.start(&plan, &mut frontier);
-    writer.begin_turn(1);
-    writer.describe(&PlannedFrontier {
-        plan: &plan,
-        planner: &planner,
-        frontier: &frontier,
-        superstep: 0,
-    })?;
-    let first = writer.change(Committed {
-        state: &*state,
-        written,
-    })?;
-    let due = StoreChange::Status {
-        flow: flow.stored_name().into(),
-        status: ThreadStatus::Running,
-        due_ms: Some(storage.store.now_ms().await?),
-    };
-    Ok(storage.apply(vec![first, due]).await?)
 }
 
 /// Records that a thread is cancelled with the one of the task.

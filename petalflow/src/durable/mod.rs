@@ -9,12 +9,14 @@
 //! | [`load`] | reads checkpoints |
 //! | [`write`] | writes checkpoints and the event log, and removes old ones |
 //! | [`inbox`] | the messages to a thread |
+//! | [`begin_due`] | threads that begin without a run |
 //! | [`links`] | threads that others have started, and that those wait for |
 //! | [`claim`] | gives one run the right to change a thread |
 //! | [`resume`] | resumes or begins a thread: applies an input, or answers and decisions, to the newest checkpoint |
 //! | [`ops`] | reads and changes a thread without a run: snapshots, edits, forks, copies |
 #![allow(clippy::result_large_err, reason = "made once, when a run ends")]
 
+mod begin_due;
 mod claim;
 mod finished_status;
 mod inbox;
@@ -27,14 +29,13 @@ mod resume;
 mod thread_run;
 mod write;
 
+pub(crate) use begin_due::{Begins, begin_due};
 pub(crate) use claim::due_signal::{due_signal, tell_due};
 pub(crate) use claim::live_runs::live_run;
 pub(crate) use claim::stop::StopKind;
 pub(crate) use claim::thread_claim::{ThreadClaim, new_owner};
 pub(crate) use inbox::{message_to, send};
-pub(crate) use links::{
-    ThreadEnd, add_cancelled_child, add_joining, begin_child, end_of, started_by,
-};
+pub(crate) use links::{ThreadEnd, add_cancelled_child, add_joining, end_of, started_by};
 #[cfg(feature = "engine")]
 pub(crate) use load::slice::slice;
 pub(crate) use ops::history::history;

@@ -18,6 +18,7 @@ mod wake;
 
 pub(crate) use self::attempt_life::AttemptLife;
 pub(crate) use self::services::{DriverRequest, ParentTask, TaskServices};
+pub(crate) use self::sleep::LATEST_MS;
 pub(crate) use self::stored_mark::StoredMark;
 pub(crate) use self::task_ref::{TaskRef, outlived_error};
 pub(crate) use self::used_names::{NAME_OF_EFFECT, UsedNames, check_name, used_twice};

@@ -26,7 +26,7 @@ use crate::outcome::ThreadError;
 use petalflow_store::codec::pack;
 
 /// The latest end of a sleep that a store takes.
-const LATEST_MS: u64 = i64::MAX as u64;
+pub(crate) const LATEST_MS: u64 = i64::MAX as u64;
 
 impl TaskServices {
     /// Sleeps until the time that `end` makes of the time now. Both are in milliseconds since 1970 (UTC), by the clock of the store.

@@ -36,6 +36,7 @@
 //! # }
 //! ```
 
+mod begin_at;
 mod bulk;
 mod children;
 mod erased;

@@ -67,8 +67,20 @@ fn described(operation: &Operation) -> Value {
         response["content"] = content(schema);
     }
     responses.insert(status.to_string(), response);
+    if operation.body == Some("Definition") {
+        let new = json!({ "description": "It is new.", "content": content(schema) });
+        responses.insert("201".into(), new);
+    }
     let mut in_headers = Vec::new();
-    if operation.waits {
+    if operation.keyed {
+        in_headers.push(parameter("Idempotency-Key", "header"));
+    }
+    if operation.method == "get" && operation.waits {
+        in_headers.push(parameter("Prefer", "header"));
+        let running = "The thread does not rest yet.";
+        let running = json!({ "description": running, "content": content("Begun") });
+        responses.insert("202".into(), running);
+    } else if operation.waits {
         in_headers.push(parameter("Prefer", "header"));
         let ended = "The run has ended while the client waited.";
         let ended = json!({ "description": ended, "content": content("Begun") });
@@ -102,7 +114,8 @@ fn content(schema: &str) -> Value {
 fn parameter(name: &str, place: &str) -> Value {
     let schema = match name {
         "limit" => json!({ "type": "integer", "minimum": 1, "maximum": 1000, "default": 100 }),
-        "before" | "checkpoint" => json!({ "type": "integer", "minimum": 0 }),
+        "until" => json!({ "enum": ["rest", "end"], "default": "rest" }),
+        "before" | "checkpoint" | "seconds" => json!({ "type": "integer", "minimum": 0 }),
         "status" => schemas::status(),
         _ => json!({ "type": "string" }),
     };
@@ -116,6 +129,13 @@ fn parameter(name: &str, place: &str) -> Value {
         "label" => "Only threads with this label, as `name:value`.",
         "prefix" => "Only ids that begin with this text.",
         "after" => "Only ids after this one: for the next page.",
+        "Idempotency-Key" => {
+            "An identifier of the request. A repetition gets the answer of the first one."
+        }
+        "seconds" => "How long the response may wait. By default as long as the server allows.",
+        "until" => {
+            "`end`: until the thread has ended or is held. `rest`: also until it waits for a person, or sleeps."
+        }
         "Prefer" => "`wait=SECONDS`: how long the response may wait for the end of the run.",
         "before" => "Only checkpoints before this one: for the next page.",
         _ => "The largest number of items.",

@@ -12,6 +12,8 @@ pub(super) struct Operation {
     pub(super) response: (&'static str, &'static str),
     /// Whether the client may wait for the end of the run that it begins.
     pub(super) waits: bool,
+    /// Whether a repeated request with the same key gets the answer of the first one.
+    pub(super) keyed: bool,
     /// The statuses of refusals, besides those that any request can have.
     pub(super) refusals: &'static [&'static str],
 }
@@ -26,6 +28,7 @@ const fn get(path: &'static str, schema: &'static str, summary: &'static str) ->
         body: None,
         response: ("200", schema),
         waits: false,
+        keyed: false,
         refusals: &["404"],
     }
 }
@@ -56,6 +59,11 @@ const fn begin(path: &'static str, summary: &'static str) -> Operation {
 const OF_BODIES: &[&str] = &["400", "404", "409", "413", "422"];
 
 pub(super) const OPERATIONS: &[Operation] = &[
+    get(
+        "/info",
+        "Info",
+        "What this server is: its version, its features, its flows and its store.",
+    ),
     get("/flows", "Flows", "The flows that are served."),
     get(
         "/flows/{flow}",
@@ -68,6 +76,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "The drawing of the graph of a flow.",
     ),
     Operation {
+        keyed: true,
         body: Some("Start"),
         refusals: OF_BODIES,
         ..begin(
@@ -99,6 +108,16 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "A thread: its status, its state, its tasks and its open questions.",
     ),
     Operation {
+        query: &["seconds", "until"],
+        refusals: &["400", "404"],
+        waits: true,
+        ..get(
+            "/threads/{thread}/wait",
+            "View",
+            "The thread when it rests: when it has ended, is held, waits for a person, or sleeps. If it does not in this time, 202.",
+        )
+    },
+    Operation {
         method: "delete",
         ..post(
             "/threads/{thread}",
@@ -107,6 +126,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         )
     },
     Operation {
+        keyed: true,
         body: Some("Turn"),
         refusals: OF_BODIES,
         ..begin(
@@ -140,6 +160,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         )
     },
     Operation {
+        keyed: true,
         body: Some("Answer"),
         refusals: OF_BODIES,
         ..begin(
@@ -147,10 +168,14 @@ pub(super) const OPERATIONS: &[Operation] = &[
             "Answers a question, or decides about a node or a call that waits for an approval.",
         )
     },
-    begin(
-        "/threads/{thread}/resume",
-        "Continues a thread that has failed, was stopped, or is held.",
-    ),
+    Operation {
+        keyed: true,
+        refusals: &["400", "404", "409", "422"],
+        ..begin(
+            "/threads/{thread}/resume",
+            "Continues a thread that has failed, was stopped, or is held. One that begins later begins now.",
+        )
+    },
     begin(
         "/threads/{thread}/cancel",
         "Cancels the run of a thread, in whichever process it is. The thread is held then.",
@@ -173,6 +198,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         )
     },
     Operation {
+        keyed: true,
         body: Some("Message"),
         refusals: OF_BODIES,
         ..post(
@@ -226,6 +252,33 @@ pub(super) const OF_SCHEDULES: &[Operation] = &[
         "Schedule",
         "A schedule, with its next times.",
     ),
+    Operation {
+        method: "put",
+        body: Some("Definition"),
+        refusals: OF_BODIES,
+        ..post(
+            "/schedules/{schedule}",
+            ("200", "Schedule"),
+            "Defines a schedule, or changes one that a client has defined.",
+        )
+    },
+    Operation {
+        method: "delete",
+        ..post(
+            "/schedules/{schedule}",
+            ("204", ""),
+            "Deletes a schedule that a client has defined. Its threads stay.",
+        )
+    },
+    Operation {
+        body: Some("Backfill"),
+        refusals: OF_BODIES,
+        ..post(
+            "/schedules/{schedule}/backfill",
+            ("202", "Backfilled"),
+            "Begins the threads of the planned times of a range that has passed, each once.",
+        )
+    },
     post(
         "/schedules/{schedule}/pause",
         ("200", "Schedule"),
@@ -236,9 +289,8 @@ pub(super) const OF_SCHEDULES: &[Operation] = &[
         ("200", "Schedule"),
         "Continues a schedule with the next planned time.",
     ),
-    post(
+    begin(
         "/schedules/{schedule}/run",
-        ("202", "Thread"),
         "Begins a thread of a schedule now.",
     ),
 ];

@@ -58,6 +58,7 @@ pub(super) fn all() -> Map<String, Value> {
     let all = [
         ("Error", object(&json!({ "error": text() }), json!({}))),
         ("Flow", flow()),
+        ("Info", info()),
         (
             "Flows",
             object(&json!({ "flows": list_of("Flow") }), json!({})),
@@ -66,7 +67,13 @@ pub(super) fn all() -> Map<String, Value> {
             "Start",
             request(
                 &json!({}),
-                json!({ "id": id(), "input": any(), "labels": labels() }),
+                json!({
+                    "id": id(),
+                    "input": any(),
+                    "labels": labels(),
+                    "delay": optional("string"),
+                    "at": { "type": ["string", "null"], "format": "date-time" },
+                }),
             ),
         ),
         (
@@ -87,7 +94,7 @@ pub(super) fn all() -> Map<String, Value> {
             "Begun",
             object(
                 &json!({ "thread": text() }),
-                json!({ "status": status(), "state": any(), "waits": list_of("Wait") }),
+                json!({ "status": status(), "state": any(), "waits": list_of("Wait"), "due_ms": optional("integer") }),
             ),
         ),
         ("Listed", listed()),
@@ -142,6 +149,18 @@ pub(super) fn all() -> Map<String, Value> {
         ),
         ("Copy", request(&json!({ "id": id() }), json!({}))),
         ("Schedule", schedule()),
+        ("Definition", definition()),
+        (
+            "Backfill",
+            request(&json!({ "from": time(), "to": time() }), json!({})),
+        ),
+        (
+            "Backfilled",
+            object(
+                &json!({ "threads": { "type": "array", "items": text() }, "times": number() }),
+                json!({}),
+            ),
+        ),
         (
             "Schedules",
             object(&json!({ "schedules": list_of("Schedule") }), json!({})),
@@ -155,6 +174,21 @@ pub(super) fn all() -> Map<String, Value> {
     let all = all.into_iter();
     all.map(|(name, schema)| (name.to_string(), schema))
         .collect()
+}
+
+fn info() -> Value {
+    let flow = object(&json!({ "name": text(), "kind": text() }), json!({}));
+    let store = object(
+        &json!({ "type": text(), "shared": { "type": "boolean" } }),
+        json!({}),
+    );
+    let required = json!({
+        "version": text(),
+        "features": { "type": "array", "items": text() },
+        "flows": { "type": "array", "items": flow },
+        "store": store,
+    });
+    object(&required, json!({}))
 }
 
 fn flow() -> Value {
@@ -214,7 +248,10 @@ fn view() -> Value {
         "waits": list_of("Wait"),
         "state": any(),
     });
-    object(&required, json!({ "trigger": text() }))
+    object(
+        &required,
+        json!({ "trigger": text(), "due_ms": optional("integer") }),
+    )
 }
 
 /// The fields of something that a thread waits for.
@@ -241,24 +278,35 @@ fn inbox_item() -> Value {
     object(&required, json!({}))
 }
 
+fn time() -> Value {
+    json!({ "type": "string", "format": "date-time" })
+}
+
+fn missed() -> Value {
+    json!({ "enum": ["skip", "latest", "all"] })
+}
+
+fn definition() -> Value {
+    request(
+        &json!({ "flow": text(), "cron": text() }),
+        json!({ "zone": text(), "input": any(), "missed": missed() }),
+    )
+}
+
 fn schedule() -> Value {
-    let times = json!({ "type": "array", "items": { "type": "string", "format": "date-time" } });
-    let missed = json!({ "enum": ["skip", "latest", "all"] });
+    let times = json!({ "type": "array", "items": time() });
     let required = json!({
         "name": text(),
         "flow": text(),
         "cron": text(),
         "text": text(),
         "zone": text(),
-        "missed": missed,
+        "missed": missed(),
+        "source": { "enum": ["program", "client"] },
         "paused": { "type": "boolean" },
         "next": times,
     });
-    let clock_ahead = json!({ "type": "string", "format": "date-time" });
-    object(
-        &required,
-        json!({ "input": any(), "clock_ahead": clock_ahead }),
-    )
+    object(&required, json!({ "input": any(), "clock_ahead": time() }))
 }
 
 /// An answer to a question, a decision about an approval, or an answer to the question of a human node.

@@ -152,6 +152,7 @@ impl Request {
             id: Some(self.own),
             input: InputValue::Turn(Box::new(input)),
             labels: Labels::new(),
+            at: None,
         };
         let (server, of_start) = (Arc::clone(server), Arc::clone(flow));
         let starter = Starter {

@@ -1,5 +1,6 @@
 //! Schedules: when the threads of a flow begin.
 
+mod definition;
 mod missed;
 mod plan;
 mod record;
@@ -7,6 +8,7 @@ mod record;
 mod schedule;
 mod schedules;
 
+pub(crate) use definition::Definition;
 pub use missed::Missed;
 pub(crate) use record::Handled;
 pub(crate) use schedule::ReadSchedule;

@@ -123,6 +123,11 @@ impl Records {
         self.edit(schedule, edit).await
     }
 
+    /// Deletes the record of a schedule.
+    pub(crate) async fn delete(&self, schedule: &str) -> Result<(), ThreadError> {
+        self.thread(schedule).delete().await
+    }
+
     async fn edit(
         &self,
         schedule: &str,

@@ -67,6 +67,8 @@ pub struct Schedule {
 pub(crate) struct ReadSchedule {
     pub(crate) schedule: Schedule,
     pub(crate) plan: Plan,
+    /// Whether the program has it, and not a client.
+    pub(crate) is_of_program: bool,
 }
 
 impl Schedule {
@@ -154,6 +156,7 @@ impl Schedule {
         Ok(ReadSchedule {
             schedule: self,
             plan,
+            is_of_program: true,
         })
     }
 }
@@ -168,6 +171,8 @@ struct View<'a> {
     text: String,
     zone: &'a str,
     missed: &'static str,
+    /// Who has defined it.
+    source: &'static str,
     input: &'a Value,
     paused: bool,
     next: Vec<String>,
@@ -197,6 +202,11 @@ impl ReadSchedule {
             text: self.plan.cron.describe(),
             zone,
             missed: missed.as_str(),
+            source: if self.is_of_program {
+                "program"
+            } else {
+                "client"
+            },
             input,
             paused: record.paused,
             next: next.map(|time| time.to_string()).collect(),

@@ -3,21 +3,25 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, Request, State};
-use axum::http::StatusCode;
+use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
-use crate::access::{self, Access};
+use super::define;
+use crate::access;
 use crate::refusal::Refusal;
 use crate::schedule::ReadSchedule;
 use crate::server::Inner;
+use crate::wait;
 
 /// The addresses of schedules.
 pub(crate) fn routes() -> Router<Arc<Inner>> {
+    let of_one = get(show).put(define::define).delete(define::delete);
     Router::new()
         .route("/schedules", get(list))
-        .route("/schedules/{schedule}", get(show))
+        .route("/schedules/{schedule}", of_one)
+        .route("/schedules/{schedule}/backfill", post(define::backfill))
         .route("/schedules/{schedule}/pause", post(pause))
         .route("/schedules/{schedule}/unpause", post(unpause))
         .route("/schedules/{schedule}/run", post(run))
@@ -26,8 +30,8 @@ pub(crate) fn routes() -> Router<Arc<Inner>> {
 async fn list(State(server): State<Arc<Inner>>, request: Request) -> Result<Json<Value>, Refusal> {
     sees_all(&request)?;
     let mut views = Vec::new();
-    for schedule in &server.settings.schedules.schedules {
-        views.push(view(&server, schedule).await?);
+    for schedule in server.all_schedules().await? {
+        views.push(view(&server, &schedule).await?);
     }
     Ok(Json(json!({ "schedules": views })))
 }
@@ -38,8 +42,8 @@ async fn show(
     request: Request,
 ) -> Result<Json<Value>, Refusal> {
     sees_all(&request)?;
-    let schedule = server.settings.schedules.find(&name)?;
-    Ok(Json(view(&server, schedule).await?))
+    let schedule = server.schedule(&name).await?;
+    Ok(Json(view(&server, &schedule).await?))
 }
 
 /// Pauses a schedule, in all processes with the store.
@@ -50,11 +54,11 @@ async fn pause(
 ) -> Result<Json<Value>, Refusal> {
     sees_all(&request)?;
     let schedules = &server.settings.schedules;
-    let schedule = schedules.find(&name)?;
+    let schedule = server.schedule(&name).await?;
     let now = schedules.records.now().await?;
     schedules.records.load(&name, now).await?;
     schedules.records.pause(&name).await?;
-    Ok(Json(view(&server, schedule).await?))
+    Ok(Json(view(&server, &schedule).await?))
 }
 
 /// Continues a schedule with the next planned time.
@@ -65,13 +69,13 @@ async fn unpause(
 ) -> Result<Json<Value>, Refusal> {
     sees_all(&request)?;
     let schedules = &server.settings.schedules;
-    let schedule = schedules.find(&name)?;
+    let schedule = server.schedule(&name).await?;
     let now = schedules.records.now().await?;
     let record = schedules.records.load(&name, now).await?;
     if record.paused {
         schedules.records.unpause(&name, now).await?;
     }
-    Ok(Json(view(&server, schedule).await?))
+    Ok(Json(view(&server, &schedule).await?))
 }
 
 /// Begins a thread now, also if the schedule is paused.
@@ -79,16 +83,17 @@ async fn run(
     State(server): State<Arc<Inner>>,
     Path(name): Path<String>,
     request: Request,
-) -> Result<(StatusCode, Json<Value>), Refusal> {
+) -> Result<Response, Refusal> {
     sees_all(&request)?;
     let schedules = &server.settings.schedules;
-    let schedule = schedules.find(&name)?;
+    let schedule = server.schedule(&name).await?;
     let now = schedules.records.now().await?;
     let thread = server.begin_planned(&schedule.schedule, now).await?;
-    Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))))
+    let flow = server.flow(schedule.schedule.flow())?;
+    wait::respond(&server, &**flow, &thread, request.headers()).await
 }
 
-async fn view(server: &Inner, schedule: &ReadSchedule) -> Result<Value, Refusal> {
+pub(super) async fn view(server: &Inner, schedule: &ReadSchedule) -> Result<Value, Refusal> {
     let records = &server.settings.schedules.records;
     let now = records.now().await?;
     let record = records.load(schedule.schedule.name(), now).await?;
@@ -96,10 +101,6 @@ async fn view(server: &Inner, schedule: &ReadSchedule) -> Result<Value, Refusal>
 }
 
 /// The threads of schedules belong to no user.
-fn sees_all(request: &Request) -> Result<(), Refusal> {
-    if access::of(request) == Access::All {
-        return Ok(());
-    }
-    let text = "you may not see schedules: they are for callers who may see all threads";
-    Err(Refusal::forbidden(text))
+pub(super) fn sees_all(request: &Request) -> Result<(), Refusal> {
+    access::must_see_all(request, "schedules")
 }

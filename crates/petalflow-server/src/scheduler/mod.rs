@@ -1,4 +1,5 @@
 //! Begins the threads of schedules, and serves the schedules over HTTP.
 
+mod define;
 pub(crate) mod http;
 mod runner;

@@ -8,13 +8,14 @@ use jiff::Timestamp;
 use crate::Notice;
 use crate::refusal::Refusal;
 use crate::schedule::{Handled, ReadSchedule, Schedule};
-use crate::served::{Input, Labels};
+use crate::served::{Input, Labels, ServedThreads};
 use crate::server::{Inner, Server};
 use crate::start_lock::StartLock;
 use crate::threads::{labels, start};
 
-/// The longest time between two looks at the schedules: the clock of the machine may be set.
-const MAX_WAIT: Duration = Duration::from_secs(30);
+/// The longest time between two looks at the schedules: the clock of the machine may be set, and clients of other processes may
+/// define schedules.
+const MAX_WAIT: Duration = Duration::from_secs(5);
 /// The time until a thread that could not be begun is tried again.
 const RETRY_WAIT: Duration = Duration::from_secs(5);
 
@@ -53,6 +54,7 @@ impl Server {
             let wait = server.begin_scheduled().await;
             tokio::select! {
                 () = server.stopping.cancelled() => return,
+                () = server.settings.schedules.changed.notified() => {}
                 () = tokio::time::sleep(wait) => {}
             }
         }
@@ -65,16 +67,52 @@ impl Inner {
         let schedules = &self.settings.schedules;
         let mut wait = MAX_WAIT;
         for schedule in &schedules.schedules {
-            match self.begin_due(schedule).await {
-                Ok(next) => wait = wait.min(next),
-                Err(refusal) => {
-                    let (schedule, problem) = (schedule.schedule.name(), refusal.text());
-                    self.notify(Notice::NotScheduled { schedule, problem });
-                    wait = wait.min(RETRY_WAIT);
-                }
-            }
+            let begun = self.begin_due(schedule).await;
+            wait = wait.min(self.waits(schedule.schedule.name(), begun));
         }
-        wait
+        // Without the addresses of threads, no client defines one.
+        if self.settings.threads.is_none() {
+            return wait;
+        }
+        match schedules.defined().await {
+            Ok(names) => {
+                for name in names {
+                    let begun = self.begin_defined(&name).await;
+                    wait = wait.min(self.waits(&name, begun));
+                }
+                wait
+            }
+            Err(refusal) => wait.min(self.waits("", Err(refusal))),
+        }
+    }
+
+    async fn begin_defined(self: &Arc<Self>, name: &str) -> Result<Duration, Refusal> {
+        self.begin_due(&*self.schedule(name).await?).await
+    }
+
+    /// How long there is nothing to do for a schedule, of which this has become. Tells the program of a failure.
+    fn waits(&self, schedule: &str, begun: Result<Duration, Refusal>) -> Duration {
+        begun.unwrap_or_else(|refusal| {
+            let problem = refusal.text();
+            self.notify(Notice::NotScheduled { schedule, problem });
+            RETRY_WAIT
+        })
+    }
+
+    /// The schedule with this name.
+    pub(super) async fn schedule(&self, name: &str) -> Result<Arc<ReadSchedule>, Refusal> {
+        let settings = &self.settings;
+        settings.schedules.find(name, &settings.flows).await
+    }
+
+    /// The schedules of the program, and those of clients whose flows are served here.
+    pub(super) async fn all_schedules(&self) -> Result<Vec<Arc<ReadSchedule>>, Refusal> {
+        let schedules = &self.settings.schedules;
+        let mut all = schedules.schedules.clone();
+        for name in schedules.defined().await? {
+            all.extend(self.schedule(&name).await.ok());
+        }
+        Ok(all)
     }
 
     /// Begins the threads of a schedule whose times have come, and returns how long it is until the next one. All times are those of the
@@ -114,15 +152,7 @@ impl Inner {
         schedule: &Schedule,
         time: Timestamp,
     ) -> Result<String, Refusal> {
-        let flow = Arc::clone(self.flow(schedule.flow())?);
-        let id = format!("{}@{time}", schedule.name());
-        let thread = format!("{}{id}", crate::server::prefix(flow.facts()));
-        let name = schedule.name().to_string();
-        let input = Input {
-            value: schedule.input_value().into(),
-            labels: Labels::from([(labels::SCHEDULE.to_string(), name)]),
-            discards: false,
-        };
+        let (flow, thread, input) = self.planned(schedule, time)?;
         let server = Arc::clone(self);
         self.run_detached(async move {
             let _lock = StartLock::take(&server, &thread).await?;
@@ -132,5 +162,46 @@ impl Inner {
             Ok(thread)
         })
         .await
+    }
+
+    /// Begins the thread of a planned time that has passed, if no process has begun it. Returns its id. The thread is due, so that as
+    /// many run at the same time as the limits allow.
+    pub(super) async fn begin_missed(
+        self: &Arc<Self>,
+        schedule: &Schedule,
+        time: Timestamp,
+    ) -> Result<Option<String>, Refusal> {
+        let (flow, thread, input) = self.planned(schedule, time)?;
+        let _lock = StartLock::take(self, &thread).await?;
+        if self.info(&thread).await?.is_some() {
+            return Ok(None);
+        }
+        if flow.elsewhere().is_some() {
+            // Its engine has limits of its own.
+            start::store(self, &*flow, &thread, input).await?;
+        } else {
+            self.must_accept()?;
+            flow.begin_at(&thread, input, time.into()).await?;
+            self.notify(Notice::Accepted { thread: &thread });
+        }
+        Ok(Some(thread))
+    }
+
+    /// The flow, the id and the input of the thread of a planned time.
+    fn planned(
+        &self,
+        schedule: &Schedule,
+        time: Timestamp,
+    ) -> Result<(Arc<dyn ServedThreads>, String, Input), Refusal> {
+        let flow = Arc::clone(self.flow(schedule.flow())?);
+        let prefix = crate::server::prefix(flow.facts());
+        let thread = format!("{prefix}{}@{time}", schedule.name());
+        let name = schedule.name().to_string();
+        let input = Input {
+            value: schedule.input_value().into(),
+            labels: Labels::from([(labels::SCHEDULE.to_string(), name)]),
+            discards: false,
+        };
+        Ok((flow, thread, input))
     }
 }

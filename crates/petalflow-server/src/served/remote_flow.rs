@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use petalflow::checkpoint::{StoreError, ThreadInfo, ThreadQuery, ThreadStatus};
 use petalflow::interrupt::Resume;
@@ -12,9 +13,9 @@ use petalflow::{Flow, RunError, async_trait};
 use serde_json::{Map, Value};
 
 use super::facts::Facts;
-use super::question::AnswerBody;
 #[cfg(feature = "protocol")]
 use super::question::Questions;
+use super::question::{AnswerBody, unfit};
 use super::refused_answer::RefusedAnswer;
 use super::remote::RemoteThreads;
 #[cfg(feature = "protocol")]
@@ -183,6 +184,13 @@ impl<F: Flow<State: Storable>> ServedThreads for RemoteFlow<F> {
         };
         self.change(thread, work).await?;
         Ok(self.run(thread, token, published))
+    }
+
+    async fn begin_at(&self, _: &str, _: Input, _: SystemTime) -> Result<(), Refusal> {
+        Err(unfit(format!(
+            "an engine keeps the threads of `{}` and begins them at once: leave `delay` and `at` out, or sleep in the flow",
+            self.flow.facts.name
+        )))
     }
 
     async fn answer(

@@ -79,6 +79,8 @@ fn live<F: Flow>(
         let live = LiveEvent::of_published(&event.ok()?).into_iter();
         let live = live.map(|live| RunEvent {
             failure: None,
+            #[cfg(feature = "metrics")]
+            node: None,
             live: Some(live),
         });
         Some(stream::iter(live.collect::<Vec<_>>()))

@@ -1,6 +1,7 @@
 //! The interface to the threads of a flow of any type.
 
 use std::collections::BTreeMap;
+use std::time::SystemTime;
 
 use futures_util::stream::BoxStream;
 use petalflow::checkpoint::{StoreError, ThreadInfo, ThreadQuery, ThreadStatus};
@@ -25,6 +26,9 @@ pub(crate) type RunEvents = BoxStream<'static, RunEvent>;
 pub(crate) struct RunEvent {
     /// The error of a run that fails.
     pub(crate) failure: Option<BoxError>,
+    /// A node that begins or ends.
+    #[cfg(feature = "metrics")]
+    pub(crate) node: Option<crate::metrics::NodeEvent>,
     /// What readers of a turn need before the log has it.
     #[cfg(feature = "protocol")]
     pub(crate) live: Option<crate::turn_parts::LiveEvent>,
@@ -35,6 +39,8 @@ impl RunEvent {
     pub(super) fn end(failure: Option<BoxError>) -> Self {
         RunEvent {
             failure,
+            #[cfg(feature = "metrics")]
+            node: None,
             #[cfg(feature = "protocol")]
             live: None,
         }
@@ -132,6 +138,8 @@ pub(crate) trait ServedThreads: ReadThreads {
         input: Input,
         token: &CancelToken,
     ) -> Result<RunEvents, Refusal>;
+    /// Stores an input of a new thread, which begins at this time.
+    async fn begin_at(&self, thread: &str, input: Input, at: SystemTime) -> Result<(), Refusal>;
     async fn answer(
         &self,
         thread: &str,

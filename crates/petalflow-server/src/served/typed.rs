@@ -1,6 +1,7 @@
 //! The threads of a flow of one type.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use futures_util::StreamExt;
 #[cfg(feature = "protocol")]
@@ -95,6 +96,8 @@ fn run_event<S: State>(event: Event<S>) -> RunEvent {
     RunEvent {
         #[cfg(feature = "protocol")]
         live: crate::turn_parts::LiveEvent::of(&event),
+        #[cfg(feature = "metrics")]
+        node: crate::metrics::NodeEvent::of(&event),
         failure: match event.kind {
             EventKind::Failed { error } => Some(error.into()),
             _ => None,
@@ -158,6 +161,15 @@ impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
             run
         };
         Ok(begun(run).await?)
+    }
+
+    async fn begin_at(&self, thread: &str, input: Input, at: SystemTime) -> Result<(), Refusal> {
+        let value = self.flow.read_input(input.value)?;
+        let thread = self.thread(thread);
+        if !input.labels.is_empty() {
+            thread.set_labels(input.labels).await?;
+        }
+        Ok(thread.begin_at(value, at).await?)
     }
 
     async fn answer(

@@ -57,6 +57,7 @@ pub(super) fn value(flow: &Facts, info: &ThreadInfo, shown: Shown<'_>) -> Value 
         ("labels".to_string(), json!(info.labels)),
         ("created_ms".to_string(), json!(info.created_ms)),
         ("updated_ms".to_string(), json!(info.updated_ms)),
+        ("due_ms".to_string(), json!(info.due_ms)),
         (
             "checkpoint_ms".to_string(),
             json!(shown.checkpoint.created_ms),

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::access;
+use crate::idempotency::{Keyed, Of};
 use crate::refusal::Refusal;
 use crate::request;
 use crate::server::{Inner, prefix};
@@ -21,12 +22,17 @@ type Response = Result<(StatusCode, Json<Value>), Refusal>;
 pub(crate) async fn resume(
     State(server): State<Arc<Inner>>,
     Path(thread): Path<String>,
-    headers: HeaderMap,
+    request: Request,
 ) -> Result<axum::response::Response, Refusal> {
     let flow = server.owner(&thread).await?;
+    let (access, headers) = (access::of(&request), request.headers().clone());
+    let of = Of::Run {
+        thread: thread.clone(),
+    };
+    let keyed = Keyed::of(&server, &access, &headers, ("resume", b""), of)?;
     let (id, of_run) = (thread.clone(), Arc::clone(&flow));
     let resume = async move |token| of_run.resume(&id, &token).await;
-    server.begin_detached(&thread, resume).await?;
+    server.begin_once(keyed, &thread, resume).await?;
     wait::respond(&server, &*flow, &thread, &headers).await
 }
 
@@ -69,11 +75,21 @@ pub(crate) async fn send(
 ) -> Response {
     let flow = server.owner(&thread).await?;
     let limit = server.settings.limits.max_input_bytes;
-    let Message { key, value, id } = request::json(request, limit, &server).await?;
+    let (access, headers) = (access::of(&request), request.headers().clone());
+    let body = request::whole(request, limit, &server).await?;
+    let Message { key, value, id } = request::parse(&body)?;
     server.must_exist(&thread).await?;
-    let sent = async move { flow.send(&thread, key, value, id).await };
-    let number = server.run_detached(sent).await?;
-    Ok((StatusCode::ACCEPTED, Json(json!({ "message": number }))))
+    let of = Of::Repeatable {
+        thread: thread.clone(),
+    };
+    let keyed = Keyed::of(&server, &access, &headers, ("message", &body), of)?;
+    // The thread knows which messages it has.
+    let id = id.or_else(|| Some(keyed.as_ref()?.key().to_string()));
+    let sent = async move {
+        let number = flow.send(&thread, key, value, id).await?;
+        Ok(json!({ "message": number }))
+    };
+    Ok((StatusCode::ACCEPTED, Json(server.once(keyed, sent).await?)))
 }
 
 #[derive(Debug, Deserialize)]

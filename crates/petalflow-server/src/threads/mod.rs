@@ -7,3 +7,5 @@ pub(crate) mod list;
 pub(crate) mod show;
 pub(crate) mod start;
 pub(crate) mod stop;
+pub(crate) mod wait;
+mod when;

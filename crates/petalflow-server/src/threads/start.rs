@@ -1,6 +1,7 @@
 //! Starts threads, and their further turns.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -8,10 +9,11 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::labels;
+use super::{labels, when};
 use crate::Notice;
 use crate::access::{self, Access};
 use crate::digest::digest;
+use crate::idempotency::{Keyed, Of};
 use crate::refusal::Refusal;
 use crate::request;
 use crate::served::{Input, InputValue, Labels, ServedThreads};
@@ -27,6 +29,8 @@ struct StartBody {
     input: Value,
     #[serde(default)]
     labels: Labels,
+    delay: Option<String>,
+    at: Option<String>,
 }
 
 /// What starts a thread.
@@ -37,6 +41,8 @@ pub(crate) struct Start {
     pub(crate) labels: Labels,
     /// Labels of the server, whose names are reserved.
     pub(crate) own_labels: Labels,
+    /// When it begins. `None`: at once.
+    pub(crate) at: Option<SystemTime>,
 }
 
 /// Who starts a thread, and with which request.
@@ -76,10 +82,9 @@ impl Starter {
     /// The id of the thread, if the request does not choose one. Requests of two users with the same identifier start two
     /// threads.
     fn id(&self) -> String {
-        match (&self.key, self.access.required()) {
-            (None, _) => format!("{:032x}", fastrand::u128(..)),
-            (Some(key), None) => digest(key),
-            (Some(key), Some((name, value))) => digest(format!("{name}\0{value}\0{key}")),
+        match &self.key {
+            None => format!("{:032x}", fastrand::u128(..)),
+            Some(key) => self.access.key(key),
         }
     }
 }
@@ -93,26 +98,34 @@ pub(crate) async fn start(
     let flow = Arc::clone(server.flow(&flow)?);
     let (access, headers) = (access::of(&request), request.headers().clone());
     let body = request::whole(request, server.settings.limits.max_input_bytes, &server).await?;
-    let starter = Starter::of(&server, access, &headers, &body)?;
+    let mut starter = Starter::of(&server, access, &headers, &body)?;
     let start: StartBody = request::parse(&body)?;
+    let (delay, at) = (start.delay.as_deref(), start.at.as_deref());
+    let at = when::time(&*server.settings.store, delay, at).await?;
+    let mut keyed = None;
     let id = match &start.id {
-        Some(_) if starter.key.is_some() => {
-            let text =
-                "a request with an identifier has no `id`: the identifier chooses the thread";
-            return Err(Refusal::new(StatusCode::BAD_REQUEST, text));
-        }
         Some(id) => Some(server.own_id(&starter.access, flow.facts(), id).await?),
         None => None,
     };
+    if let Some(id) = &id {
+        let thread = format!("{}{id}", prefix(flow.facts()));
+        let of = Of::Run { thread };
+        keyed = Keyed::of(&server, &starter.access, &headers, ("start", &body), of)?;
+        // It does not choose the thread.
+        starter.key = None;
+    }
     let start = Start {
         id,
         input: start.input.into(),
         labels: start.labels,
         own_labels: Labels::new(),
+        at,
     };
     let begun = begin(Arc::clone(&server), Arc::clone(&flow), start, starter);
-    let thread = server.run_detached(begun).await?;
-    wait::respond(&server, &*flow, &thread, &headers).await
+    let begun = async move { Ok(Value::String(begun.await?)) };
+    let begun = server.once(keyed, begun).await?;
+    let thread = begun.as_str().unwrap_or_default();
+    wait::respond(&server, &*flow, thread, &headers).await
 }
 
 /// Begins a thread, and returns its id. A repeated request with an identifier gets the thread of the first one.
@@ -139,7 +152,14 @@ pub(crate) async fn begin(
         labels,
         discards: false,
     };
-    store(&server, &*flow, &thread, input).await?;
+    match start.at {
+        Some(at) => {
+            server.must_accept()?;
+            flow.begin_at(&thread, input, at).await?;
+            server.notify(Notice::Accepted { thread: &thread });
+        }
+        None => store(&server, &*flow, &thread, input).await?,
+    }
     Ok(thread)
 }
 
@@ -196,10 +216,15 @@ pub(crate) async fn turn(
     request: Request,
 ) -> Result<Response, Refusal> {
     let flow = server.owner(&thread).await?;
-    let headers = request.headers().clone();
+    let (access, headers) = (access::of(&request), request.headers().clone());
     let limit = server.settings.limits.max_input_bytes;
-    let turn: Turn = request::json(request, limit, &server).await?;
+    let body = request::whole(request, limit, &server).await?;
+    let turn: Turn = request::parse(&body)?;
     server.must_exist(&thread).await?;
+    let of = Of::Run {
+        thread: thread.clone(),
+    };
+    let keyed = Keyed::of(&server, &access, &headers, ("turn", &body), of)?;
     let input = Input {
         value: turn.input.into(),
         labels: Labels::new(),
@@ -207,6 +232,6 @@ pub(crate) async fn turn(
     };
     let (id, of_turn) = (thread.clone(), Arc::clone(&flow));
     let begin = async move |token| of_turn.begin(&id, input, &token).await;
-    server.begin_detached(&thread, begin).await?;
+    server.begin_once(keyed, &thread, begin).await?;
     wait::respond(&server, &*flow, &thread, &headers).await
 }

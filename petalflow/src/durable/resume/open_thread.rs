@@ -220,7 +220,11 @@ impl ThreadOpener<'_> {
         )?;
         let sleeps = sleeps(&head.writes)?;
         if waits.is_empty() && sleeps.is_empty() {
-            return Ok(());
+            // Only a turn that has not ended can begin later.
+            if head.record.header.frontier.is_empty() {
+                return Ok(());
+            }
+            return self.check_begins_at_once().await;
         }
         let now = storage.store.now_ms().await?;
         let waiting: Vec<Interrupt> = only_interrupts(&waits)
@@ -241,6 +245,20 @@ impl ThreadOpener<'_> {
         };
         let until = from_ms(until_ms);
         Err(ThreadError::Sleeping { thread, until })
+    }
+
+    /// Refuses an input for a thread that was begun and that is to run later.
+    async fn check_begins_at_once(&self) -> Result<(), ThreadError> {
+        let storage = self.writer.storage();
+        let info = storage.info().await?;
+        let sleeping = info.filter(|info| info.status == ThreadStatus::Sleeping);
+        match sleeping.and_then(|info| info.due_ms) {
+            Some(due_ms) => Err(ThreadError::Sleeping {
+                thread: storage.thread.to_string(),
+                until: from_ms(due_ms),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Whether the last run of the thread has ended in a sleep.

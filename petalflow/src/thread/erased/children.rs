@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::AnyThread;
-use crate::durable::{self, ThreadEnd};
+use crate::durable::{self, Begins, ThreadEnd};
 use crate::erased::InputBox;
 use crate::error::BoxError;
 use crate::future::BoxFuture;
@@ -45,7 +45,12 @@ impl AnyThread {
                     continue;
                 }
                 let flow = &*self.threads.flow;
-                let begin = Box::pin(durable::begin_child(flow, &storage, task, input));
+                let begin = Box::pin(durable::begin_due(
+                    flow,
+                    &storage,
+                    Begins::AsChild(task),
+                    input,
+                ));
                 ThreadError::catch_panic(begin).await?;
                 // A waker that is told before would find the thread busy.
                 drop(claim);

@@ -162,7 +162,7 @@ impl AnyThread {
         }
     }
 
-    async fn must_be_new(&self) -> Result<(), ThreadError> {
+    pub(super) async fn must_be_new(&self) -> Result<(), ThreadError> {
         if self.storage().flows().await?.is_empty() {
             return Ok(());
         }

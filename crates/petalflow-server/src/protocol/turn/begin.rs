@@ -48,6 +48,7 @@ impl Turn {
             input: InputValue::Turn(Box::new(new.input)),
             labels: new.labels,
             own_labels: Labels::new(),
+            at: None,
         };
         let begun = start::begin(Arc::clone(server), Arc::clone(flow), start, new.starter);
         let thread = server.run_detached(begun).await?;

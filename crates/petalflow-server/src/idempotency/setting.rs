@@ -1,0 +1,29 @@
+//! How long keys are known.
+
+use std::time::Duration;
+
+use crate::builder::ServerBuilder;
+
+impl ServerBuilder {
+    /// Sets how long the keys of requests are known, in the header of
+    /// [`idempotency_header`](Self::idempotency_header): after this time, a request with the key of an earlier one is another request. The
+    /// default is 24 hours.
+    ///
+    /// It is about turns, answers, resumes, messages, and starts with an `id`. The key of a start without one, and that of a webhook, is
+    /// known as long as its thread exists.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow_server::Server;
+    /// use std::time::Duration;
+    ///
+    /// let week = Duration::from_secs(7 * 86_400);
+    /// let builder = Server::builder(&InMemoryStore::new()).idempotency_retention(week);
+    /// # let _ = builder;
+    /// ```
+    #[must_use]
+    pub fn idempotency_retention(mut self, time: Duration) -> Self {
+        self.key_retention = time;
+        self
+    }
+}
