@@ -10,7 +10,7 @@ use petalflow::interrupt::InterruptId;
 use crate::pending_call;
 use crate::refusal::Refusal;
 use crate::request;
-use crate::served::AnswerBody;
+use crate::served::{AnswerBody, ServedThreads};
 use crate::server::Inner;
 use crate::wait;
 
@@ -23,18 +23,28 @@ pub(crate) async fn answer(
     let flow = server.owner(&thread).await?;
     let headers = request.headers().clone();
     let limit = server.settings.limits.max_answer_bytes;
+    let body = AnswerBody::parse(&request::whole(request, limit, &server).await?)?;
+    let of_answer = Arc::clone(&flow);
+    give(&server, of_answer, thread.clone(), question, body).await?;
+    wait::respond(&server, &*flow, &thread, &headers).await
+}
+
+/// Stores an answer, and runs the thread with it. It is stored when this returns, also if the client disconnects before.
+pub(crate) async fn give(
+    server: &Arc<Inner>,
+    flow: Arc<dyn ServedThreads>,
+    thread: String,
+    question: String,
+    body: AnswerBody,
+) -> Result<(), Refusal> {
     #[cfg(feature = "agent")]
     if pending_call::is_pending(&*flow, &thread, &question).await? {
-        let body = AnswerBody::parse(&request::whole(request, limit, &server).await?)?;
-        let (of_task, of_flow, id) = (Arc::clone(&server), Arc::clone(&flow), thread.clone());
-        let answer = pending_call::answer(of_task, of_flow, id, question, body.into_value());
-        server.run_detached(answer).await?;
-        return wait::respond(&server, &*flow, &thread, &headers).await;
+        let of_task = Arc::clone(server);
+        let answer = pending_call::answer(of_task, flow, thread, question, body.into_value());
+        return server.run_detached(answer).await;
     }
     question.parse::<InterruptId>()?;
-    let body = AnswerBody::parse(&request::whole(request, limit, &server).await?)?;
-    let (id, of_run) = (thread.clone(), Arc::clone(&flow));
-    let answer = async move |token| of_run.answer(&id, &question, body, &token).await;
-    server.begin_detached(&thread, answer).await?;
-    wait::respond(&server, &*flow, &thread, &headers).await
+    let id = thread.clone();
+    let answer = async move |token| flow.answer(&id, &question, body, &token).await;
+    server.begin_detached(&thread, answer).await
 }
