@@ -67,7 +67,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
             "petalflow-graph",
             "petalflow-llm",
         ],
-        &["petalflow-sqlite", "petalflow-testing"],
+        &["petalflow-mcp", "petalflow-sqlite", "petalflow-testing"],
     ),
     layer(
         "petalflow-mcp",

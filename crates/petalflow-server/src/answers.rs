@@ -35,14 +35,27 @@ pub(crate) async fn answer(
     let body = AnswerBody::parse(&body)?;
     let (of_task, of_flow, id) = (Arc::clone(&server), Arc::clone(&flow), thread.clone());
     let answer = async move {
-        answer_once(of_task, of_flow, id.clone(), question, body).await?;
+        store(of_task, of_flow, id.clone(), question, body).await?;
         Ok(json!({ "thread": id }))
     };
     server.once(keyed, answer).await?;
     wait::respond(&server, &*flow, &thread, &headers).await
 }
 
-async fn answer_once(
+/// Stores an answer, and runs the thread with it. It is stored when this returns, also if the caller is dropped before.
+#[cfg(feature = "mcp")]
+pub(crate) async fn give(
+    server: &Arc<Inner>,
+    flow: Arc<dyn ServedThreads>,
+    thread: String,
+    question: String,
+    body: AnswerBody,
+) -> Result<(), Refusal> {
+    let stored = store(Arc::clone(server), flow, thread, question, body);
+    server.run_detached(stored).await
+}
+
+async fn store(
     server: Arc<Inner>,
     flow: Arc<dyn ServedThreads>,
     thread: String,

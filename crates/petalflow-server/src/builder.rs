@@ -550,6 +550,11 @@ impl ServerBuilder {
             let unknown = a2a.names().filter(|name| !is_served(name));
             errors.extend(unknown.map(|name| SetupError::NoAgent { name: name.into() }));
         }
+        #[cfg(feature = "mcp")]
+        if self.protocols.mcp {
+            let names = self.flows.iter().map(|(name, _)| name);
+            errors.extend(names.filter_map(|name| crate::protocol::mcp::problem(name)));
+        }
         errors.extend(crate::host::problems(&self.hosts));
         errors.extend(self.unlogged_problems());
         if self.event_log == 0
@@ -591,7 +596,12 @@ impl ServerBuilder {
             hosts: self.hosts,
             routes: self.routes,
             listener: self.listener,
-            #[cfg(any(feature = "a2a", feature = "ag-ui", feature = "openai"))]
+            #[cfg(any(
+                feature = "a2a",
+                feature = "ag-ui",
+                feature = "mcp",
+                feature = "openai"
+            ))]
             protocols: self.protocols,
         }))
     }

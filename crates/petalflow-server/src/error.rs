@@ -97,6 +97,14 @@ pub enum SetupError {
         /// The name.
         name: String,
     },
+    /// The server has a tool of MCP with the name of a flow.
+    #[error(
+        "flow `{name}` cannot be a tool of MCP: the server has a tool `{name}` of its own; give the flow another name with `.named(..)`"
+    )]
+    ToolName {
+        /// The name of the flow.
+        name: String,
+    },
     /// A protocol reads the events of threads, and none are stored.
     #[error("{protocol} needs the events of threads: store some with `.event_log(..)`")]
     NoEvents {

@@ -13,10 +13,12 @@ use crate::access_check;
 use crate::host;
 #[cfg(feature = "a2a")]
 use crate::protocol::a2a;
-#[cfg(any(feature = "a2a", feature = "ag-ui"))]
+#[cfg(any(feature = "a2a", feature = "ag-ui", feature = "mcp"))]
 use crate::protocol::admit::admit;
 #[cfg(feature = "ag-ui")]
 use crate::protocol::ag_ui;
+#[cfg(feature = "mcp")]
+use crate::protocol::mcp;
 #[cfg(feature = "openai")]
 use crate::protocol::openai;
 use crate::refusal::Refusal;
@@ -92,6 +94,11 @@ impl Server {
         if state.settings.protocols.ag_ui {
             let admitted = from_fn_with_state(Arc::clone(&state), admit);
             router = router.merge(ag_ui::routes().route_layer(admitted));
+        }
+        #[cfg(feature = "mcp")]
+        if state.settings.protocols.mcp {
+            let admitted = from_fn_with_state(Arc::clone(&state), admit);
+            router = router.merge(mcp::routes(&state).route_layer(admitted));
         }
         let router = router
             .fallback(async || Refusal::not_found("there is no such address"))

@@ -47,7 +47,12 @@ pub(crate) struct Settings {
     /// Routes of the program.
     pub(crate) routes: Router,
     pub(crate) listener: Option<Listener>,
-    #[cfg(any(feature = "a2a", feature = "ag-ui", feature = "openai"))]
+    #[cfg(any(
+        feature = "a2a",
+        feature = "ag-ui",
+        feature = "mcp",
+        feature = "openai"
+    ))]
     pub(crate) protocols: Protocols,
 }
 
@@ -58,6 +63,8 @@ pub(crate) struct Protocols {
     pub(crate) a2a: Option<crate::a2a::A2a>,
     #[cfg(feature = "ag-ui")]
     pub(crate) ag_ui: bool,
+    #[cfg(feature = "mcp")]
+    pub(crate) mcp: bool,
     #[cfg(feature = "openai")]
     pub(crate) openai: bool,
 }
@@ -70,6 +77,8 @@ impl Protocols {
             a2a,
             #[cfg(feature = "ag-ui")]
             ag_ui,
+            #[cfg(feature = "mcp")]
+            mcp,
             #[cfg(feature = "openai")]
             openai,
         } = self;
@@ -78,6 +87,8 @@ impl Protocols {
             (a2a.is_some(), "A2A"),
             #[cfg(feature = "ag-ui")]
             (*ag_ui, "AG-UI"),
+            #[cfg(feature = "mcp")]
+            (*mcp, "MCP"),
             #[cfg(feature = "openai")]
             (*openai, "OpenAI's interface"),
         ];

@@ -16,6 +16,8 @@ mod killed;
 mod kit;
 #[cfg(feature = "metrics")]
 mod metrics;
+#[cfg(feature = "mcp")]
+mod mcp;
 #[cfg(feature = "notify")]
 mod notifications;
 #[cfg(feature = "openai")]

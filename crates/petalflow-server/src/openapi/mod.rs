@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::server::Inner;
 use operations::{OF_SCHEDULES, OPERATIONS, Operation};
+pub(crate) use schemas::STATUSES;
 
 /// The document, with the schemas of the flows of this server.
 pub(crate) async fn document(State(server): State<Arc<Inner>>) -> Json<Value> {

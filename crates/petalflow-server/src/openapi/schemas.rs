@@ -2,8 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
+/// The statuses of threads.
+pub(crate) const STATUSES: [&str; 7] = [
+    "running", "waiting", "sleeping", "stopped", "held", "failed", "finished",
+];
+
 pub(super) fn status() -> Value {
-    json!({ "enum": ["running", "waiting", "sleeping", "stopped", "held", "failed", "finished"] })
+    json!({ "type": "string", "enum": STATUSES })
 }
 
 /// An object with these required fields, and these others.

@@ -3,11 +3,13 @@
 
 #[cfg(feature = "a2a")]
 pub(crate) mod a2a;
-#[cfg(any(feature = "a2a", feature = "ag-ui"))]
+#[cfg(any(feature = "a2a", feature = "ag-ui", feature = "mcp"))]
 pub(crate) mod admit;
 #[cfg(feature = "ag-ui")]
 pub(crate) mod ag_ui;
 pub(crate) mod auth;
+#[cfg(feature = "mcp")]
+pub(crate) mod mcp;
 #[cfg(feature = "openai")]
 pub(crate) mod openai;
 #[cfg(any(feature = "a2a", feature = "ag-ui"))]

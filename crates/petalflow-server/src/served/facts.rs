@@ -9,10 +9,14 @@ pub(crate) struct Facts {
     /// The name of the flow in the store.
     pub(super) stored_name: String,
     pub(crate) kind: FlowKind,
+    /// What the program says about it.
+    pub(crate) description: Option<String>,
     /// The JSON Schema of its input.
     pub(crate) input: Option<Value>,
     /// The JSON Schema of its state.
-    pub(super) state: Option<Value>,
+    pub(crate) state: Option<Value>,
+    /// The keys of the state whose values nobody sees.
+    pub(crate) secrets: Vec<String>,
     pub(super) graph: Value,
     pub(crate) drawing: String,
     /// Whether the pieces of its answers are kept back, because an answer may go back to the model.
@@ -64,6 +68,7 @@ impl Facts {
         json!({
             "name": self.name,
             "kind": self.kind.as_str(),
+            "description": self.description,
             "graph": self.graph,
             "input": self.input,
             "state": self.state,

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::drawing;
 use super::facts::{Facts, FlowKind};
 use super::forms::{Forms, ReadInput, keys};
-use super::question::Questions;
+use super::question::{Questions, value_schema};
 use super::remote::RemoteThreads;
 use super::remote_flow::RemoteFlow;
 use super::typed::{EventLog, TypedThreads};
@@ -64,7 +64,6 @@ pub struct ServedFlow<F: Flow> {
     pub(crate) facts: Facts,
     launch: Launch<F>,
     pub(crate) forms: Forms<F>,
-    secrets: Vec<String>,
 }
 
 impl<F: Flow> std::fmt::Debug for ServedFlow<F> {
@@ -108,8 +107,14 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
                 name: launch.flow().name().to_string(),
                 stored_name: launch.flow().stored_name().to_string(),
                 kind: FlowKind::Flow,
+                description: None,
                 input: None,
                 state: None,
+                secrets: <F::State as State>::KEYS
+                    .iter()
+                    .filter(|key| key.has(KeyFlag::Secret))
+                    .map(|key| key.name.to_string())
+                    .collect(),
                 graph: drawing::value(&graph),
                 drawing: petalflow_graph::picture_without_style(&graph),
                 trigger: None,
@@ -127,11 +132,6 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
                 #[cfg(feature = "protocol")]
                 turn_end: None,
             },
-            secrets: <F::State as State>::KEYS
-                .iter()
-                .filter(|key| key.has(KeyFlag::Secret))
-                .map(|key| key.name.to_string())
-                .collect(),
         }
     }
 
@@ -153,11 +153,30 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
         self
     }
 
+    /// Sets what clients, and models that call it as a tool, read about the flow: what it does, and when to use it.
+    ///
+    /// ```
+    /// # use petalflow::prelude::*;
+    /// # use petalflow_server::ServedFlow;
+    /// # #[state]
+    /// # struct Essay { #[key(input)] topic: String, draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write(topic: &str) -> EssayDraft { EssayDraft(topic.into()) }
+    /// # flow!(Write(Essay) { write });
+    /// let served = ServedFlow::new(Write::new()).description("Writes an essay about a topic.");
+    /// # let _ = served;
+    /// ```
+    #[must_use]
+    pub fn description(mut self, text: impl Into<String>) -> Self {
+        self.facts.description = Some(text.into());
+        self
+    }
+
     /// Sets the JSON Schema of the input to that of a type, for clients that make a form of it. An input is read as the flow
     /// reads it, whatever the schema says.
     #[must_use]
     pub fn input_schema<T: JsonSchema>(mut self) -> Self {
-        self.facts.input = Some(schema::of::<T>());
+        self.facts.input = Some(value_schema::<T>());
         self
     }
 
@@ -225,7 +244,7 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
     /// ```
     #[must_use]
     pub fn secret(mut self, key: impl Into<String>) -> Self {
-        self.secrets.push(key.into());
+        self.facts.secrets.push(key.into());
         self
     }
 
@@ -250,7 +269,6 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
         let flow = TypedFlow {
             facts: self.facts,
             forms: self.forms,
-            secrets: self.secrets,
         };
         (flow, self.launch)
     }
@@ -259,7 +277,7 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
     pub(crate) fn check(&self) -> Vec<SetupError> {
         let mut errors: Vec<_> = check_name(&self.facts.name).err().into_iter().collect();
         let keys = <F::State as State>::KEYS;
-        let unknown = self.secrets.iter();
+        let unknown = self.facts.secrets.iter();
         let unknown = unknown.filter(|secret| !keys.iter().any(|key| key.name == **secret));
         errors.extend(unknown.map(|secret| SetupError::NoKey {
             flow: self.facts.name.clone(),

@@ -31,6 +31,8 @@ pub(crate) use forms::keys;
 #[cfg(feature = "protocol")]
 pub(crate) use open_question::OpenQuestion;
 pub(crate) use question::AnswerBody;
+#[cfg(feature = "mcp")]
+pub(crate) use question::unfit;
 pub use remote::{RemoteThreads, ThreadWork};
 pub(crate) use stored::StoredFlow;
 pub(crate) use threads::{

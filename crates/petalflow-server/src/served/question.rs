@@ -138,9 +138,15 @@ impl AnswerBody {
     }
 }
 
+impl From<Map<String, Value>> for AnswerBody {
+    fn from(fields: Map<String, Value>) -> Self {
+        AnswerBody(fields)
+    }
+}
+
 impl Questions {
     pub(super) fn add<A: Ask<Answer: JsonSchema>>(&mut self) {
-        let schema = answer_schema::<A::Answer>();
+        let schema = value_schema::<A::Answer>();
         let checked = schema.clone();
         self.add_read::<A>(schema, move |open, body| {
             let answer = body.answer()?;
@@ -189,15 +195,15 @@ impl Questions {
     }
 }
 
-/// The JSON Schema of an answer, which may be a text, a number or a choice. The schema of a tool is always that of an object.
-fn answer_schema<T: JsonSchema>() -> Value {
+/// The JSON Schema of a value, which may be a text, a number or a choice. The schema of a tool is always that of an object.
+pub(super) fn value_schema<T: JsonSchema>() -> Value {
     #[derive(JsonSchema)]
     #[expect(dead_code, reason = "only its schema is used")]
     struct Field<T> {
-        answer: T,
+        value: T,
     }
     let mut object = schema::of::<Field<T>>();
-    let mut schema = object["properties"]["answer"].take();
+    let mut schema = object["properties"]["value"].take();
     // Recursive types refer to their definitions at the root.
     if let (Some(schema), Some(definitions)) = (schema.as_object_mut(), object.get_mut("$defs")) {
         schema.insert("$defs".into(), definitions.take());
@@ -210,6 +216,6 @@ pub(super) fn not_an_answer(problem: &dyn Display) -> Refusal {
     Refusal::new(StatusCode::BAD_REQUEST, text)
 }
 
-pub(super) fn unfit(text: impl Into<String>) -> Refusal {
+pub(crate) fn unfit(text: impl Into<String>) -> Refusal {
     Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, text)
 }

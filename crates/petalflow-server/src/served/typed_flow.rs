@@ -25,7 +25,6 @@ use crate::refusal::Refusal;
 pub(super) struct TypedFlow<F: Flow> {
     pub(super) facts: Facts,
     pub(super) forms: Forms<F>,
-    pub(super) secrets: Vec<String>,
 }
 
 impl<F: Flow<State: Storable>> TypedFlow<F> {
@@ -79,7 +78,7 @@ impl<F: Flow<State: Storable>> TypedFlow<F> {
             let of_state = self.forms.turn_end;
             let turn = of_state.map(|of_state| of_state(snapshot.state));
             let mut turn = turn.unwrap_or_default();
-            for secret in &self.secrets {
+            for secret in &self.facts.secrets {
                 hide(&mut turn, secret);
             }
             TurnView { turn, questions }
@@ -93,7 +92,7 @@ impl<F: Flow<State: Storable>> TypedFlow<F> {
             Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, text)
         })?;
         if let Value::Object(keys) = &mut shown {
-            for secret in &self.secrets {
+            for secret in &self.facts.secrets {
                 if let Some(value) = keys.get_mut(secret) {
                     *value = Value::Null;
                 }
