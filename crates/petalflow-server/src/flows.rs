@@ -1,25 +1,48 @@
 //! The flows that a server serves.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Request, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
+use petalflow::checkpoint::ThreadQuery;
 use serde_json::{Value, json};
 
+use crate::access;
 use crate::refusal::Refusal;
 use crate::served::ReadThreads;
 use crate::server::Inner;
 
-/// All flows.
-pub(crate) async fn list(State(server): State<Arc<Inner>>) -> Result<Json<Value>, Refusal> {
+/// All flows, with how many threads of each have each status, as far as the caller may see them.
+pub(crate) async fn list(
+    State(server): State<Arc<Inner>>,
+    request: Request,
+) -> Result<Json<Value>, Refusal> {
+    let access = access::of(&request);
+    let label = access.required();
+    let counts = server.counts(ThreadQuery {
+        label,
+        ..ThreadQuery::default()
+    });
+    // The flows are known without the store.
+    let counts = counts.await.ok();
     let served = server.settings.flows.iter();
     let served = served.map(|flow| flow.description());
     let stored = server.stored_flows().await?;
     let stored = stored.iter().map(ReadThreads::description);
-    let flows: Value = served.chain(stored).collect();
-    Ok(Json(json!({ "flows": flows })))
+    let flows = served.chain(stored).map(|mut flow| {
+        if let Some(counts) = &counts {
+            let mut by_status: BTreeMap<&str, u64> = BTreeMap::new();
+            for count in counts.iter().filter(|count| flow["name"] == *count.flow) {
+                *by_status.entry(count.status.as_str()).or_default() += count.threads;
+            }
+            flow["threads"] = json!(by_status);
+        }
+        flow
+    });
+    Ok(Json(json!({ "flows": flows.collect::<Value>() })))
 }
 
 /// One flow.

@@ -113,6 +113,7 @@ fn threads() -> Router<Arc<Inner>> {
     let thread = get(show::show).delete(control::delete);
     Router::new()
         .route("/threads", get(list::list))
+        .route("/thread-counts", get(list::counts))
         .route("/threads/{thread}", thread)
         .route("/threads/{thread}/turns", post(start::turn))
         .route("/threads/{thread}/history", get(show::history))

@@ -30,7 +30,7 @@ const LARGE_PAGE: usize = 1_000;
 const MAX_PAGES: usize = 20;
 
 /// What the ids of the server's own threads begin with, such as those of schedules.
-const OWN_THREADS: &str = "petalflow.";
+pub(crate) const OWN_THREADS: &str = "petalflow.";
 
 /// The flow of a thread.
 enum Owner {

@@ -34,6 +34,7 @@ mod run_claim;
 pub mod settings;
 mod shared_store;
 mod store;
+mod thread_index;
 mod thread_info;
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "only `petalflow` uses it")]
@@ -53,6 +54,7 @@ pub use store::{
     Address, Claim, SEALED_MARKER, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
     StoredWrite,
 };
+pub use thread_index::{ThreadCount, ThreadFilter, ThreadOrder};
 pub use thread_info::{ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus};
 pub use thread_storage::{EVENT_LOG, INBOX, ThreadStorage};
 pub use write_name::WriteName;

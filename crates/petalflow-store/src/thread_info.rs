@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::{ThreadFilter, ThreadOrder};
+
 /// The state of a thread's last run, as a store lists it.
 ///
 /// ```
@@ -179,8 +181,13 @@ pub enum ThreadChange<'a> {
 pub struct ThreadQuery<'a> {
     /// Only ids that begin with this text, compared by bytes.
     pub prefix: &'a str,
-    /// Only ids after this one, in the order of their UTF-8 bytes. For the next page, the last id of this page.
+    /// Only threads after this id, in the order of the list. For the next page, the last id of this page:
+    /// [`after_thread`](Self::after_thread).
     pub after: Option<&'a str>,
+    /// In an order by time, the time of the thread `after`: the list goes on after both. It need not exist any more.
+    pub after_ms: u64,
+    /// The order of the list.
+    pub order: ThreadOrder,
     /// At most this many. `None` means all.
     pub limit: Option<usize>,
     /// Only threads with this status.
@@ -189,6 +196,14 @@ pub struct ThreadQuery<'a> {
     pub flow: Option<&'a str>,
     /// Only threads with a label of this name and value.
     pub label: Option<(&'a str, &'a str)>,
+    /// Only threads that meet this condition besides.
+    pub filter: Option<ThreadFilter<'a>>,
+    /// Only threads that were created at this time or later, in milliseconds since 1970 (UTC).
+    pub created_from_ms: Option<u64>,
+    /// Only threads that were created before this time, in milliseconds since 1970 (UTC).
+    pub created_before_ms: Option<u64>,
+    /// Only threads whose newest checkpoint is of this time or later, in milliseconds since 1970 (UTC).
+    pub updated_from_ms: Option<u64>,
     /// Only threads whose newest checkpoint is older than this time, in milliseconds since 1970 (UTC).
     pub updated_before_ms: Option<u64>,
     /// Only threads that are due at this time, in milliseconds since 1970 (UTC).
@@ -206,8 +221,8 @@ impl ThreadInfo {
 }
 
 impl ThreadQuery<'_> {
-    /// Whether a thread meets all conditions. The limit is not one of them. Of a [damaged](ThreadInfo::damage) thread only the id is
-    /// compared.
+    /// Whether a thread meets all conditions. The limit is not one of them. Of a [damaged](ThreadInfo::damage) thread only the id
+    /// and the place in the order are compared.
     ///
     /// ```
     /// use petalflow::checkpoint::{ThreadInfo, ThreadQuery};
@@ -218,7 +233,8 @@ impl ThreadQuery<'_> {
     /// ```
     pub fn covers(&self, info: &ThreadInfo) -> bool {
         let label = |(name, value)| info.labels.get(name).is_some_and(|label| label == value);
-        if !info.id.starts_with(self.prefix) || self.after.is_some_and(|after| *info.id <= *after) {
+        let is_after = |after| self.order.is_after(info, self.after_ms, after);
+        if !info.id.starts_with(self.prefix) || !self.after.is_none_or(is_after) {
             return false;
         }
         if info.damage.is_some() {
@@ -227,6 +243,16 @@ impl ThreadQuery<'_> {
         self.status.is_none_or(|status| status == info.status)
             && self.flow.is_none_or(|flow| flow == info.flow)
             && self.label.is_none_or(label)
+            && self.filter.is_none_or(|filter| filter.covers(info))
+            && self
+                .created_from_ms
+                .is_none_or(|time| info.created_ms >= time)
+            && self
+                .created_before_ms
+                .is_none_or(|time| info.created_ms < time)
+            && self
+                .updated_from_ms
+                .is_none_or(|time| info.updated_ms >= time)
             && self
                 .updated_before_ms
                 .is_none_or(|time| info.updated_ms < time)
