@@ -398,8 +398,10 @@ impl Store for PostgresStore {
         }
         index::sort(&query, &mut places);
         let ids: Vec<&str> = places.iter().map(|place| &*place.id).collect();
-        let rows = pool.query(UNKNOWN, Rerun::Harmless, sql::THREADS, &[&ids]);
-        let rows = rows.await?;
+        let params: &Params<'_> = &[&ids];
+        let rows = pool
+            .query(UNKNOWN, Rerun::Harmless, sql::THREADS, params)
+            .await?;
         let mut found: HashMap<String, ThreadInfo> = HashMap::with_capacity(rows.len());
         for row in &rows {
             let info = rows::thread_info(row).or_else(ThreadInfo::of_damage)?;

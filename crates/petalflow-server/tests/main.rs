@@ -11,6 +11,7 @@ mod flows;
 mod hostile;
 mod killed;
 mod kit;
+mod listing;
 #[cfg(feature = "openai")]
 mod openai;
 #[cfg(any(feature = "a2a", feature = "ag-ui"))]

@@ -7,7 +7,13 @@ pub(super) fn status() -> Value {
 }
 
 pub(super) fn order() -> Value {
-    let orders = ["id", "created-newest", "created-oldest", "updated-newest", "updated-oldest"];
+    let orders = [
+        "id",
+        "created-newest",
+        "created-oldest",
+        "updated-newest",
+        "updated-oldest",
+    ];
     json!({ "enum": orders, "default": "id" })
 }
 

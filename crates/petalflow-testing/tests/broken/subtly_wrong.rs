@@ -184,7 +184,7 @@ impl Store for SubtlyWrongStore {
         let ignores = self.is(LimitOfNoneIsIgnored);
         let limit = query.limit.filter(|limit| *limit > 0 || !ignores);
         let query = self.misread(ThreadQuery { limit, ..query });
-        let described = self.described();
+        let described = self.described().clone();
         let by_change = query.order == ThreadOrder::UpdatedNewest;
         if !by_change || !(self.is(IndexKeepsTheStatus) || self.is(UpdatesAreThoseOfTheStatus)) {
             return self.store.threads(query).await;
