@@ -14,8 +14,10 @@ use crate::rows::Reader;
 /// When the newest checkpoint of a thread was created that a run is changing, which the index does not have.
 const LATEST: &str = "(SELECT max(lines.updated_ms) FROM lines WHERE lines.thread = t.thread)";
 
-/// The statuses that this store writes. A thread with another one is listed whatever its status is, as a damaged one.
-const KNOWN: &str = "('running', 'sleeping', 'waiting', 'stopped', 'failed', 'finished', 'held')";
+/// That this store never writes such a status. The thread is listed whatever its status is, as a damaged one.
+const DAMAGED: &str =
+    "(t.state NOT IN ('running', 'sleeping', 'waiting', 'stopped', 'failed', 'finished', 'held')
+    OR t.status IS NULL AND t.status_at IS NOT NULL)";
 
 const READER: Reader<'_> = Reader {
     thread: UNKNOWN,
@@ -148,7 +150,7 @@ impl Sql {
         ];
         for filter in filters.into_iter().flatten() {
             let condition = self.condition(filter);
-            text += &format!(" AND ({condition} OR t.state NOT IN {KNOWN})");
+            text += &format!(" AND ({condition} OR {DAMAGED})");
         }
         if let Some((name, value)) = query.label {
             let condition = self.condition(ThreadFilter::Label(name, value));
@@ -156,9 +158,8 @@ impl Sql {
         }
         if let Some(due_by) = query.due_by_ms {
             let due_by = self.number(due_by);
-            text += &format!(
-                " AND (t.due_ms <= {due_by} AND t.updated_ms IS NOT NULL OR t.state NOT IN {KNOWN})"
-            );
+            text +=
+                &format!(" AND (t.due_ms <= {due_by} AND t.updated_ms IS NOT NULL OR {DAMAGED})");
         }
         let updated_ms = part.updated_ms();
         for (expression, comparison, time) in [

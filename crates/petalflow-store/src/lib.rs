@@ -34,8 +34,8 @@ mod run_claim;
 pub mod settings;
 mod shared_store;
 mod store;
-mod thread_index;
 mod thread_info;
+mod thread_query;
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "only `petalflow` uses it")]
 mod thread_storage;
@@ -54,8 +54,8 @@ pub use store::{
     Address, Claim, SEALED_MARKER, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
     StoredWrite,
 };
-pub use thread_index::{ThreadCount, ThreadFilter, ThreadOrder};
-pub use thread_info::{ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus};
+pub use thread_info::{ThreadChange, ThreadInfo, ThreadStatus};
+pub use thread_query::{ThreadCount, ThreadFilter, ThreadOrder, ThreadQuery};
 pub use thread_storage::{EVENT_LOG, INBOX, ThreadStorage};
 pub use write_name::WriteName;
 
