@@ -86,9 +86,10 @@ impl Inner {
         }
         // The others are known by the names of their flows.
         let begins: Vec<_> = begins.iter().map(|it| ThreadFilter::Prefix(it)).collect();
+        let begun = ThreadFilter::Any(&begins);
         let others = [
             query.filter.unwrap_or(ThreadFilter::All(&[])),
-            ThreadFilter::Not(&ThreadFilter::Any(&begins)),
+            ThreadFilter::Not(&begun),
         ];
         let others = ThreadQuery {
             filter: Some(ThreadFilter::All(&others)),

@@ -104,7 +104,7 @@ fn filter((name, value): &(String, String)) -> ThreadFilter<'_> {
 }
 
 impl<'a> Filters<'a> {
-    /// `prefixes` is of [`prefixes`].
+    /// `prefixes` is of [`flow_ids`].
     pub(crate) fn new(conditions: &'a Conditions, prefixes: &'a [FlowIds]) -> Self {
         // The ids of a flow begin with its name, also while its first run is in progress.
         let (prefix, flows) = match prefixes {
