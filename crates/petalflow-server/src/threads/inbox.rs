@@ -61,7 +61,7 @@ pub(crate) async fn inbox(
     let counts = server.counts(waiting).await?;
     let threads: u64 = counts.iter().map(|count| count.threads).sum();
     if let Some((since_ms, thread)) = &after {
-        (waiting.after_ms, waiting.after) = (*since_ms, Some(thread));
+        (waiting.after_ms, waiting.after) = (*since_ms, Some(thread.as_str()));
     }
     // Each thread has at least one item, or is not waiting any more.
     waiting.limit = Some(limit);
