@@ -119,6 +119,30 @@ const MIGRATIONS: &[&str] = &[
     CREATE TRIGGER count_lines AFTER INSERT ON lines
         REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_lines();
     "#,
+    // The index of threads. A line has the time of its newest checkpoint. `threads` has that of all lines while no run is in progress:
+    // a run sets it to null with its second checkpoint, so that its others change no index. While it is set, the status holds. `state`
+    // is the status that holds. A column has a new name, so that a program of an earlier version that is still running, which does not
+    // know the index, cannot append.
+    r#"
+    ALTER TABLE checkpoints RENAME COLUMN base TO chain_from;
+    ALTER TABLE lines ADD COLUMN updated_ms bigint;
+    UPDATE lines SET updated_ms = stored.updated_ms
+        FROM (SELECT line, max(created_ms) AS updated_ms FROM checkpoints GROUP BY line) AS stored WHERE stored.line = lines.id;
+    ALTER TABLE threads ADD COLUMN created_ms bigint, ADD COLUMN updated_ms bigint,
+        ADD COLUMN state text COLLATE "C" GENERATED ALWAYS AS (
+            CASE WHEN updated_ms IS NULL THEN 'running' ELSE COALESCE(status, 'running') END
+        ) STORED;
+    UPDATE threads SET created_ms = known.created_ms,
+        updated_ms = CASE WHEN status IS NULL OR status_at IS NOT DISTINCT FROM known.newest THEN known.updated_ms END
+        FROM (
+            SELECT thread, min(COALESCE(begun_ms, updated_ms)) AS created_ms, max(updated_ms) AS updated_ms,
+                max(newest) FILTER (WHERE namespace = '') AS newest
+            FROM lines GROUP BY thread HAVING count(updated_ms) > 0
+        ) AS known WHERE known.thread = threads.thread;
+    CREATE INDEX threads_by_creation ON threads (created_ms, thread);
+    CREATE INDEX threads_by_change ON threads (updated_ms, thread);
+    CREATE INDEX threads_by_state ON threads (flow, state, created_ms);
+    "#,
 ];
 
 /// The version of the layout that this crate writes.

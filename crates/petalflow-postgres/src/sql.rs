@@ -61,15 +61,26 @@ macro_rules! head {
 /// No row means that the claim is lost, a conflict, or that the line is damaged.
 pub(crate) const APPEND_FIRST: &str = concat!(
     "WITH ", held!("$9"), ", head AS (
-        INSERT INTO lines AS line (thread, namespace, newest, begun_ms) SELECT $1, $2, $3, $5 FROM may_write
+        INSERT INTO lines AS line (thread, namespace, newest, begun_ms, updated_ms) SELECT $1, $2, $3, $5, $5 FROM may_write
         ON CONFLICT (thread, namespace) DO UPDATE SET newest = excluded.newest, begun_ms = excluded.begun_ms,
+            updated_ms = excluded.updated_ms,
             writes = ", without!("line", "$7", "$8"), "
         WHERE line.newest IS NULL AND NOT EXISTS (SELECT FROM checkpoints WHERE line = line.id)
         RETURNING line.id
     ), appended AS (
-        INSERT INTO checkpoints (line, seq, base, created_ms, bytes) SELECT id, $3, $4, $5, $6 FROM head
+        INSERT INTO checkpoints (line, seq, chain_from, created_ms, bytes) SELECT id, $3, $4, $5, $6 FROM head
     ), settled AS (
         DELETE FROM task_writes USING head WHERE task_writes.line = head.id AND task_writes.seq BETWEEN $7 AND $8
+    ), listed AS (
+        -- A thread that rests stays in the index, unless the checkpoint ends its status; one that runs is in it with its first only.
+        INSERT INTO threads AS known (thread, created_ms, updated_ms) SELECT $1, $5, $5 FROM head WHERE NOT EXISTS (
+            SELECT FROM threads WHERE thread = $1 AND created_ms <= $5 AND updated_ms IS NULL
+        )
+        ON CONFLICT (thread) DO UPDATE SET
+            created_ms = LEAST(known.created_ms, excluded.created_ms),
+            updated_ms = CASE WHEN known.status IS NOT NULL AND $2 = ''
+                    OR known.created_ms IS NOT NULL AND (known.updated_ms IS NULL OR known.status IS NULL)
+                THEN NULL ELSE GREATEST(known.updated_ms, excluded.updated_ms) END
     )
     SELECT id FROM head"
 );
@@ -77,13 +88,17 @@ pub(crate) const APPEND_FIRST: &str = concat!(
 /// Like [`APPEND_FIRST`], with `$10`, the newest number that the caller knows.
 pub(crate) const APPEND_AFTER: &str = concat!(
     "WITH ", held!("$9"), ", head AS (
-        UPDATE lines SET newest = $3, writes = ", without!("lines", "$7", "$8"), " FROM may_write WHERE thread = $1 AND namespace = $2 AND newest = $10
+        UPDATE lines SET newest = $3, updated_ms = GREATEST(updated_ms, $5), writes = ", without!("lines", "$7", "$8"), " FROM may_write WHERE thread = $1 AND namespace = $2 AND newest = $10
             AND NOT EXISTS (SELECT FROM checkpoints WHERE line = lines.id AND seq > $10)
         RETURNING id
     ), appended AS (
-        INSERT INTO checkpoints (line, seq, base, created_ms, bytes) SELECT id, $3, $4, $5, $6 FROM head
+        INSERT INTO checkpoints (line, seq, chain_from, created_ms, bytes) SELECT id, $3, $4, $5, $6 FROM head
     ), settled AS (
         DELETE FROM task_writes USING head WHERE task_writes.line = head.id AND task_writes.seq BETWEEN $7 AND $8
+    ), listed AS (
+        -- A checkpoint of the thread's own flow ends the status, and so does each of a thread that has none: the thread runs.
+        UPDATE threads SET updated_ms = CASE WHEN $2 = '' OR status IS NULL THEN NULL ELSE $5 END FROM head
+        WHERE thread = $1 AND updated_ms IS NOT NULL AND ($2 = '' OR status IS NULL OR updated_ms < $5)
     )
     SELECT id FROM head"
 );
@@ -121,11 +136,11 @@ pub(crate) const WRITE: &str = concat!(
 /// `least`: a damaged base must not hide the checkpoint. The reader of the chain reports the damage.
 pub(crate) const READ: &str = concat!(
     "WITH head AS (", head!(), "), wanted AS (
-        SELECT line, seq, base FROM head JOIN checkpoints ON line = id AND seq = COALESCE($3::bigint, newest)
+        SELECT line, seq, chain_from AS base FROM head JOIN checkpoints ON line = id AND seq = COALESCE($3::bigint, newest)
     )
     SELECT 0, newest, last, status_at, NULL::bytea, NULL::bytea, NULL::text, counts FROM head
     UNION ALL
-    SELECT 1, link.seq, link.base, link.created_ms, link.bytes, NULL, NULL, NULL
+    SELECT 1, link.seq, link.chain_from, link.created_ms, link.bytes, NULL, NULL, NULL
     FROM wanted JOIN checkpoints AS link USING (line) WHERE link.seq BETWEEN least(wanted.base, wanted.seq) AND wanted.seq
     UNION ALL
     SELECT 2, task_writes.seq, 0, 0, task_writes.bytes, task_writes.task, task_writes.name, NULL
@@ -145,7 +160,7 @@ pub(crate) const HISTORY: &str = concat!(
     ")
     SELECT 0, newest, last, status_at, NULL::bytea, counts FROM head
     UNION ALL
-    (SELECT 1, seq, base, created_ms, bytes, NULL FROM head JOIN checkpoints ON line = id
+    (SELECT 1, seq, chain_from, created_ms, bytes, NULL FROM head JOIN checkpoints ON line = id
     WHERE seq <= $3
     ORDER BY seq DESC LIMIT $4)"
 );
@@ -173,49 +188,36 @@ macro_rules! fits {
     };
 }
 
-/// `$1` the lowest id, `$2` null or the id after which the list begins, `$3` null or the id before which it ends, `$4` null or
-/// the limit. The other parameters are conditions, which do not apply if they are null: `$5` the status, `$6` the flow, `$7` and
-/// `$8` the name and the value of a label, `$9` the time after the newest checkpoint, `$10` the time at which the thread is due.
+/// `$1` the ids. What is listed of each thread that has rows in the tables `lines` and `checkpoints`.
 ///
-/// A status holds while the newest checkpoint of the thread's own flow is the one for which it was set. A thread whose rows do not
-/// fit together is listed whatever its status is, so that it is noticed.
+/// A status holds while the newest checkpoint of the thread's own flow is the one for which it was set.
 pub(crate) const THREADS: &str = concat!(
     "SELECT line.thread, count(*), sum(octet_length(bytes)),
-        LEAST((SELECT min(begun_ms) FROM lines AS known WHERE known.thread = line.thread), min(checkpoints.created_ms)),
-        max(checkpoints.created_ms),
+        COALESCE(described.created_ms, min(checkpoints.created_ms)), max(checkpoints.created_ms),
         COALESCE(described.flow, ''),
-        CASE WHEN described.status_at = root.newest THEN described.status END,
-        CASE WHEN described.status_at = root.newest THEN described.due_ms END,
-        described.label_names, described.label_values, ", fits!(), "
+        CASE WHEN described.status_at IS NOT DISTINCT FROM root.newest THEN described.status END,
+        CASE WHEN described.status_at IS NOT DISTINCT FROM root.newest THEN described.due_ms END,
+        described.label_names, described.label_values, ",
+    fits!(),
+    "
     FROM lines AS line JOIN checkpoints ON line = line.id
         LEFT JOIN threads AS described ON described.thread = line.thread
         LEFT JOIN lines AS root ON root.thread = line.thread AND root.namespace = ''
-    WHERE line.thread >= $1 AND ($2::text IS NULL OR line.thread > $2) AND ($3::text IS NULL OR line.thread < $3)
-        AND ($6::text IS NULL OR COALESCE(described.flow, '') = $6)
-        AND ($7::text IS NULL OR described.label_values @> ARRAY[$8::text] AND EXISTS (
-            SELECT FROM unnest(described.label_names, described.label_values) AS label (name, value)
-            WHERE label.name = $7 AND label.value = $8
-        ))
-        -- Leaves out most threads before their checkpoints are counted.
-        AND (described.status_at IS DISTINCT FROM root.newest OR ($5::text IS NULL OR described.status = $5
-            OR COALESCE(described.status NOT IN ('running', 'sleeping', 'waiting', 'stopped', 'failed', 'finished', 'held'), true))
-            AND ($10::bigint IS NULL OR described.due_ms <= $10))
-    GROUP BY line.thread, described.thread, root.id
-    HAVING ($9::bigint IS NULL OR max(checkpoints.created_ms) < $9)
-        AND ($5::text IS NULL OR NOT ", fits!(), "
-            OR $5 = CASE WHEN described.status_at = root.newest THEN described.status ELSE 'running' END)
-        AND ($10::bigint IS NULL OR NOT ", fits!(), " OR described.status_at = root.newest AND described.due_ms <= $10)
-    ORDER BY line.thread LIMIT $4"
+    WHERE line.thread = ANY ($1)
+    GROUP BY line.thread, described.thread, root.id"
 );
 
 /// `$1` thread, `$2` status, `$3` flow, `$4` null or the time at which the thread is due, `$5` null or the owner. No row means that
 /// the claim is lost.
 pub(crate) const SET_STATUS: &str = concat!(
     "WITH ", held!("$5"), "
-    INSERT INTO threads (thread, status_at, status, flow, due_ms)
-    SELECT $1, (SELECT newest FROM lines WHERE thread = $1 AND namespace = ''), $2, $3, $4 FROM may_write
+    INSERT INTO threads (thread, status_at, status, flow, due_ms, updated_ms)
+    SELECT $1, (SELECT newest FROM lines WHERE thread = $1 AND namespace = ''), $2, $3, $4,
+        (SELECT max(updated_ms) FROM lines WHERE thread = $1)
+    FROM may_write
     ON CONFLICT (thread) DO UPDATE SET
-        status_at = excluded.status_at, status = excluded.status, flow = excluded.flow, due_ms = excluded.due_ms
+        status_at = excluded.status_at, status = excluded.status, flow = excluded.flow, due_ms = excluded.due_ms,
+        updated_ms = excluded.updated_ms
     RETURNING thread"
 );
 
@@ -237,12 +239,14 @@ pub(crate) const PRUNE: &str = concat!(
             writes = ", without!("lines", "0", "$5"), ",
             -- Not if another transaction has appended a checkpoint in the meantime, which this statement would not see.
             newest = CASE WHEN lines.newest = at.newest AND lines.newest <= $3 THEN NULL ELSE lines.newest END,
+            updated_ms = CASE WHEN lines.newest = at.newest
+                THEN (SELECT max(created_ms) FROM checkpoints WHERE line = lines.id AND seq > $3) ELSE lines.updated_ms END,
             begun_ms = CASE WHEN NOT COALESCE(lines.newest = at.newest AND lines.newest <= $3, false) OR EXISTS (
                 SELECT FROM lines AS left_over
                 WHERE left_over.thread = $1 AND left_over.newest IS NOT NULL AND left_over.id <> at.id
             ) THEN lines.begun_ms END
         FROM at WHERE lines.id = at.id
-        RETURNING at.newest IS NOT NULL AND lines.newest IS NULL AS is_emptied
+        RETURNING at.newest IS NOT NULL AND lines.newest IS NULL AS is_emptied, lines.updated_ms
     ), emptied AS (
         SELECT FROM changed WHERE is_emptied
     ), forgotten AS (
@@ -254,8 +258,18 @@ pub(crate) const PRUNE: &str = concat!(
         )
     ), described AS (
         -- A status is that of a checkpoint which is stored.
-        UPDATE threads SET status_at = NULL, status = NULL, due_ms = NULL
-        WHERE thread = $1 AND $2 = '' AND EXISTS (SELECT FROM emptied)
+        UPDATE threads SET
+            status_at = CASE WHEN NOT ends THEN status_at END,
+            status = CASE WHEN NOT ends THEN status END,
+            due_ms = CASE WHEN NOT ends THEN due_ms END,
+            created_ms = CASE WHEN others OR NOT EXISTS (SELECT FROM emptied) THEN created_ms END,
+            updated_ms = CASE WHEN updated_ms IS NOT NULL THEN GREATEST(left_ms, (SELECT changed.updated_ms FROM changed)) END
+        FROM (
+            SELECT $2 = '' AND EXISTS (SELECT FROM emptied) AS ends, COALESCE(bool_or(newest IS NOT NULL), false) AS others,
+                max(updated_ms) AS left_ms
+            FROM lines WHERE thread = $1 AND id NOT IN (SELECT id FROM at)
+        ) AS beside
+        WHERE thread = $1 AND EXISTS (SELECT FROM changed) AND (updated_ms IS NOT NULL OR EXISTS (SELECT FROM emptied))
     ), removed AS (
         DELETE FROM task_writes USING at WHERE line = at.id AND seq <= $5
     ), pruned AS (
@@ -292,24 +306,6 @@ pub(crate) const NOW: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 10
 /// How many threads were deleted, as two rows say.
 pub(crate) const DELETIONS: &str =
     "SELECT COALESCE((SELECT due_ms FROM threads WHERE thread = ''), 0), deleted FROM layout";
-
-/// The threads whose checkpoints are gone, so that [`THREADS`] does not find them. `$1` to `$3` as there, `$4` null or the last id, `$5`
-/// null or the status, `$6` null or the flow, `$7` and `$8` null or a label, `$9` null or the time at which they are due.
-pub(crate) const LOST: &str = "
-    SELECT thread FROM threads AS described
-    WHERE thread <> '' AND thread >= $1 AND ($2::text IS NULL OR thread > $2) AND ($3::text IS NULL OR thread < $3)
-        AND ($4::text IS NULL OR thread <= $4) AND ($5::text IS NULL OR status = $5) AND ($6::text IS NULL OR flow = $6)
-        AND ($7::text IS NULL OR label_values @> ARRAY[$8::text] AND EXISTS (
-            SELECT FROM unnest(label_names, label_values) AS label (name, value) WHERE label.name = $7 AND label.value = $8
-        ))
-        AND ($9::bigint IS NULL OR due_ms <= $9)
-        AND NOT EXISTS (SELECT FROM lines JOIN checkpoints ON line = lines.id WHERE lines.thread = described.thread)
-        AND (EXISTS (
-                SELECT FROM known_lines AS known WHERE known.thread = described.thread
-                    AND NOT EXISTS (SELECT FROM lines WHERE lines.thread = known.thread AND lines.namespace = known.namespace)
-            )
-            OR EXISTS (SELECT FROM lines WHERE lines.thread = described.thread AND newest IS NOT NULL))
-    ORDER BY thread";
 
 /// What is missing, in words.
 pub(crate) const VERIFY: &str = "

@@ -13,6 +13,7 @@ mod hostile;
 mod inbox;
 mod killed;
 mod kit;
+mod listing;
 #[cfg(feature = "notify")]
 mod notifications;
 #[cfg(feature = "openai")]

@@ -23,7 +23,7 @@ pub(crate) struct LogRow {
 }
 
 impl LogRow {
-    pub(crate) const COLUMNS: &str = "id, carried, bytes, span, checkpoints, size, created_ms";
+    pub(crate) const COLUMNS: &str = "id, carried, bytes, reach, checkpoints, size, created_ms";
 
     pub(crate) fn read(row: &SqlRow<'_>) -> rusqlite::Result<Self> {
         Ok(LogRow {
