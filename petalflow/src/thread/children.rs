@@ -74,7 +74,7 @@ impl<F: Flow> std::fmt::Debug for StartChild<'_, F> {
 
 impl<F: Flow> StartChild<'_, F> {
     /// Cancels the thread when the run of its parent is cancelled and a person [holds](crate::checkpoint::ThreadStatus::Held) the
-    /// parent: its run in this process is cancelled, or it is held where it sleeps or waits. A run of it in another process goes on.
+    /// parent: its run is cancelled, or it is held where it sleeps or waits. A run of it in another process stops within a second.
     pub fn cancel_with_parent(mut self) -> Self {
         self.cancels = true;
         self
