@@ -1,6 +1,9 @@
 //! The index of threads in a file of an earlier layout, and in one that lost part of it.
 
-use petalflow::checkpoint::{Store, ThreadInfo, ThreadOrder, ThreadQuery};
+use petalflow::checkpoint::{
+    Address, Store, StoredCheckpoint, ThreadChange, ThreadInfo, ThreadOrder, ThreadQuery,
+    ThreadStatus,
+};
 use petalflow::prelude::*;
 use petalflow_sqlite::SqliteStore;
 use rusqlite::Connection;
@@ -92,4 +95,56 @@ async fn f43_a_time_that_is_not_that_of_the_newest_checkpoint_is_noticed() {
         let problem = list[0].damage.as_deref().unwrap_or_default();
         assert!(problem.contains("another time"), "{list:?}");
     }
+}
+
+/// Appends a checkpoint that fills a row.
+async fn append(store: &SqliteStore, namespace: &str, seq: u64, created_ms: u64) {
+    let address = Address {
+        thread: "one",
+        namespace,
+    };
+    let checkpoint = StoredCheckpoint {
+        seq,
+        base: seq,
+        created_ms,
+        bytes: vec![7; 2_000],
+    };
+    let after = Some(seq - 1).filter(|after| *after > 0);
+    let appended = store.append(address, &checkpoint, after, 0..0, None).await;
+    appended.expect("it is appended");
+}
+
+#[tokio::test]
+async fn f43_the_last_rows_of_a_thread_have_the_time_of_its_change() {
+    let store = SqliteStore::in_memory().expect("it opens");
+    let check = async |updated_ms: u64, status: ThreadStatus| {
+        for list in lists(&store).await {
+            let found = (&list[0].damage, list[0].updated_ms, list[0].status);
+            assert_eq!(found, (&None, updated_ms, status));
+        }
+    };
+    append(&store, "", 1, 5_000).await;
+    check(5_000, ThreadStatus::Running).await;
+    // The clock went back. Only the last row is read.
+    append(&store, "", 2, 1_000).await;
+    check(1_000, ThreadStatus::Running).await;
+    let finished = ThreadChange::Status {
+        flow: "Measure",
+        status: ThreadStatus::Finished,
+        due_ms: None,
+    };
+    let set = store.describe("one", finished, None).await;
+    set.expect("it is set");
+    check(1_000, ThreadStatus::Finished).await;
+    for (seq, created_ms) in [(1, 9_000), (2, 7_000), (3, 8_000), (4, 8_000)] {
+        append(&store, "review", seq, created_ms).await;
+        check(created_ms, ThreadStatus::Finished).await;
+    }
+    let nested = Address {
+        thread: "one",
+        namespace: "review",
+    };
+    let pruned = store.prune(nested, 5, 5, None).await;
+    pruned.expect("it is pruned");
+    check(1_000, ThreadStatus::Finished).await;
 }

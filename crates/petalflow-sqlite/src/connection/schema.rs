@@ -109,8 +109,9 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     "ALTER TABLE log RENAME COLUMN span TO reach;
     ALTER TABLE threads ADD COLUMN updated_ms INTEGER;
     ALTER TABLE threads ADD COLUMN state TEXT AS (CASE WHEN updated_ms IS NULL THEN 'running' ELSE ifnull(status, 'running') END);
-    UPDATE threads SET updated_ms = (SELECT max(c.created_ms) FROM addresses a
-            JOIN log c ON c.id BETWEEN a.number << 32 AND (a.number << 32) + 0xffffffff WHERE a.thread = threads.thread)
+    UPDATE threads SET updated_ms = (SELECT max((
+            SELECT c.created_ms FROM log c WHERE c.id BETWEEN a.number << 32 AND (a.number << 32) + 0xffffffff
+            ORDER BY c.id DESC LIMIT 1)) FROM addresses a WHERE a.thread = threads.thread)
         WHERE thread <> '' AND created_ms IS NOT NULL AND (status IS NULL OR at IS (
             SELECT first + (id & 0xffffffff) + reach FROM addresses a
                 JOIN log ON id BETWEEN number << 32 AND (number << 32) + 0xffffffff

@@ -43,7 +43,7 @@ pub(crate) fn append(
         }
     }
     let tail = if let Some(tail) = tail {
-        listing::record_change(connection, address, checkpoint.created_ms)?;
+        listing::record_change(connection, address)?;
         tail
     } else {
         listing::record_creation(connection, address, checkpoint.created_ms)?;

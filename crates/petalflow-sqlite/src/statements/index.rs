@@ -12,12 +12,17 @@ use crate::error::TransactionError;
 /// order of the list, where the index would give all of them for each page.
 const RARE: usize = 1_000;
 
-/// When the newest checkpoint of a thread was created that a run is changing, which the index does not have.
-const LATEST: &str = "(SELECT max(c.created_ms) FROM addresses a
-    JOIN log c ON c.id BETWEEN a.number << 32 AND (a.number << 32) + 0xffffffff WHERE a.thread = t.thread)";
-
 /// The statuses that this store writes. A thread with another one is listed whatever its status is, as a damaged one.
 const KNOWN: &str = "('running', 'sleeping', 'waiting', 'stopped', 'failed', 'finished', 'held')";
+
+/// When the newest checkpoint of a thread was created: the time of the last row of each address, so the cost does not grow with the
+/// history.
+pub(super) fn latest(thread: &str) -> String {
+    format!(
+        "(SELECT max((SELECT c.created_ms FROM log c WHERE c.id BETWEEN a.number << 32 AND (a.number << 32) + 0xffffffff
+            ORDER BY c.id DESC LIMIT 1)) FROM addresses a WHERE a.thread = {thread})"
+    )
+}
 
 /// A query for threads, which owns its texts.
 pub(crate) struct Listing {
@@ -61,9 +66,10 @@ enum Part {
 impl Part {
     fn updated_ms(self) -> String {
         match self {
-            Part::All => format!("ifnull(t.updated_ms, {LATEST})"),
+            Part::All => format!("ifnull(t.updated_ms, {})", latest("t.thread")),
             Part::Resting => "t.updated_ms".into(),
-            Part::Running => LATEST.into(),
+            // The index does not have the time of a thread that a run is changing.
+            Part::Running => latest("t.thread"),
         }
     }
 

@@ -9,7 +9,7 @@ use rusqlite::{
 };
 
 use super::claims;
-use super::index::Listing;
+use super::index::{Listing, latest};
 use crate::error::{TransactionError, is_conversion_error};
 use crate::integer::{read_integer, read_optional_integer, sql_integer};
 use crate::log;
@@ -20,10 +20,6 @@ const PAGES_AT_ONCE: i64 = 1_000;
 /// The newest checkpoint of a thread's own flow. With it, a status holds until the next one.
 const NEWEST: &str = "(SELECT first + (id & 0xffffffff) + reach FROM addresses JOIN log ON id BETWEEN number << 32 AND (number << 32) + 0xffffffff
     WHERE thread = ?1 AND namespace = '' ORDER BY id DESC LIMIT 1)";
-
-/// When the newest checkpoint of a thread was created.
-const LATEST: &str = "(SELECT max(c.created_ms) FROM addresses a
-    JOIN log c ON c.id BETWEEN a.number << 32 AND (a.number << 32) + 0xffffffff WHERE a.thread = ?1)";
 
 pub(crate) fn describe(
     connection: &Connection,
@@ -39,9 +35,10 @@ pub(crate) fn describe(
             due_ms,
         } => {
             let set = format!(
-                "INSERT INTO threads (thread, at, status, flow, due_ms, updated_ms) VALUES (?1, {NEWEST}, ?2, ?3, ?4, {LATEST})
+                "INSERT INTO threads (thread, at, status, flow, due_ms, updated_ms) VALUES (?1, {NEWEST}, ?2, ?3, ?4, {})
                 ON CONFLICT DO UPDATE SET at = excluded.at, status = excluded.status, flow = excluded.flow,
-                    due_ms = excluded.due_ms, updated_ms = excluded.updated_ms"
+                    due_ms = excluded.due_ms, updated_ms = excluded.updated_ms",
+                latest("?1")
             );
             let due_ms = due_ms.map(sql_integer).transpose()?;
             let parameters = params![thread, status.as_str(), flow, due_ms];
@@ -88,24 +85,22 @@ pub(crate) fn record_creation(
 pub(crate) fn record_change(
     connection: &Connection,
     address: Address<'_>,
-    created_ms: u64,
 ) -> Result<(), TransactionError> {
-    let follow =
-        "UPDATE threads SET updated_ms = CASE WHEN ?2 OR status IS NULL THEN NULL ELSE ?3 END
-        WHERE thread = ?1 AND updated_ms IS NOT NULL AND (?2 OR status IS NULL OR updated_ms < ?3)";
-    let parameters = params![
-        address.thread,
-        address.namespace.is_empty(),
-        sql_integer(created_ms)?
-    ];
-    connection.prepare_cached(follow)?.execute(parameters)?;
+    let latest = latest("?1");
+    let follow = format!(
+        "UPDATE threads SET updated_ms = CASE WHEN ?2 OR status IS NULL THEN NULL ELSE {latest} END
+        WHERE thread = ?1 AND updated_ms IS NOT NULL AND (?2 OR status IS NULL OR updated_ms IS NOT {latest})"
+    );
+    let parameters = params![address.thread, address.namespace.is_empty()];
+    connection.prepare_cached(&follow)?.execute(parameters)?;
     Ok(())
 }
 
 /// Lets the index follow a prune, which may have removed the newest checkpoint of a sub-flow.
 pub(crate) fn record_prune(connection: &Connection, thread: &str) -> Result<(), TransactionError> {
     let follow = format!(
-        "UPDATE threads SET updated_ms = {LATEST} WHERE thread = ?1 AND updated_ms IS NOT NULL"
+        "UPDATE threads SET updated_ms = {} WHERE thread = ?1 AND updated_ms IS NOT NULL",
+        latest("?1")
     );
     connection.prepare_cached(&follow)?.execute([thread])?;
     Ok(())
@@ -258,7 +253,7 @@ fn select_thread() -> String {
     // `total`, because a damaged number may be too large for `sum`.
     format!(
         "SELECT a.thread, CAST(total(c.checkpoints) AS INTEGER), CAST(total(c.size) AS INTEGER),
-            ifnull(t.created_ms, min(c.created_ms)), max(c.created_ms),
+            ifnull(t.created_ms, min(c.created_ms)), {},
             ifnull(t.flow, ''), t.at IS {NEWEST}, t.status, t.due_ms, t.at,
             min(ifnull(c.reach BETWEEN 0 AND 0xffffffff AND c.checkpoints BETWEEN 1 AND 0xffffffff
                 AND c.size BETWEEN 0 AND 0xffffffff AND c.created_ms >= 0, 0)),
@@ -268,7 +263,8 @@ fn select_thread() -> String {
                 AND NOT EXISTS (SELECT 1 FROM log r WHERE r.id BETWEEN s.number << 32 AND (s.number << 32) + 0xffffffff))
         FROM addresses a JOIN log c ON c.id BETWEEN a.number << 32 AND (a.number << 32) + 0xffffffff
             LEFT JOIN threads t ON t.thread = a.thread
-        WHERE a.thread = ?1 GROUP BY a.thread"
+        WHERE a.thread = ?1 GROUP BY a.thread",
+        latest("?1")
     )
 }
 
