@@ -63,6 +63,7 @@ async fn views(page: &Page) -> Vec<(String, &'static str)> {
             format!("#/compare?left={refund}&right={steps}"),
             "only left",
         ),
+        ("#/inbox".into(), "refunds"),
         ("#/schedules".into(), "morning"),
         ("#/nowhere".into(), "There is no such page"),
     ]

@@ -8,8 +8,8 @@ use crate::notify::Notifier;
 
 impl ServerBuilder {
     /// Tells another system when a thread waits, has finished or has failed: once or more, and also if this process is killed, because
-    /// the store has what is to be told until it is delivered. [`serve`](Server::serve) delivers; in a server of your own, spawn
-    /// [`run_notifications`](Server::run_notifications). The feature `notify` has a notifier that sends webhooks,
+    /// the store has what is to be told until it is delivered. [`serve`](crate::Server::serve) delivers; in a server of your own, spawn
+    /// [`run_notifications`](crate::Server::run_notifications). The feature `notify` has a notifier that sends webhooks,
     /// `WebhookNotifier`.
     ///
     /// ```
