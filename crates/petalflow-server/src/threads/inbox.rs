@@ -63,15 +63,17 @@ pub(crate) async fn inbox(
     if let Some((since_ms, thread)) = &after {
         (waiting.after_ms, waiting.after) = (*since_ms, Some(thread.as_str()));
     }
-    // Each thread has at least one item, or is not waiting any more.
-    waiting.limit = Some(limit);
-    let found = server.list(waiting).await?;
+    // Each thread has at least one item, or is not waiting any more. One thread more tells whether another page follows.
+    waiting.limit = Some(limit + 1);
+    let mut found = server.list(waiting).await?;
     let (mut items, mut next) = (Vec::new(), None);
-    let mut has_more = found.len() == limit;
+    let mut has_more = found.len() > limit;
+    found.truncate(limit);
     for info in &found {
         let mut of_thread = Vec::new();
-        // Of a damaged thread, only the id is known.
-        if info.damage.is_none() && access.allows(&info.labels) {
+        // Of a damaged thread, only the id is known. The store may have threads of flows that are not served.
+        let is_served = server.flow_of(info).is_some();
+        if info.damage.is_none() && access.allows(&info.labels) && is_served {
             of_thread = items_of(&server, info).await?;
         }
         if !items.is_empty() && items.len() + of_thread.len() > limit {
