@@ -6,8 +6,9 @@ use petalflow::checkpoint::{
     StoreError, ThreadCount, ThreadFilter, ThreadOrder, ThreadQuery, ThreadStatus,
 };
 use tokio_postgres::Row;
-use tokio_postgres::types::ToSql;
+use tokio_postgres::types::{ToSql, Type};
 
+use crate::connection::{Statement, TypedParam};
 use crate::error::UNKNOWN;
 use crate::rows::Reader;
 
@@ -68,27 +69,32 @@ impl Part {
 /// A statement with its parameters.
 pub(crate) struct Sql {
     pub(crate) text: String,
-    values: Vec<Box<dyn ToSql + Send + Sync>>,
+    values: Vec<(Box<dyn ToSql + Send + Sync>, Type)>,
 }
 
 impl Sql {
-    pub(crate) fn params(&self) -> Vec<&(dyn ToSql + Sync)> {
+    pub(crate) fn params(&self) -> Vec<TypedParam<'_>> {
         let values = self.values.iter();
         values
-            .map(|value| &**value as &(dyn ToSql + Sync))
+            .map(|(value, of)| (&**value as &(dyn ToSql + Sync), of.clone()))
             .collect()
     }
 
+    /// The statement with parameters of [`params`](Self::params).
+    pub(crate) fn with<'a>(&'a self, params: &'a [TypedParam<'a>]) -> Statement<'a> {
+        Statement::Once(&self.text, params)
+    }
+
     fn text(&mut self, text: &str) -> String {
-        self.values.push(Box::new(text.to_string()));
-        format!("${}::text", self.values.len())
+        self.values.push((Box::new(text.to_string()), Type::TEXT));
+        format!("${}", self.values.len())
     }
 
     /// All times that are stored are below 2^63.
     fn number(&mut self, number: u64) -> String {
-        self.values
-            .push(Box::new(i64::try_from(number).unwrap_or(i64::MAX)));
-        format!("${}::bigint", self.values.len())
+        let number = i64::try_from(number).unwrap_or(i64::MAX);
+        self.values.push((Box::new(number), Type::INT8));
+        format!("${}", self.values.len())
     }
 
     fn condition(&mut self, filter: ThreadFilter<'_>) -> String {
@@ -134,14 +140,15 @@ impl Sql {
 
     /// Adds from where, and which threads.
     fn within(&mut self, query: &ThreadQuery<'_>, part: Part) {
-        let mut text =
-            String::from("FROM threads t WHERE t.thread <> '' AND t.created_ms IS NOT NULL");
-        text += part.condition();
+        self.text += "FROM threads t WHERE t.thread <> '' AND t.created_ms IS NOT NULL";
+        self.text += part.condition();
         if !query.prefix.is_empty() {
-            text += &format!(" AND t.thread >= {}", self.text(query.prefix));
+            let begin = self.text(query.prefix);
+            self.require(&format!("t.thread >= {begin}"));
         }
         if let Some(end) = query.prefix_end() {
-            text += &format!(" AND t.thread < {}", self.text(&end));
+            let end = self.text(&end);
+            self.require(&format!("t.thread < {end}"));
         }
         let filters = [
             query.status.map(ThreadFilter::Status),
@@ -150,16 +157,17 @@ impl Sql {
         ];
         for filter in filters.into_iter().flatten() {
             let condition = self.condition(filter);
-            text += &format!(" AND ({condition} OR {DAMAGED})");
+            self.require(&format!("({condition} OR {DAMAGED})"));
         }
         if let Some((name, value)) = query.label {
             let condition = self.condition(ThreadFilter::Label(name, value));
-            text += &format!(" AND {condition}");
+            self.require(&condition);
         }
         if let Some(due_by) = query.due_by_ms {
             let due_by = self.number(due_by);
-            text +=
-                &format!(" AND (t.due_ms <= {due_by} AND t.updated_ms IS NOT NULL OR {DAMAGED})");
+            self.require(&format!(
+                "(t.due_ms <= {due_by} AND t.updated_ms IS NOT NULL OR {DAMAGED})"
+            ));
         }
         let updated_ms = part.updated_ms();
         for (expression, comparison, time) in [
@@ -169,10 +177,16 @@ impl Sql {
             (&*updated_ms, "<", query.updated_before_ms),
         ] {
             if let Some(time) = time {
-                text += &format!(" AND {expression} {comparison} {}", self.number(time));
+                let time = self.number(time);
+                self.require(&format!("{expression} {comparison} {time}"));
             }
         }
-        self.text += &text;
+    }
+
+    /// Adds a condition.
+    fn require(&mut self, condition: &str) {
+        self.text += " AND ";
+        self.text += condition;
     }
 }
 
@@ -192,11 +206,13 @@ pub(crate) fn page(query: &ThreadQuery<'_>, part: Part) -> Sql {
     if let Some(after) = query.after {
         let id = sql.text(after);
         if query.order == ThreadOrder::Id {
-            sql.text += &format!(" AND t.thread > {id}");
+            sql.require(&format!("t.thread > {id}"));
         } else {
             let comparison = if newest_first { "<" } else { ">" };
             let time_ms = sql.number(query.after_ms);
-            sql.text += &format!(" AND ({time}, t.thread) {comparison} ({time_ms}, {id})");
+            sql.require(&format!(
+                "({time}, t.thread) {comparison} ({time_ms}, {id})"
+            ));
         }
     }
     let direction = if newest_first { " DESC" } else { "" };
@@ -206,13 +222,14 @@ pub(crate) fn page(query: &ThreadQuery<'_>, part: Part) -> Sql {
     };
     if let Some(limit) = query.limit {
         let limit = sql.number(limit as u64);
-        sql.text += &format!(" LIMIT {limit}");
+        sql.text += " LIMIT ";
+        sql.text += &limit;
     }
     sql
 }
 
-/// The statement for the threads that have checkpoints and whose rows of the table `threads` are gone, up to the last one of a page. A
-/// list with conditions does not look for them.
+/// The statement for the threads that have checkpoints and whose rows of the table `threads` are gone, up to the last one of a
+/// page. A list with conditions does not look for them.
 pub(crate) fn unlisted(query: &ThreadQuery<'_>, places: &[Place]) -> Option<Sql> {
     let plain = ThreadQuery {
         prefix: query.prefix,
@@ -240,7 +257,7 @@ pub(crate) fn unlisted(query: &ThreadQuery<'_>, places: &[Place]) -> Option<Sql>
     ] {
         if let Some(id) = id {
             let id = sql.text(id);
-            sql.text += &format!(" AND line.thread {comparison} {id}");
+            sql.require(&format!("line.thread {comparison} {id}"));
         }
     }
     Some(sql)

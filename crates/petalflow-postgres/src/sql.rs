@@ -2,6 +2,8 @@
 //!
 //! The isolation level is `read committed`: a statement that waited for a row that another transaction changed sees the changed
 //! row. The check in [`APPEND_FIRST`] and [`APPEND_AFTER`] between processes needs this.
+//!
+//! Triggers on `lines` change the index of threads: see the layout.
 
 /// Whether the owner in a parameter may write to thread `$1`: there is none, or it has the claim. The lock on the row of the claim
 /// is held to the end of the statement, so no other owner can get the claim in between.
@@ -16,6 +18,18 @@ macro_rules! held {
         SELECT WHERE ",
             $owner,
             "::text IS NULL OR EXISTS (SELECT FROM held)
+    )"
+        )
+    };
+}
+
+/// Whether the owner in a parameter may change the checkpoints of thread `$1`. No status is set to the end of the transaction.
+macro_rules! shared {
+    ($owner:literal) => {
+        concat!(
+            held!($owner),
+            ", may_change AS MATERIALIZED (
+        SELECT pg_advisory_xact_lock_shared(thread_lock($1)) FROM may_write
     )"
         )
     };
@@ -60,10 +74,9 @@ macro_rules! head {
 /// `$1` thread, `$2` namespace, `$3` number, `$4` base, `$5` time, `$6` bytes, `$7` to `$8` settled numbers, `$9` null or the owner.
 /// No row means that the claim is lost, a conflict, or that the line is damaged.
 pub(crate) const APPEND_FIRST: &str = concat!(
-    "WITH ", held!("$9"), ", head AS (
-        INSERT INTO lines AS line (thread, namespace, newest, begun_ms, updated_ms) SELECT $1, $2, $3, $5, $5 FROM may_write
-        ON CONFLICT (thread, namespace) DO UPDATE SET newest = excluded.newest, begun_ms = excluded.begun_ms,
-            updated_ms = excluded.updated_ms,
+    "WITH ", shared!("$9"), ", head AS (
+        INSERT INTO lines AS line (thread, namespace, newest, updated_ms) SELECT $1, $2, $3, $5 FROM may_change
+        ON CONFLICT (thread, namespace) DO UPDATE SET newest = excluded.newest, updated_ms = excluded.updated_ms,
             writes = ", without!("line", "$7", "$8"), "
         WHERE line.newest IS NULL AND NOT EXISTS (SELECT FROM checkpoints WHERE line = line.id)
         RETURNING line.id
@@ -71,34 +84,20 @@ pub(crate) const APPEND_FIRST: &str = concat!(
         INSERT INTO checkpoints (line, seq, chain_from, created_ms, bytes) SELECT id, $3, $4, $5, $6 FROM head
     ), settled AS (
         DELETE FROM task_writes USING head WHERE task_writes.line = head.id AND task_writes.seq BETWEEN $7 AND $8
-    ), listed AS (
-        -- A thread that rests stays in the index, unless the checkpoint ends its status; one that runs is in it with its first only.
-        INSERT INTO threads AS known (thread, created_ms, updated_ms) SELECT $1, $5, $5 FROM head WHERE NOT EXISTS (
-            SELECT FROM threads WHERE thread = $1 AND created_ms <= $5 AND updated_ms IS NULL
-        )
-        ON CONFLICT (thread) DO UPDATE SET
-            created_ms = LEAST(known.created_ms, excluded.created_ms),
-            updated_ms = CASE WHEN known.status IS NOT NULL AND $2 = ''
-                    OR known.created_ms IS NOT NULL AND (known.updated_ms IS NULL OR known.status IS NULL)
-                THEN NULL ELSE GREATEST(known.updated_ms, excluded.updated_ms) END
     )
     SELECT id FROM head"
 );
 
 /// Like [`APPEND_FIRST`], with `$10`, the newest number that the caller knows.
 pub(crate) const APPEND_AFTER: &str = concat!(
-    "WITH ", held!("$9"), ", head AS (
-        UPDATE lines SET newest = $3, updated_ms = GREATEST(updated_ms, $5), writes = ", without!("lines", "$7", "$8"), " FROM may_write WHERE thread = $1 AND namespace = $2 AND newest = $10
+    "WITH ", shared!("$9"), ", head AS (
+        UPDATE lines SET newest = $3, updated_ms = $5, writes = ", without!("lines", "$7", "$8"), " FROM may_change WHERE thread = $1 AND namespace = $2 AND newest = $10
             AND NOT EXISTS (SELECT FROM checkpoints WHERE line = lines.id AND seq > $10)
         RETURNING id
     ), appended AS (
         INSERT INTO checkpoints (line, seq, chain_from, created_ms, bytes) SELECT id, $3, $4, $5, $6 FROM head
     ), settled AS (
         DELETE FROM task_writes USING head WHERE task_writes.line = head.id AND task_writes.seq BETWEEN $7 AND $8
-    ), listed AS (
-        -- A checkpoint of the thread's own flow ends the status, and so does each of a thread that has none: the thread runs.
-        UPDATE threads SET updated_ms = CASE WHEN $2 = '' OR status IS NULL THEN NULL ELSE $5 END FROM head
-        WHERE thread = $1 AND updated_ms IS NOT NULL AND ($2 = '' OR status IS NULL OR updated_ms < $5)
     )
     SELECT id FROM head"
 );
@@ -193,7 +192,8 @@ macro_rules! fits {
 /// A status holds while the newest checkpoint of the thread's own flow is the one for which it was set.
 pub(crate) const THREADS: &str = concat!(
     "SELECT line.thread, count(*), sum(octet_length(bytes)),
-        COALESCE(described.created_ms, min(checkpoints.created_ms)), max(checkpoints.created_ms),
+        COALESCE(described.created_ms, min(checkpoints.created_ms)),
+        max(checkpoints.created_ms) FILTER (WHERE checkpoints.seq = line.newest),
         COALESCE(described.flow, ''),
         CASE WHEN described.status_at IS NOT DISTINCT FROM root.newest THEN described.status END,
         CASE WHEN described.status_at IS NOT DISTINCT FROM root.newest THEN described.due_ms END,
@@ -210,15 +210,10 @@ pub(crate) const THREADS: &str = concat!(
 /// `$1` thread, `$2` status, `$3` flow, `$4` null or the time at which the thread is due, `$5` null or the owner. No row means that
 /// the claim is lost.
 pub(crate) const SET_STATUS: &str = concat!(
-    "WITH ", held!("$5"), "
-    INSERT INTO threads (thread, status_at, status, flow, due_ms, updated_ms)
-    SELECT $1, (SELECT newest FROM lines WHERE thread = $1 AND namespace = ''), $2, $3, $4,
-        (SELECT max(updated_ms) FROM lines WHERE thread = $1)
-    FROM may_write
-    ON CONFLICT (thread) DO UPDATE SET
-        status_at = excluded.status_at, status = excluded.status, flow = excluded.flow, due_ms = excluded.due_ms,
-        updated_ms = excluded.updated_ms
-    RETURNING thread"
+    "WITH ",
+    held!("$5"),
+    "
+    SELECT set_status($1, $2, $3, $4) FROM may_write"
 );
 
 /// `$1` thread, then one array each of `$2` names and `$3` values, and `$4` null or the owner. No row means that the claim is lost.
@@ -232,44 +227,15 @@ pub(crate) const SET_LABELS: &str = concat!(
 /// `$1` thread, `$2` namespace, `$3` the last checkpoint to remove, `$4` null or the owner, `$5` the last number whose writes to remove.
 /// No row means that the claim is lost.
 pub(crate) const PRUNE: &str = concat!(
-    "WITH ", held!("$4"), ", at AS (
-        SELECT id, newest FROM lines, may_write WHERE thread = $1 AND namespace = $2
+    "WITH ", shared!("$4"), ", at AS (
+        SELECT id, newest FROM lines, may_change WHERE thread = $1 AND namespace = $2
     ), changed AS (
         UPDATE lines SET
             writes = ", without!("lines", "0", "$5"), ",
             -- Not if another transaction has appended a checkpoint in the meantime, which this statement would not see.
             newest = CASE WHEN lines.newest = at.newest AND lines.newest <= $3 THEN NULL ELSE lines.newest END,
-            updated_ms = CASE WHEN lines.newest = at.newest
-                THEN (SELECT max(created_ms) FROM checkpoints WHERE line = lines.id AND seq > $3) ELSE lines.updated_ms END,
-            begun_ms = CASE WHEN NOT COALESCE(lines.newest = at.newest AND lines.newest <= $3, false) OR EXISTS (
-                SELECT FROM lines AS left_over
-                WHERE left_over.thread = $1 AND left_over.newest IS NOT NULL AND left_over.id <> at.id
-            ) THEN lines.begun_ms END
+            updated_ms = CASE WHEN lines.newest = at.newest AND lines.newest <= $3 THEN NULL ELSE lines.updated_ms END
         FROM at WHERE lines.id = at.id
-        RETURNING at.newest IS NOT NULL AND lines.newest IS NULL AS is_emptied, lines.updated_ms
-    ), emptied AS (
-        SELECT FROM changed WHERE is_emptied
-    ), forgotten AS (
-        -- A thread that has had no checkpoint in between is created anew.
-        UPDATE lines SET begun_ms = NULL
-        WHERE thread = $1 AND id NOT IN (SELECT id FROM at) AND EXISTS (SELECT FROM emptied) AND NOT EXISTS (
-            SELECT FROM lines AS left_over
-            WHERE left_over.thread = $1 AND left_over.newest IS NOT NULL AND left_over.id NOT IN (SELECT id FROM at)
-        )
-    ), described AS (
-        -- A status is that of a checkpoint which is stored.
-        UPDATE threads SET
-            status_at = CASE WHEN NOT ends THEN status_at END,
-            status = CASE WHEN NOT ends THEN status END,
-            due_ms = CASE WHEN NOT ends THEN due_ms END,
-            created_ms = CASE WHEN others OR NOT EXISTS (SELECT FROM emptied) THEN created_ms END,
-            updated_ms = CASE WHEN updated_ms IS NOT NULL THEN GREATEST(left_ms, (SELECT changed.updated_ms FROM changed)) END
-        FROM (
-            SELECT $2 = '' AND EXISTS (SELECT FROM emptied) AS ends, COALESCE(bool_or(newest IS NOT NULL), false) AS others,
-                max(updated_ms) AS left_ms
-            FROM lines WHERE thread = $1 AND id NOT IN (SELECT id FROM at)
-        ) AS beside
-        WHERE thread = $1 AND EXISTS (SELECT FROM changed) AND (updated_ms IS NOT NULL OR EXISTS (SELECT FROM emptied))
     ), removed AS (
         DELETE FROM task_writes USING at WHERE line = at.id AND seq <= $5
     ), pruned AS (
@@ -325,6 +291,12 @@ pub(crate) const VERIFY: &str = "
     SELECT format('thread `%s` has no row in the table `threads`', thread)
     FROM (SELECT DISTINCT thread FROM lines) AS known WHERE NOT EXISTS (SELECT FROM threads WHERE threads.thread = known.thread)
     UNION ALL
+    SELECT format('thread `%s` has another time or status in the table `threads` than its checkpoints have', threads.thread)
+    FROM threads JOIN (
+        SELECT thread, max(updated_ms) AS latest, max(newest) FILTER (WHERE namespace = '') AS newest FROM lines GROUP BY thread
+    ) AS own USING (thread)
+    WHERE updated_ms <> latest OR updated_ms IS NOT NULL AND status IS NOT NULL AND status_at IS DISTINCT FROM own.newest
+    UNION ALL
     SELECT format('the table `%s` has rows of %s namespaces that the table `lines` lacks', name, count(DISTINCT line))
     FROM (SELECT 'checkpoints' AS name, line FROM checkpoints UNION ALL SELECT 'task_writes', line FROM task_writes) AS beside
     WHERE NOT EXISTS (SELECT FROM lines WHERE id = line) GROUP BY name
@@ -332,6 +304,12 @@ pub(crate) const VERIFY: &str = "
 
 /// Begins a transaction of several statements.
 pub(crate) const BEGIN: &str = "BEGIN";
+
+/// Begins a transaction of several statements that read the same.
+pub(crate) const BEGIN_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+
+/// `$1` thread. Lets no other transaction change its checkpoints or its status.
+pub(crate) const LOCK: &str = "SELECT pg_advisory_xact_lock(thread_lock($1))";
 
 /// Commits a transaction.
 pub(crate) const COMMIT: &str = "COMMIT";

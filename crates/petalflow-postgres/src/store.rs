@@ -189,6 +189,11 @@ impl PostgresStore {
         owner: Option<&'a str>,
     ) -> Result<Option<(Address<'a>, Option<u64>)>, StoreError> {
         let mut transaction = self.0.pool.begin(thread).await?;
+        let is_status = |change: &StoreChange| matches!(change, StoreChange::Status { .. });
+        if changes.iter().any(is_status) {
+            // Before anything else: two transactions that share the lock would wait for each other.
+            transaction.query(thread, sql::LOCK, &[&thread]).await?;
+        }
         for change in changes {
             match change {
                 StoreChange::Append {
@@ -383,25 +388,21 @@ impl Store for PostgresStore {
     }
 
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
-        let pool = &self.0.pool;
+        let mut snapshot = self.0.pool.snapshot(UNKNOWN).await?;
         let mut places = Vec::new();
         for part in index::parts(query.order) {
             let sql = index::page(&query, *part);
-            let params = sql.params();
-            let rows = pool.query(UNKNOWN, Rerun::Harmless, &sql.text, &params);
-            places.extend(index::places(&rows.await?)?);
+            let rows = snapshot.run(UNKNOWN, sql.with(&sql.params())).await?;
+            places.extend(index::places(&rows)?);
         }
         if let Some(sql) = index::unlisted(&query, &places) {
-            let params = sql.params();
-            let rows = pool.query(UNKNOWN, Rerun::Harmless, &sql.text, &params);
-            places.extend(index::places(&rows.await?)?);
+            let rows = snapshot.run(UNKNOWN, sql.with(&sql.params())).await?;
+            places.extend(index::places(&rows)?);
         }
         index::sort(&query, &mut places);
         let ids: Vec<&str> = places.iter().map(|place| &*place.id).collect();
-        let params: &Params<'_> = &[&ids];
-        let rows = pool
-            .query(UNKNOWN, Rerun::Harmless, sql::THREADS, params)
-            .await?;
+        let rows = snapshot.query(UNKNOWN, sql::THREADS, &[&ids]).await?;
+        snapshot.commit(UNKNOWN).await?;
         let mut found: HashMap<String, ThreadInfo> = HashMap::with_capacity(rows.len());
         for row in &rows {
             let info = rows::thread_info(row).or_else(ThreadInfo::of_damage)?;
@@ -423,11 +424,8 @@ impl Store for PostgresStore {
 
     async fn thread_counts(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadCount>, StoreError> {
         let sql = index::counts(&query);
-        let params = sql.params();
-        let rows = self
-            .0
-            .pool
-            .query(UNKNOWN, Rerun::Harmless, &sql.text, &params);
+        let (pool, params) = (&self.0.pool, sql.params());
+        let rows = pool.run(UNKNOWN, Rerun::Harmless, sql.with(&params));
         index::read_counts(&rows.await?)
     }
 

@@ -4,10 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use petalflow::checkpoint::{
-    Address, Claim, Store, StoreError, StoredWrite, ThreadChange, ThreadOrder, ThreadQuery,
-    ThreadStatus,
-};
+use petalflow::checkpoint::{Claim, Store, StoreError, StoredWrite, ThreadQuery};
 use petalflow::event::TaskId;
 use petalflow_postgres::{PostgresOptions, PostgresStore};
 use petalflow_test_servers::operations::Opened;
@@ -23,6 +20,7 @@ use petalflow_testing::{StoreUnderTest, store_contract};
 mod damage;
 #[cfg(feature = "tls")]
 mod encrypted;
+mod index;
 mod missing;
 mod partition;
 
@@ -219,13 +217,15 @@ async fn an_older_layout_is_migrated() {
         .await
         .unwrap();
     drop(store);
-    // The second layout added claims, the third what is listed of threads, the fourth memories, the fifth the counts.
+    // The second layout added claims, the third what is listed of threads, the fourth memories, the fifth the counts,
+    // the sixth the index.
     let back = format!(
-        "DROP TABLE {schema}.known_lines; DROP FUNCTION {schema}.count_writes CASCADE; DROP FUNCTION {schema}.count_lines CASCADE;
+        "DROP FUNCTION {schema}.index_line CASCADE; DROP FUNCTION {schema}.set_status; DROP FUNCTION {schema}.thread_lock;
+        DROP TABLE {schema}.known_lines; DROP FUNCTION {schema}.count_writes CASCADE; DROP FUNCTION {schema}.count_lines CASCADE;
         ALTER TABLE {schema}.task_writes RENAME TO writes; ALTER TABLE {schema}.lines DROP COLUMN writes;
         ALTER TABLE {schema}.layout DROP COLUMN deleted; ALTER TABLE {schema}.lines DROP COLUMN updated_ms;
         ALTER TABLE {schema}.checkpoints RENAME COLUMN chain_from TO base;
-        DROP TABLE {schema}.claims, {schema}.threads, {schema}.memories, {schema}.memory_vectors; ALTER TABLE {schema}.lines DROP COLUMN begun_ms;
+        DROP TABLE {schema}.claims, {schema}.threads, {schema}.memories, {schema}.memory_vectors;
         UPDATE {schema}.layout SET version = 1"
     );
     sql(&server.url, &back).await;
@@ -240,63 +240,6 @@ async fn an_older_layout_is_migrated() {
     assert_eq!(store.claim("essay", "one").await.unwrap(), Claim::Granted);
     let listed = store.threads(ThreadQuery::default()).await.unwrap();
     assert_eq!(listed[0].created_ms, checkpoint(1).created_ms);
-}
-
-#[tokio::test]
-async fn f43_a_layout_without_an_index_gets_one() {
-    let Some(server) = shared_server() else {
-        return;
-    };
-    let schema = fresh_name("unindexed");
-    let store = open(&server.url, &schema).await.unwrap();
-    append(&store, 1, None).await.unwrap();
-    let waits = ThreadChange::Status {
-        flow: "Write",
-        status: ThreadStatus::Waiting,
-        due_ms: None,
-    };
-    store.describe("essay", waits, None).await.unwrap();
-    let running = Address::root("running");
-    for seq in 1..=2_u64 {
-        let after = seq.checked_sub(1).filter(|after| *after > 0);
-        let next = checkpoint(seq);
-        store
-            .append(running, &next, after, 0..0, None)
-            .await
-            .unwrap();
-    }
-    let lists = async |store: &PostgresStore| {
-        let mut lists = Vec::new();
-        for order in [
-            ThreadOrder::Id,
-            ThreadOrder::CreatedNewest,
-            ThreadOrder::UpdatedOldest,
-        ] {
-            let query = ThreadQuery {
-                order,
-                ..ThreadQuery::default()
-            };
-            lists.push(store.threads(query).await.unwrap());
-        }
-        (
-            lists,
-            store.thread_counts(ThreadQuery::default()).await.unwrap(),
-        )
-    };
-    let before = lists(&store).await;
-    assert_eq!((before.0[0].len(), before.1.len()), (2, 2));
-    drop(store);
-    let back = format!(
-        "ALTER TABLE {schema}.threads DROP COLUMN state, DROP COLUMN created_ms, DROP COLUMN updated_ms;
-        ALTER TABLE {schema}.lines DROP COLUMN updated_ms;
-        ALTER TABLE {schema}.checkpoints RENAME COLUMN chain_from TO base;
-        DROP INDEX IF EXISTS {schema}.threads_by_state;
-        UPDATE {schema}.layout SET version = 5"
-    );
-    sql(&server.url, &back).await;
-    let store = open(&server.url, &schema).await.unwrap();
-    assert_eq!(lists(&store).await, before);
-    assert_eq!(store.verify().await.unwrap(), [""; 0]);
 }
 
 #[tokio::test]

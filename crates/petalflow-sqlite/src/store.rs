@@ -315,7 +315,10 @@ impl Store for SqliteStore {
             settled.is_empty() && Some(tail.newest) == after && !counts::covers_newest(address)
         }) && let Some(Ok(Some(added))) = self.run_here(thread, size, |connection| {
             transaction::alone(connection, |connection| {
-                let alone = Alone { address, owner };
+                let alone = Alone {
+                    thread: address.thread,
+                    owner,
+                };
                 log::add_to_last_row(connection, &tail, checkpoint, Some(alone))
             })
         }) {

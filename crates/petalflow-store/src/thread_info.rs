@@ -107,7 +107,8 @@ pub struct ThreadInfo {
     pub bytes: u64,
     /// When its first checkpoint was created, in milliseconds since 1970 (UTC). That checkpoint may have been pruned.
     pub created_ms: u64,
-    /// When its newest checkpoint was created, in milliseconds since 1970 (UTC).
+    /// When its newest checkpoint was created, in milliseconds since 1970 (UTC): the latest time of the newest checkpoints of its
+    /// namespaces. It is smaller than before if the clock went back.
     pub updated_ms: u64,
     /// The name of its flow. Empty until its first run has ended.
     pub flow: String,

@@ -11,7 +11,7 @@ use crate::integer::sql_integer;
 
 /// Where a checkpoint is added in a transaction of its own, and the owner that must have the claim.
 pub(crate) struct Alone<'a> {
-    pub(crate) address: Address<'a>,
+    pub(crate) thread: &'a str,
     pub(crate) owner: Option<&'a str>,
 }
 
@@ -36,10 +36,9 @@ pub(crate) fn add_to_last_row(
     if len > full {
         return Ok(None);
     }
-    let add = "UPDATE log SET reach = ?6, checkpoints = checkpoints + 1, size = size + ?3, created_ms = max(created_ms, ?4), bytes = CAST(bytes || ?5 AS BLOB)
+    let add = "UPDATE log SET reach = ?6, checkpoints = checkpoints + 1, size = size + ?3, created_ms = ?4, bytes = CAST(bytes || ?5 AS BLOB)
         WHERE id = ?1 AND length(bytes) = ?2 AND (?8 IS NULL OR EXISTS (SELECT 1 FROM claims WHERE thread = ?7 AND owner = ?8))
-            AND (?7 IS NULL OR NOT EXISTS (SELECT 1 FROM threads
-                WHERE thread = ?7 AND updated_ms IS NOT NULL AND (?9 OR status IS NULL OR updated_ms < ?4)))";
+            AND (?7 IS NULL OR NOT EXISTS (SELECT 1 FROM threads WHERE thread = ?7 AND updated_ms IS NOT NULL))";
     let added = connection.prepare_cached(add)?.execute(params![
         tail.id,
         sql_len(tail.len)?,
@@ -47,9 +46,8 @@ pub(crate) fn add_to_last_row(
         sql_integer(checkpoint.created_ms)?,
         bytes,
         id - tail.id,
-        alone.as_ref().map(|it| it.address.thread),
+        alone.as_ref().map(|it| it.thread),
         alone.as_ref().and_then(|it| it.owner),
-        alone.is_some_and(|it| it.address.namespace.is_empty()),
     ])?;
     Ok((added == 1).then(|| Tail {
         len,
@@ -138,14 +136,13 @@ pub(super) fn insert_row(
     let size = ended.iter().map(|checkpoint| checkpoint.bytes.len()).sum();
     let numbers = ended.first().zip(ended.last());
     let span = numbers.map(|(first, last)| last.seq.saturating_sub(first.seq));
-    let created_ms = ended.iter().map(|checkpoint| checkpoint.created_ms).max();
     connection.prepare_cached(insert)?.execute(params![
         id,
         sql_len(carried)?,
         sql_integer(span.unwrap_or(0))?,
         sql_len(ended.len())?,
         sql_len(size)?,
-        sql_integer(created_ms.unwrap_or(0))?,
+        sql_integer(ended.last().map_or(0, |newest| newest.created_ms))?,
         bytes,
     ])?;
     Ok(())

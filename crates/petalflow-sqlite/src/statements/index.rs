@@ -256,11 +256,13 @@ impl Listing {
         if let Some((time_ms, id)) = &self.after {
             let id = sql.bind(id.clone());
             if self.order == ThreadOrder::Id {
-                sql.text += &format!(" AND t.thread > {id}");
+                sql.require(&format!("t.thread > {id}"));
             } else {
                 let comparison = if newest_first { "<" } else { ">" };
                 let time_ms = sql.bind(*time_ms);
-                sql.text += &format!(" AND ({time}, t.thread) {comparison} ({time_ms}, {id})");
+                sql.require(&format!(
+                    "({time}, t.thread) {comparison} ({time_ms}, {id})"
+                ));
             }
         }
         let direction = if newest_first { " DESC" } else { "" };
@@ -299,31 +301,31 @@ impl Listing {
         };
         if !from.is_empty() {
             let from = sql.bind(from.to_string());
-            sql.text += &format!(" AND t.thread >= {from}");
+            sql.require(&format!("t.thread >= {from}"));
         }
         if let Some(end) = &self.end {
             let end = sql.bind(end.clone());
-            sql.text += &format!(" AND t.thread < {end}");
+            sql.require(&format!("t.thread < {end}"));
         }
         let conditions = part.condition().into_iter();
         for condition in conditions.chain(self.conditions.iter().map(String::as_str)) {
-            sql.text += &format!(" AND {condition}");
+            sql.require(condition);
         }
         for (time, comparison) in [(self.updated_from, ">="), (self.updated_before, "<")] {
             if let Some(time) = time {
                 let time = sql.bind(time);
-                sql.text += &format!(" AND {} {comparison} {time}", part.updated_ms());
+                sql.require(&format!("{} {comparison} {time}", part.updated_ms()));
             }
         }
         for (name, value) in &self.labels {
             let is_rare = is_rare(connection, name, value)?;
             let (name, value) = (sql.bind(name.clone()), sql.bind(value.clone()));
             let with_label = format!("FROM labels l WHERE l.name = {name} AND l.value = {value}");
-            sql.text += &if is_rare {
-                format!(" AND t.thread IN (SELECT l.thread {with_label})")
+            sql.require(&if is_rare {
+                format!("t.thread IN (SELECT l.thread {with_label})")
             } else {
-                format!(" AND EXISTS (SELECT 1 {with_label} AND l.thread = t.thread)")
-            };
+                format!("EXISTS (SELECT 1 {with_label} AND l.thread = t.thread)")
+            });
         }
         Ok(sql)
     }
@@ -343,7 +345,7 @@ impl Listing {
         for (comparison, id) in bounds {
             if let Some(id) = id {
                 let id = sql.bind(id);
-                sql.text += &format!(" AND a.thread {comparison} {id}");
+                sql.require(&format!("a.thread {comparison} {id}"));
             }
         }
         sql.text += " AND NOT EXISTS (SELECT 1 FROM threads t WHERE t.thread = a.thread AND t.created_ms IS NOT NULL)";
@@ -381,6 +383,12 @@ impl Listing {
 }
 
 impl Sql {
+    /// Adds a condition.
+    fn require(&mut self, condition: &str) {
+        self.text += " AND ";
+        self.text += condition;
+    }
+
     fn bind(&mut self, value: impl Into<Value>) -> String {
         self.values.push(value.into());
         format!("?{}", self.values.len())

@@ -119,7 +119,11 @@ async fn append_threads(store: &dyn Store) -> CaseResult {
             // It runs again.
             append(store, (&id, ""), 2, 3_000 - index).await?;
         }
-        let user = ["ann", "bob", "cleo"][index as usize % 3];
+        let user = match index % 3 {
+            0 => "ann",
+            1 => "bob",
+            _ => "cleo",
+        };
         let team = if index % 2 == 0 { "day" } else { "night" };
         let set = labels([("user", user), ("team", team)]);
         if index % 7 != 0 {
@@ -262,7 +266,9 @@ pub async fn the_index_follows_each_change(stores: &Stores) -> CaseResult {
     append(store, (thread, nested), 2, 5_002).await?;
     check("a sub-flow leaves the status", 5_002, ThreadStatus::Held).await?;
     append(store, (thread, nested), 3, 4_000).await?;
-    check("after an older checkpoint", 5_002, ThreadStatus::Held).await?;
+    check("the clock went back", 5_000, ThreadStatus::Held).await?;
+    append(store, (thread, nested), 4, 5_002).await?;
+    check("the clock is right again", 5_002, ThreadStatus::Held).await?;
     append(store, (thread, ""), 4, 5_003).await?;
     check("a checkpoint ends it", 5_003, ThreadStatus::Running).await?;
     append(store, (thread, ""), 5, 5_004).await?;
@@ -282,15 +288,15 @@ pub async fn the_index_follows_each_change(stores: &Stores) -> CaseResult {
     ];
     store.apply(thread, &changes, None).await?;
     check("after a batch", 5_005, ThreadStatus::Finished).await?;
-    append(store, (thread, nested), 4, 6_000).await?;
+    append(store, (thread, nested), 5, 6_000).await?;
     store
         .prune(
             Address {
                 thread,
                 namespace: nested,
             },
-            5,
-            5,
+            6,
+            6,
             None,
         )
         .await?;
@@ -304,6 +310,54 @@ pub async fn the_index_follows_each_change(stores: &Stores) -> CaseResult {
     check_index(stores, ALL, "a sub-flow is first").await?;
     append(store, (thread, ""), 1, 7_001).await?;
     check("it begins anew", 7_001, ThreadStatus::Running).await
+}
+
+/// A thread changed last when its newest checkpoint was created, also if the clock went back since an older one.
+pub async fn the_newest_checkpoint_has_the_time_of_the_change(stores: &Stores) -> CaseResult {
+    let store = &*stores.store;
+    append_threads(store).await?;
+    let thread = "back";
+    let check = async |moment: &str, created_ms: u64, updated_ms: u64| -> CaseResult {
+        let prefix = thread;
+        let found = stores.other.threads(ThreadQuery { prefix, ..ALL }).await?;
+        let times = found.first().map(|info| (info.created_ms, info.updated_ms));
+        assert_eq!(
+            times,
+            Some((created_ms, updated_ms)),
+            "{moment}: the times of the first and of the newest checkpoint"
+        );
+        check_index(stores, ALL, moment).await
+    };
+    append(store, (thread, ""), 1, 9_000).await?;
+    append(store, (thread, ""), 2, 8_000).await?;
+    check("while it runs", 9_000, 8_000).await?;
+    append(store, (thread, ""), 3, 8_500).await?;
+    check("later than the one before", 9_000, 8_500).await?;
+    append(store, (thread, ""), 4, 7_000).await?;
+    append(store, (thread, "review"), 1, 6_000).await?;
+    check("one of a sub-flow is older", 6_000, 7_000).await?;
+    let ended = status("Talk", ThreadStatus::Finished, None);
+    store.describe(thread, ended, None).await?;
+    check("while it rests", 6_000, 7_000).await?;
+    append(store, (thread, "review"), 2, 7_500).await?;
+    append(store, (thread, "review"), 3, 6_500).await?;
+    check("a sub-flow goes back while it rests", 6_000, 7_000).await?;
+    store.prune(Address::root(thread), 4, 4, None).await?;
+    check("without the older ones", 6_000, 7_000).await?;
+    let changes = [5_000, 4_000].map(|created_ms| StoreChange::Append {
+        namespace: String::new(),
+        checkpoint: at(10 - created_ms / 1_000, created_ms),
+        after: Some(9 - created_ms / 1_000),
+        settled: 0..0,
+    });
+    store.apply(thread, &changes, None).await?;
+    check("two at once", 6_000, 6_500).await?;
+    let whole = Address {
+        thread,
+        namespace: "review",
+    };
+    store.prune(whole, 4, 4, None).await?;
+    check("without the sub-flow", 6_000, 4_000).await
 }
 
 /// Pages in an order by creation have each thread once that is there all the time, while others come, change and go.

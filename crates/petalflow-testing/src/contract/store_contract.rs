@@ -108,6 +108,7 @@ macro_rules! store_contract {
                 threads_are_ordered_by_time,
                 conditions_are_combined,
                 the_index_follows_each_change,
+                the_newest_checkpoint_has_the_time_of_the_change,
                 pages_stay_right_while_threads_change,
             ]
             amounts: [
