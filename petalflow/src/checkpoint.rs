@@ -15,7 +15,8 @@ pub(crate) use petalflow_store::settings::{self, Durability, OnBusy};
 #[doc(inline)]
 pub use petalflow_store::{
     Address, Claim, InMemoryStore, PendingReleases, SEALED_MARKER, Store, StoreChange, StoreError,
-    Stored, StoredCheckpoint, StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
+    Stored, StoredCheckpoint, StoredWrite, ThreadChange, ThreadCount, ThreadFilter, ThreadInfo,
+    ThreadOrder, ThreadQuery, ThreadStatus,
 };
 pub(crate) use petalflow_store::{
     EVENT_LOG, INBOX, LINKS, Moment, RunClaim, STOPS, ThreadStorage, WriteName,

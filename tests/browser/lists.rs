@@ -35,6 +35,8 @@ async fn a_thread_is_found_among_ten_thousand() {
     with_page(builder(&store), async |page| {
         page.go("#/threads").await;
         page.wait_for_text("More are loaded while you scroll").await;
+        // The thread that changed last is the first row.
+        page.wait_for("named('steps:09999')").await;
         // Only the visible rows are elements.
         assert_eq!(
             page.eval("document.querySelectorAll('.list-row').length < 60")
@@ -59,7 +61,7 @@ async fn a_thread_is_found_among_ten_thousand() {
         page.wait_for_text("customer: ann").await;
 
         // The end of the list is reached with the keyboard.
-        page.go("#/threads?flow=steps").await;
+        page.go("#/threads?flow=steps&order=id").await;
         page.wait_for_text("More are loaded while you scroll").await;
         page.press_element("seen('.list-header')[0]").await;
         for _ in 0..THREADS.div_ceil(500) {

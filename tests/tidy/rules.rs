@@ -177,6 +177,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "document_version",
             "retention",
             "thread_info",
+            "thread_query",
             "store",
             "shared_store",
             "run_claim",

@@ -83,6 +83,31 @@ fn p209_threads_are_listed_and_shown() {
     assert_eq!(list(&["--status", "waiting"]), "a-1 b-1");
     assert_eq!(list(&["--graph", "other"]), "");
     assert_eq!(list(&["--limit", "1"]), "a-1");
+    assert_eq!(list(&["--newest"]), "b-1 a-2 a-1");
+    assert_eq!(list(&["--order", "updated-newest", "--limit", "1"]), "a-2");
+    let both = ["--status", "waiting", "--status", "finished"];
+    assert_eq!(list(&both), "a-1 a-2 b-1");
+    assert_eq!(
+        list(&["--created-from", "2020-01-01T00:00:00Z"]),
+        "a-1 a-2 b-1"
+    );
+    assert_eq!(list(&["--updated-before", "2020-01-01T00:00:00Z"]), "");
+    assert_eq!(list(&["--label", "user:ann"]), "");
+    assert_eq!(list(&["--not-label", "user:ann", "--any-label", "a:b"]), "");
+    let cut = petalflow!("threads list --store {store} --newest --limit 2").code(0);
+    assert!(cut.out.starts_with("b-1") && cut.err.contains("there are more threads"));
+    let whole = petalflow!("threads list --store {store} --limit 3").code(0);
+    assert!(!whole.err.contains("more"), "{}", whole.err);
+    let counted = petalflow!("threads list --store {store} --count --json").code(0);
+    let counted: Vec<_> = counted
+        .lines()
+        .iter()
+        .map(|line| (line["status"].clone(), line["threads"].clone()))
+        .collect();
+    assert_eq!(
+        counted,
+        [(json!("waiting"), json!(2)), (json!("finished"), json!(1))]
+    );
     let ran = petalflow!("threads list --store {store}").code(0);
     assert!(
         ran.out

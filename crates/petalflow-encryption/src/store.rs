@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use petalflow::checkpoint::{
     Address, Claim, Store, StoreChange, StoreError, Stored, StoredCheckpoint, StoredWrite,
-    ThreadChange, ThreadInfo, ThreadQuery,
+    ThreadChange, ThreadCount, ThreadInfo, ThreadQuery,
 };
 
 use crate::Protection;
@@ -247,6 +247,10 @@ impl Store for ProtectedStore {
 
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
         self.store.threads(query).await
+    }
+
+    async fn thread_counts(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadCount>, StoreError> {
+        self.store.thread_counts(query).await
     }
 
     async fn describe(

@@ -8,8 +8,8 @@ use std::time::Duration;
 use petalflow::checkpoint::StoreError;
 use tokio::sync::Notify;
 use tokio::time::timeout;
-use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Config, Error, Row, Statement};
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Config, Error, Row, Statement as Prepared};
 
 use crate::error::{problem, store_error, timed_out};
 use crate::options::PostgresOptions;
@@ -18,10 +18,22 @@ use crate::tls;
 /// The parameters of a statement.
 pub(crate) type Params<'a> = [&'a (dyn ToSql + Sync)];
 
+/// A parameter of a statement that the server is not asked about first.
+pub(crate) type TypedParam<'a> = (&'a (dyn ToSql + Sync), Type);
+
+/// A statement with its parameters.
+#[derive(Clone, Copy)]
+pub(crate) enum Statement<'a> {
+    /// The server and the connection keep how it is executed.
+    Kept(&'a str, &'a Params<'a>),
+    /// Its text depends on what was asked for, so there are many of its kind, and none is kept.
+    Once(&'a str, &'a [TypedParam<'a>]),
+}
+
 /// A connection whose search path is the schema of the store, and which prepares each statement once.
 pub(crate) struct Connection {
     client: Client,
-    prepared: Mutex<HashMap<Box<str>, Statement>>,
+    prepared: Mutex<HashMap<Box<str>, Prepared>>,
     /// Whether a transaction of several statements may be open.
     in_transaction: AtomicBool,
 }
@@ -114,12 +126,21 @@ fn read_url(url: &str) -> Result<Config, StoreError> {
 }
 
 impl Connection {
+    /// Runs a statement that is kept. See [`run`](Self::run).
+    pub(crate) async fn query(&self, sql: &str, params: &Params<'_>) -> Result<Vec<Row>, Error> {
+        self.run(Statement::Kept(sql, params)).await
+    }
+
     /// Runs a statement.
     ///
     /// # Cancel safety
     ///
     /// A statement that was sent runs to its end, before those that are sent later on this connection.
-    pub(crate) async fn query(&self, sql: &str, params: &Params<'_>) -> Result<Vec<Row>, Error> {
+    pub(crate) async fn run(&self, statement: Statement<'_>) -> Result<Vec<Row>, Error> {
+        let (sql, params) = match statement {
+            Statement::Kept(sql, params) => (sql, params),
+            Statement::Once(sql, params) => return self.client.query_typed(sql, params).await,
+        };
         let known = self.lock().get(sql).cloned();
         let statement = if let Some(statement) = known {
             statement
@@ -159,7 +180,7 @@ impl Connection {
         &mut self.client
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Box<str>, Statement>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Box<str>, Prepared>> {
         // No panic can leave it half-changed.
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }

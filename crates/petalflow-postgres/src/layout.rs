@@ -119,6 +119,86 @@ const MIGRATIONS: &[&str] = &[
     CREATE TRIGGER count_lines AFTER INSERT ON lines
         REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_lines();
     "#,
+    // The index of threads. A line has the time of its newest checkpoint. `threads` has that of all lines while no run is in progress:
+    // a run sets it to null with its second checkpoint, so that its others change no index. While it is set, the status holds. `state`
+    // is the status that holds. A column has a new name, so that a program of an earlier version that is still running, which does not
+    // know the index, cannot append.
+    //
+    // The index is right also if a status is set while a checkpoint is appended: the former holds the lock of the thread alone, and the
+    // latter shares it with others. Each statement of a function sees what was committed before it, unlike the statement that calls it.
+    r#"
+    ALTER TABLE checkpoints RENAME COLUMN base TO chain_from;
+    ALTER TABLE lines ADD COLUMN updated_ms bigint;
+    UPDATE lines SET updated_ms = stored.created_ms
+        FROM checkpoints AS stored WHERE stored.line = lines.id AND stored.seq = lines.newest;
+    ALTER TABLE threads ADD COLUMN created_ms bigint, ADD COLUMN updated_ms bigint,
+        ADD COLUMN state text COLLATE "C" GENERATED ALWAYS AS (
+            CASE WHEN updated_ms IS NULL THEN 'running' ELSE COALESCE(status, 'running') END
+        ) STORED;
+    UPDATE threads SET created_ms = known.created_ms,
+        updated_ms = CASE WHEN status IS NULL OR status_at IS NOT DISTINCT FROM known.newest THEN known.updated_ms END
+        FROM (
+            SELECT thread, max(updated_ms) AS updated_ms, max(newest) FILTER (WHERE namespace = '') AS newest,
+                min(COALESCE(begun_ms, (SELECT min(created_ms) FROM checkpoints WHERE line = lines.id))) AS created_ms
+            FROM lines GROUP BY thread HAVING count(updated_ms) > 0
+        ) AS known WHERE known.thread = threads.thread;
+    ALTER TABLE lines DROP COLUMN begun_ms;
+    CREATE INDEX threads_by_creation ON threads (created_ms, thread);
+    CREATE INDEX threads_by_change ON threads (updated_ms, thread);
+    CREATE INDEX threads_by_state ON threads (flow, state, created_ms);
+    CREATE FUNCTION thread_lock(locked text) RETURNS bigint LANGUAGE sql STABLE AS $$
+        SELECT hashtextextended(current_schema() || '/' || locked, 0)
+    $$;
+    CREATE FUNCTION index_line() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        IF NEW.newest IS NULL THEN
+            -- Its checkpoints were removed. A status is that of a checkpoint which is stored.
+            PERFORM FROM threads WHERE thread = NEW.thread FOR UPDATE;
+            UPDATE threads SET
+                status_at = CASE WHEN NEW.namespace <> '' THEN status_at END,
+                status = CASE WHEN NEW.namespace <> '' THEN status END,
+                due_ms = CASE WHEN NEW.namespace <> '' THEN due_ms END,
+                created_ms = CASE WHEN others.latest IS NOT NULL THEN created_ms END,
+                updated_ms = CASE WHEN updated_ms IS NOT NULL THEN others.latest END
+            FROM (SELECT max(own.updated_ms) AS latest FROM lines AS own WHERE own.thread = NEW.thread) AS others
+            WHERE thread = NEW.thread;
+        ELSIF OLD.newest IS NULL THEN
+            -- Its first one. A thread that rests stays in the index, unless the checkpoint ends its status.
+            INSERT INTO threads AS known (thread, created_ms, updated_ms) VALUES (NEW.thread, NEW.updated_ms, NEW.updated_ms)
+            ON CONFLICT (thread) DO UPDATE SET
+                created_ms = LEAST(known.created_ms, excluded.created_ms),
+                updated_ms = CASE WHEN known.status IS NOT NULL AND NEW.namespace = ''
+                        OR known.created_ms IS NOT NULL AND (known.updated_ms IS NULL OR known.status IS NULL)
+                    THEN NULL ELSE GREATEST(known.updated_ms, excluded.updated_ms) END
+            WHERE known.created_ms IS NULL OR known.created_ms > excluded.created_ms OR known.updated_ms IS NOT NULL;
+        ELSIF NEW.namespace = '' THEN
+            -- It ends the status.
+            UPDATE threads SET updated_ms = NULL WHERE thread = NEW.thread AND updated_ms IS NOT NULL;
+        ELSE
+            PERFORM FROM threads WHERE thread = NEW.thread AND updated_ms IS NOT NULL FOR UPDATE;
+            IF FOUND THEN
+                UPDATE threads SET updated_ms = CASE WHEN status IS NOT NULL
+                    THEN (SELECT max(own.updated_ms) FROM lines AS own WHERE own.thread = NEW.thread) END
+                WHERE thread = NEW.thread;
+            END IF;
+        END IF;
+        RETURN NULL;
+    END $$;
+    CREATE TRIGGER index_new_line AFTER INSERT ON lines
+        FOR EACH ROW WHEN (NEW.newest IS NOT NULL) EXECUTE FUNCTION index_line();
+    CREATE TRIGGER index_line AFTER UPDATE OF newest ON lines
+        FOR EACH ROW WHEN (NEW.newest IS DISTINCT FROM OLD.newest) EXECUTE FUNCTION index_line();
+    CREATE FUNCTION set_status(described text, new_status text, new_flow text, new_due_ms bigint) RETURNS void LANGUAGE plpgsql AS $$
+    BEGIN
+        PERFORM pg_advisory_xact_lock(thread_lock(described));
+        INSERT INTO threads (thread) VALUES (described) ON CONFLICT (thread) DO NOTHING;
+        PERFORM FROM threads WHERE thread = described FOR UPDATE;
+        UPDATE threads SET status = new_status, flow = new_flow, due_ms = new_due_ms,
+            status_at = (SELECT own.newest FROM lines AS own WHERE own.thread = described AND own.namespace = ''),
+            updated_ms = (SELECT max(own.updated_ms) FROM lines AS own WHERE own.thread = described)
+        WHERE thread = described;
+    END $$;
+    "#,
 ];
 
 /// The version of the layout that this crate writes.

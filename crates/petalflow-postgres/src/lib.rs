@@ -39,6 +39,7 @@
 mod connection;
 pub mod database;
 mod error;
+mod index;
 mod layout;
 mod options;
 mod params;

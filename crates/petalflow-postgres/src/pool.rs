@@ -8,7 +8,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout};
 use tokio_postgres::Row;
 
-use crate::connection::{Connection, Connector, Params};
+use crate::connection::{Connection, Connector, Params, Statement};
 use crate::error::{ends_connection, is_lost, is_undone, statement_error, timed_out};
 use crate::sql;
 
@@ -68,12 +68,22 @@ impl Pool {
         sql: &str,
         params: &Params<'_>,
     ) -> Result<Vec<Row>, StoreError> {
+        self.run(thread, rerun, Statement::Kept(sql, params)).await
+    }
+
+    /// As [`query`](Self::query).
+    pub(crate) async fn run(
+        &self,
+        thread: &str,
+        rerun: Rerun,
+        statement: Statement<'_>,
+    ) -> Result<Vec<Row>, StoreError> {
         let mut last = false;
         loop {
             // If one connection was closed, the others may be closed as well.
             let trusted = if last { Duration::ZERO } else { UNCHECKED_IDLE };
             let mut lease = self.lease(trusted).await?;
-            match lease.query(self.deadline(), sql, params).await? {
+            match lease.query(self.deadline(), statement).await? {
                 Ok(rows) => return Ok(rows),
                 Err(error) => {
                     let harmless = rerun == Rerun::Harmless && is_lost(&error);
@@ -88,6 +98,19 @@ impl Pool {
 
     /// Begins a transaction. If it is dropped before it is [committed](Transaction::commit), it is rolled back.
     pub(crate) async fn begin(&self, thread: &str) -> Result<Transaction<'_>, StoreError> {
+        self.begin_with(thread, sql::BEGIN).await
+    }
+
+    /// Begins a transaction whose statements see what was committed before it, and which changes nothing.
+    pub(crate) async fn snapshot(&self, thread: &str) -> Result<Transaction<'_>, StoreError> {
+        self.begin_with(thread, sql::BEGIN_SNAPSHOT).await
+    }
+
+    async fn begin_with(
+        &self,
+        thread: &str,
+        begin: &'static str,
+    ) -> Result<Transaction<'_>, StoreError> {
         let mut last = false;
         loop {
             let trusted = if last { Duration::ZERO } else { UNCHECKED_IDLE };
@@ -95,7 +118,10 @@ impl Pool {
             if let Some(connection) = lease.connection() {
                 connection.set_in_transaction(true);
             }
-            match lease.query(self.deadline(), sql::BEGIN, &[]).await? {
+            match lease
+                .query(self.deadline(), Statement::Kept(begin, &[]))
+                .await?
+            {
                 Ok(_) => {
                     lease.settled = false;
                     return Ok(Transaction { lease });
@@ -175,7 +201,16 @@ impl Transaction<'_> {
         sql: &'static str,
         params: &Params<'_>,
     ) -> Result<Vec<Row>, StoreError> {
-        let result = self.lease.query(self.lease.pool.deadline(), sql, params);
+        self.run(thread, Statement::Kept(sql, params)).await
+    }
+
+    /// As [`query`](Self::query).
+    pub(crate) async fn run(
+        &mut self,
+        thread: &str,
+        statement: Statement<'_>,
+    ) -> Result<Vec<Row>, StoreError> {
+        let result = self.lease.query(self.lease.pool.deadline(), statement);
         let result = result.await?;
         // The next user of the connection rolls the transaction back unless it is committed.
         self.lease.settled = false;
@@ -214,14 +249,13 @@ impl Lease<'_> {
     async fn query(
         &mut self,
         deadline: Duration,
-        sql: &str,
-        params: &Params<'_>,
+        statement: Statement<'_>,
     ) -> Result<Result<Vec<Row>, tokio_postgres::Error>, StoreError> {
         self.settled = false;
         let Some(connection) = self.connection() else {
             unreachable!("a lease is handed out with a connection")
         };
-        let Ok(result) = timeout(deadline, connection.query(sql, params)).await else {
+        let Ok(result) = timeout(deadline, connection.run(statement)).await else {
             self.connection = None;
             return Err(timed_out("answer"));
         };

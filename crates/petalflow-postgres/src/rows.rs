@@ -216,16 +216,10 @@ pub(crate) fn write(thread: &str, row: &Row) -> Result<(u64, StoredWrite), Store
     Ok((reader.number(row, 0)?, write))
 }
 
-/// Reads the column of [`LOST`](super::sql::LOST).
-pub(crate) fn lost_thread(row: &Row) -> Result<ThreadInfo, StoreError> {
-    let table = "threads";
-    let unknown = Reader {
-        thread: UNKNOWN,
-        table,
-    };
-    let id: String = unknown.get(row, 0)?;
+/// A thread of the index that has no checkpoints.
+pub(crate) fn lost_thread(id: &str) -> Result<ThreadInfo, StoreError> {
     let problem = "its rows of the tables `lines` and `checkpoints` are missing";
-    ThreadInfo::of_damage(damaged(&id, problem))
+    ThreadInfo::of_damage(damaged(id, problem))
 }
 
 /// Reads the columns of [`THREADS`](super::sql::THREADS).

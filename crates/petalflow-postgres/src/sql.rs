@@ -2,6 +2,8 @@
 //!
 //! The isolation level is `read committed`: a statement that waited for a row that another transaction changed sees the changed
 //! row. The check in [`APPEND_FIRST`] and [`APPEND_AFTER`] between processes needs this.
+//!
+//! Triggers on `lines` change the index of threads: see the layout.
 
 /// Whether the owner in a parameter may write to thread `$1`: there is none, or it has the claim. The lock on the row of the claim
 /// is held to the end of the statement, so no other owner can get the claim in between.
@@ -16,6 +18,18 @@ macro_rules! held {
         SELECT WHERE ",
             $owner,
             "::text IS NULL OR EXISTS (SELECT FROM held)
+    )"
+        )
+    };
+}
+
+/// Whether the owner in a parameter may change the checkpoints of thread `$1`. No status is set to the end of the transaction.
+macro_rules! shared {
+    ($owner:literal) => {
+        concat!(
+            held!($owner),
+            ", may_change AS MATERIALIZED (
+        SELECT pg_advisory_xact_lock_shared(thread_lock($1)) FROM may_write
     )"
         )
     };
@@ -60,14 +74,14 @@ macro_rules! head {
 /// `$1` thread, `$2` namespace, `$3` number, `$4` base, `$5` time, `$6` bytes, `$7` to `$8` settled numbers, `$9` null or the owner.
 /// No row means that the claim is lost, a conflict, or that the line is damaged.
 pub(crate) const APPEND_FIRST: &str = concat!(
-    "WITH ", held!("$9"), ", head AS (
-        INSERT INTO lines AS line (thread, namespace, newest, begun_ms) SELECT $1, $2, $3, $5 FROM may_write
-        ON CONFLICT (thread, namespace) DO UPDATE SET newest = excluded.newest, begun_ms = excluded.begun_ms,
+    "WITH ", shared!("$9"), ", head AS (
+        INSERT INTO lines AS line (thread, namespace, newest, updated_ms) SELECT $1, $2, $3, $5 FROM may_change
+        ON CONFLICT (thread, namespace) DO UPDATE SET newest = excluded.newest, updated_ms = excluded.updated_ms,
             writes = ", without!("line", "$7", "$8"), "
         WHERE line.newest IS NULL AND NOT EXISTS (SELECT FROM checkpoints WHERE line = line.id)
         RETURNING line.id
     ), appended AS (
-        INSERT INTO checkpoints (line, seq, base, created_ms, bytes) SELECT id, $3, $4, $5, $6 FROM head
+        INSERT INTO checkpoints (line, seq, chain_from, created_ms, bytes) SELECT id, $3, $4, $5, $6 FROM head
     ), settled AS (
         DELETE FROM task_writes USING head WHERE task_writes.line = head.id AND task_writes.seq BETWEEN $7 AND $8
     )
@@ -76,12 +90,12 @@ pub(crate) const APPEND_FIRST: &str = concat!(
 
 /// Like [`APPEND_FIRST`], with `$10`, the newest number that the caller knows.
 pub(crate) const APPEND_AFTER: &str = concat!(
-    "WITH ", held!("$9"), ", head AS (
-        UPDATE lines SET newest = $3, writes = ", without!("lines", "$7", "$8"), " FROM may_write WHERE thread = $1 AND namespace = $2 AND newest = $10
+    "WITH ", shared!("$9"), ", head AS (
+        UPDATE lines SET newest = $3, updated_ms = $5, writes = ", without!("lines", "$7", "$8"), " FROM may_change WHERE thread = $1 AND namespace = $2 AND newest = $10
             AND NOT EXISTS (SELECT FROM checkpoints WHERE line = lines.id AND seq > $10)
         RETURNING id
     ), appended AS (
-        INSERT INTO checkpoints (line, seq, base, created_ms, bytes) SELECT id, $3, $4, $5, $6 FROM head
+        INSERT INTO checkpoints (line, seq, chain_from, created_ms, bytes) SELECT id, $3, $4, $5, $6 FROM head
     ), settled AS (
         DELETE FROM task_writes USING head WHERE task_writes.line = head.id AND task_writes.seq BETWEEN $7 AND $8
     )
@@ -121,11 +135,11 @@ pub(crate) const WRITE: &str = concat!(
 /// `least`: a damaged base must not hide the checkpoint. The reader of the chain reports the damage.
 pub(crate) const READ: &str = concat!(
     "WITH head AS (", head!(), "), wanted AS (
-        SELECT line, seq, base FROM head JOIN checkpoints ON line = id AND seq = COALESCE($3::bigint, newest)
+        SELECT line, seq, chain_from AS base FROM head JOIN checkpoints ON line = id AND seq = COALESCE($3::bigint, newest)
     )
     SELECT 0, newest, last, status_at, NULL::bytea, NULL::bytea, NULL::text, counts FROM head
     UNION ALL
-    SELECT 1, link.seq, link.base, link.created_ms, link.bytes, NULL, NULL, NULL
+    SELECT 1, link.seq, link.chain_from, link.created_ms, link.bytes, NULL, NULL, NULL
     FROM wanted JOIN checkpoints AS link USING (line) WHERE link.seq BETWEEN least(wanted.base, wanted.seq) AND wanted.seq
     UNION ALL
     SELECT 2, task_writes.seq, 0, 0, task_writes.bytes, task_writes.task, task_writes.name, NULL
@@ -145,7 +159,7 @@ pub(crate) const HISTORY: &str = concat!(
     ")
     SELECT 0, newest, last, status_at, NULL::bytea, counts FROM head
     UNION ALL
-    (SELECT 1, seq, base, created_ms, bytes, NULL FROM head JOIN checkpoints ON line = id
+    (SELECT 1, seq, chain_from, created_ms, bytes, NULL FROM head JOIN checkpoints ON line = id
     WHERE seq <= $3
     ORDER BY seq DESC LIMIT $4)"
 );
@@ -173,50 +187,33 @@ macro_rules! fits {
     };
 }
 
-/// `$1` the lowest id, `$2` null or the id after which the list begins, `$3` null or the id before which it ends, `$4` null or
-/// the limit. The other parameters are conditions, which do not apply if they are null: `$5` the status, `$6` the flow, `$7` and
-/// `$8` the name and the value of a label, `$9` the time after the newest checkpoint, `$10` the time at which the thread is due.
+/// `$1` the ids. What is listed of each thread that has rows in the tables `lines` and `checkpoints`.
 ///
-/// A status holds while the newest checkpoint of the thread's own flow is the one for which it was set. A thread whose rows do not
-/// fit together is listed whatever its status is, so that it is noticed.
+/// A status holds while the newest checkpoint of the thread's own flow is the one for which it was set.
 pub(crate) const THREADS: &str = concat!(
     "SELECT line.thread, count(*), sum(octet_length(bytes)),
-        LEAST((SELECT min(begun_ms) FROM lines AS known WHERE known.thread = line.thread), min(checkpoints.created_ms)),
-        max(checkpoints.created_ms),
+        COALESCE(described.created_ms, min(checkpoints.created_ms)),
+        max(checkpoints.created_ms) FILTER (WHERE checkpoints.seq = line.newest),
         COALESCE(described.flow, ''),
-        CASE WHEN described.status_at = root.newest THEN described.status END,
-        CASE WHEN described.status_at = root.newest THEN described.due_ms END,
-        described.label_names, described.label_values, ", fits!(), "
+        CASE WHEN described.status_at IS NOT DISTINCT FROM root.newest THEN described.status END,
+        CASE WHEN described.status_at IS NOT DISTINCT FROM root.newest THEN described.due_ms END,
+        described.label_names, described.label_values, ",
+    fits!(),
+    "
     FROM lines AS line JOIN checkpoints ON line = line.id
         LEFT JOIN threads AS described ON described.thread = line.thread
         LEFT JOIN lines AS root ON root.thread = line.thread AND root.namespace = ''
-    WHERE line.thread >= $1 AND ($2::text IS NULL OR line.thread > $2) AND ($3::text IS NULL OR line.thread < $3)
-        AND ($6::text IS NULL OR COALESCE(described.flow, '') = $6)
-        AND ($7::text IS NULL OR described.label_values @> ARRAY[$8::text] AND EXISTS (
-            SELECT FROM unnest(described.label_names, described.label_values) AS label (name, value)
-            WHERE label.name = $7 AND label.value = $8
-        ))
-        -- Leaves out most threads before their checkpoints are counted.
-        AND (described.status_at IS DISTINCT FROM root.newest OR ($5::text IS NULL OR described.status = $5
-            OR COALESCE(described.status NOT IN ('running', 'sleeping', 'waiting', 'stopped', 'failed', 'finished', 'held'), true))
-            AND ($10::bigint IS NULL OR described.due_ms <= $10))
-    GROUP BY line.thread, described.thread, root.id
-    HAVING ($9::bigint IS NULL OR max(checkpoints.created_ms) < $9)
-        AND ($5::text IS NULL OR NOT ", fits!(), "
-            OR $5 = CASE WHEN described.status_at = root.newest THEN described.status ELSE 'running' END)
-        AND ($10::bigint IS NULL OR NOT ", fits!(), " OR described.status_at = root.newest AND described.due_ms <= $10)
-    ORDER BY line.thread LIMIT $4"
+    WHERE line.thread = ANY ($1)
+    GROUP BY line.thread, described.thread, root.id"
 );
 
 /// `$1` thread, `$2` status, `$3` flow, `$4` null or the time at which the thread is due, `$5` null or the owner. No row means that
 /// the claim is lost.
 pub(crate) const SET_STATUS: &str = concat!(
-    "WITH ", held!("$5"), "
-    INSERT INTO threads (thread, status_at, status, flow, due_ms)
-    SELECT $1, (SELECT newest FROM lines WHERE thread = $1 AND namespace = ''), $2, $3, $4 FROM may_write
-    ON CONFLICT (thread) DO UPDATE SET
-        status_at = excluded.status_at, status = excluded.status, flow = excluded.flow, due_ms = excluded.due_ms
-    RETURNING thread"
+    "WITH ",
+    held!("$5"),
+    "
+    SELECT set_status($1, $2, $3, $4) FROM may_write"
 );
 
 /// `$1` thread, then one array each of `$2` names and `$3` values, and `$4` null or the owner. No row means that the claim is lost.
@@ -230,32 +227,15 @@ pub(crate) const SET_LABELS: &str = concat!(
 /// `$1` thread, `$2` namespace, `$3` the last checkpoint to remove, `$4` null or the owner, `$5` the last number whose writes to remove.
 /// No row means that the claim is lost.
 pub(crate) const PRUNE: &str = concat!(
-    "WITH ", held!("$4"), ", at AS (
-        SELECT id, newest FROM lines, may_write WHERE thread = $1 AND namespace = $2
+    "WITH ", shared!("$4"), ", at AS (
+        SELECT id, newest FROM lines, may_change WHERE thread = $1 AND namespace = $2
     ), changed AS (
         UPDATE lines SET
             writes = ", without!("lines", "0", "$5"), ",
             -- Not if another transaction has appended a checkpoint in the meantime, which this statement would not see.
             newest = CASE WHEN lines.newest = at.newest AND lines.newest <= $3 THEN NULL ELSE lines.newest END,
-            begun_ms = CASE WHEN NOT COALESCE(lines.newest = at.newest AND lines.newest <= $3, false) OR EXISTS (
-                SELECT FROM lines AS left_over
-                WHERE left_over.thread = $1 AND left_over.newest IS NOT NULL AND left_over.id <> at.id
-            ) THEN lines.begun_ms END
+            updated_ms = CASE WHEN lines.newest = at.newest AND lines.newest <= $3 THEN NULL ELSE lines.updated_ms END
         FROM at WHERE lines.id = at.id
-        RETURNING at.newest IS NOT NULL AND lines.newest IS NULL AS is_emptied
-    ), emptied AS (
-        SELECT FROM changed WHERE is_emptied
-    ), forgotten AS (
-        -- A thread that has had no checkpoint in between is created anew.
-        UPDATE lines SET begun_ms = NULL
-        WHERE thread = $1 AND id NOT IN (SELECT id FROM at) AND EXISTS (SELECT FROM emptied) AND NOT EXISTS (
-            SELECT FROM lines AS left_over
-            WHERE left_over.thread = $1 AND left_over.newest IS NOT NULL AND left_over.id NOT IN (SELECT id FROM at)
-        )
-    ), described AS (
-        -- A status is that of a checkpoint which is stored.
-        UPDATE threads SET status_at = NULL, status = NULL, due_ms = NULL
-        WHERE thread = $1 AND $2 = '' AND EXISTS (SELECT FROM emptied)
     ), removed AS (
         DELETE FROM task_writes USING at WHERE line = at.id AND seq <= $5
     ), pruned AS (
@@ -293,24 +273,6 @@ pub(crate) const NOW: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 10
 pub(crate) const DELETIONS: &str =
     "SELECT COALESCE((SELECT due_ms FROM threads WHERE thread = ''), 0), deleted FROM layout";
 
-/// The threads whose checkpoints are gone, so that [`THREADS`] does not find them. `$1` to `$3` as there, `$4` null or the last id, `$5`
-/// null or the status, `$6` null or the flow, `$7` and `$8` null or a label, `$9` null or the time at which they are due.
-pub(crate) const LOST: &str = "
-    SELECT thread FROM threads AS described
-    WHERE thread <> '' AND thread >= $1 AND ($2::text IS NULL OR thread > $2) AND ($3::text IS NULL OR thread < $3)
-        AND ($4::text IS NULL OR thread <= $4) AND ($5::text IS NULL OR status = $5) AND ($6::text IS NULL OR flow = $6)
-        AND ($7::text IS NULL OR label_values @> ARRAY[$8::text] AND EXISTS (
-            SELECT FROM unnest(label_names, label_values) AS label (name, value) WHERE label.name = $7 AND label.value = $8
-        ))
-        AND ($9::bigint IS NULL OR due_ms <= $9)
-        AND NOT EXISTS (SELECT FROM lines JOIN checkpoints ON line = lines.id WHERE lines.thread = described.thread)
-        AND (EXISTS (
-                SELECT FROM known_lines AS known WHERE known.thread = described.thread
-                    AND NOT EXISTS (SELECT FROM lines WHERE lines.thread = known.thread AND lines.namespace = known.namespace)
-            )
-            OR EXISTS (SELECT FROM lines WHERE lines.thread = described.thread AND newest IS NOT NULL))
-    ORDER BY thread";
-
 /// What is missing, in words.
 pub(crate) const VERIFY: &str = "
     SELECT format('thread `%s` had %s writes in the namespace `%s`, and %s are stored', thread, lines.writes, namespace, stored)
@@ -329,6 +291,12 @@ pub(crate) const VERIFY: &str = "
     SELECT format('thread `%s` has no row in the table `threads`', thread)
     FROM (SELECT DISTINCT thread FROM lines) AS known WHERE NOT EXISTS (SELECT FROM threads WHERE threads.thread = known.thread)
     UNION ALL
+    SELECT format('thread `%s` has another time or status in the table `threads` than its checkpoints have', threads.thread)
+    FROM threads JOIN (
+        SELECT thread, max(updated_ms) AS latest, max(newest) FILTER (WHERE namespace = '') AS newest FROM lines GROUP BY thread
+    ) AS own USING (thread)
+    WHERE updated_ms <> latest OR updated_ms IS NOT NULL AND status IS NOT NULL AND status_at IS DISTINCT FROM own.newest
+    UNION ALL
     SELECT format('the table `%s` has rows of %s namespaces that the table `lines` lacks', name, count(DISTINCT line))
     FROM (SELECT 'checkpoints' AS name, line FROM checkpoints UNION ALL SELECT 'task_writes', line FROM task_writes) AS beside
     WHERE NOT EXISTS (SELECT FROM lines WHERE id = line) GROUP BY name
@@ -336,6 +304,12 @@ pub(crate) const VERIFY: &str = "
 
 /// Begins a transaction of several statements.
 pub(crate) const BEGIN: &str = "BEGIN";
+
+/// Begins a transaction of several statements that read the same.
+pub(crate) const BEGIN_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+
+/// `$1` thread. Lets no other transaction change its checkpoints or its status.
+pub(crate) const LOCK: &str = "SELECT pg_advisory_xact_lock(thread_lock($1))";
 
 /// Commits a transaction.
 pub(crate) const COMMIT: &str = "COMMIT";

@@ -1,5 +1,6 @@
 //! The store itself: the [`Store`] contract as statements.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use petalflow::async_trait;
 use petalflow::checkpoint::{
     Address, Claim, Store, StoreChange, StoreError, Stored, StoredCheckpoint, StoredWrite,
-    ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
+    ThreadChange, ThreadCount, ThreadInfo, ThreadQuery,
 };
 use tokio::runtime::Handle;
 
@@ -18,7 +19,7 @@ use crate::params::{AppendRow, WriteRows};
 use crate::pool::{Pool, Rerun};
 use crate::rows::Reader;
 use crate::session::Session;
-use crate::{layout, rows, sql};
+use crate::{index, layout, rows, sql};
 
 /// Stores checkpoints in a PostgreSQL database, version 13 or newer. Clones share their connections.
 ///
@@ -188,6 +189,11 @@ impl PostgresStore {
         owner: Option<&'a str>,
     ) -> Result<Option<(Address<'a>, Option<u64>)>, StoreError> {
         let mut transaction = self.0.pool.begin(thread).await?;
+        let is_status = |change: &StoreChange| matches!(change, StoreChange::Status { .. });
+        if changes.iter().any(is_status) {
+            // Before anything else: two transactions that share the lock would wait for each other.
+            transaction.query(thread, sql::LOCK, &[&thread]).await?;
+        }
         for change in changes {
             match change {
                 StoreChange::Append {
@@ -382,59 +388,45 @@ impl Store for PostgresStore {
     }
 
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
-        let from = query.prefix.max(query.after.unwrap_or_default());
-        let end = query.prefix_end();
-        let limit = query
-            .limit
-            .map(|limit| i64::try_from(limit).unwrap_or(i64::MAX));
-        let status = query.status.map(ThreadStatus::as_str);
-        let (name, value) = query.label.unzip();
-        // All times that are stored are below 2^63.
-        let updated_before = query
-            .updated_before_ms
-            .and_then(|time| i64::try_from(time).ok());
-        let due_by = query
-            .due_by_ms
-            .map(|time| i64::try_from(time).unwrap_or(i64::MAX));
-        let params: &Params<'_> = &[
-            &from,
-            &query.after,
-            &end,
-            &limit,
-            &status,
-            &query.flow,
-            &name,
-            &value,
-            &updated_before,
-            &due_by,
-        ];
-        let pool = &self.0.pool;
-        let rows = pool
-            .query(UNKNOWN, Rerun::Harmless, sql::THREADS, params)
-            .await?;
-        let infos = rows.iter().map(rows::thread_info);
-        let infos = infos.map(|info| info.or_else(ThreadInfo::of_damage));
-        let mut infos: Vec<ThreadInfo> = infos.collect::<Result<_, StoreError>>()?;
-        let is_full = query.limit.is_some_and(|limit| infos.len() >= limit);
-        let last = infos.last().filter(|_| is_full).map(|info| &*info.id);
-        let params: &Params<'_> = &[
-            &from,
-            &query.after,
-            &end,
-            &last,
-            &status,
-            &query.flow,
-            &name,
-            &value,
-            &due_by,
-        ];
-        let lost = pool.query(UNKNOWN, Rerun::Harmless, sql::LOST, params);
-        for row in &lost.await? {
-            infos.push(rows::lost_thread(row)?);
+        let mut snapshot = self.0.pool.snapshot(UNKNOWN).await?;
+        let mut places = Vec::new();
+        for part in index::parts(query.order) {
+            let sql = index::page(&query, *part);
+            let rows = snapshot.run(UNKNOWN, sql.with(&sql.params())).await?;
+            places.extend(index::places(&rows)?);
         }
-        infos.sort_by(|one, other| one.id.cmp(&other.id));
-        infos.truncate(query.limit.unwrap_or(usize::MAX));
-        Ok(infos)
+        if let Some(sql) = index::unlisted(&query, &places) {
+            let rows = snapshot.run(UNKNOWN, sql.with(&sql.params())).await?;
+            places.extend(index::places(&rows)?);
+        }
+        index::sort(&query, &mut places);
+        let ids: Vec<&str> = places.iter().map(|place| &*place.id).collect();
+        let rows = snapshot.query(UNKNOWN, sql::THREADS, &[&ids]).await?;
+        snapshot.commit(UNKNOWN).await?;
+        let mut found: HashMap<String, ThreadInfo> = HashMap::with_capacity(rows.len());
+        for row in &rows {
+            let info = rows::thread_info(row).or_else(ThreadInfo::of_damage)?;
+            found.insert(info.id.clone(), info);
+        }
+        let infos = places.iter().map(|place| {
+            let mut info = match found.remove(&place.id) {
+                Some(info) => info,
+                None => rows::lost_thread(&place.id)?,
+            };
+            if info.damage.is_some() {
+                // The place in the order, so that a page can begin after it.
+                (info.created_ms, info.updated_ms) = (place.time_ms, place.time_ms);
+            }
+            Ok(info)
+        });
+        infos.collect()
+    }
+
+    async fn thread_counts(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadCount>, StoreError> {
+        let sql = index::counts(&query);
+        let (pool, params) = (&self.0.pool, sql.params());
+        let rows = pool.run(UNKNOWN, Rerun::Harmless, sql.with(&params));
+        index::read_counts(&rows.await?)
     }
 
     async fn describe(

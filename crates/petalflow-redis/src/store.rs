@@ -9,7 +9,7 @@ use std::time::Duration;
 use petalflow::async_trait;
 use petalflow::checkpoint::{
     Address, Claim, PendingReleases, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
-    StoredWrite, ThreadChange, ThreadInfo, ThreadQuery,
+    StoredWrite, ThreadChange, ThreadInfo, ThreadOrder, ThreadQuery,
 };
 use redis::{Script, ScriptInvocation};
 use tokio::runtime::Handle;
@@ -362,7 +362,9 @@ impl Store for RedisStore {
 
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
         let (from, end) = id_bounds(&query);
-        let limit = query.limit.unwrap_or(usize::MAX);
+        // Ids are the only order that the lists have.
+        let by_id = query.order == ThreadOrder::Id;
+        let limit = query.limit.filter(|_| by_id).unwrap_or(usize::MAX);
         let most = page_size(&query);
         let mut open: Vec<(u64, String)> = (0..SHARDS).map(|shard| (shard, from.clone())).collect();
         let mut all = Vec::new();
@@ -400,8 +402,7 @@ impl Store for RedisStore {
         all.sort_by(|a, b| a.id.cmp(&b.id));
         // A damaged thread may be found with several pages.
         all.dedup_by(|a, b| a.id == b.id);
-        all.truncate(limit);
-        Ok(all)
+        Ok(query.page(all))
     }
 
     async fn describe(
@@ -522,7 +523,7 @@ impl Store for RedisStore {
 
 /// The ids between which the threads of a query are, as bounds of a range of a sorted set.
 fn id_bounds(query: &ThreadQuery<'_>) -> (String, Vec<u8>) {
-    let from = match query.after {
+    let from = match query.after.filter(|_| query.order == ThreadOrder::Id) {
         Some(after) if after >= query.prefix => format!("({after}"),
         _ => format!("[{}", query.prefix),
     };

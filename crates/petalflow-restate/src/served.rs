@@ -2,7 +2,7 @@
 
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
-use petalflow::checkpoint::{StoreError, ThreadInfo, ThreadQuery};
+use petalflow::checkpoint::{StoreError, ThreadInfo, ThreadOrder, ThreadQuery};
 use petalflow::engine::FollowedEvent;
 use petalflow::event::LoggedEvent;
 use petalflow::state::{RawValue, Storable};
@@ -141,7 +141,9 @@ impl<F: Flow<State: Storable>> RemoteThreads<F> for RestateThreads<F> {
 
     async fn list(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, ThreadError> {
         let service = self.client.threads_service();
-        let (mut found, mut after) = (Vec::new(), query.after.map(String::from));
+        // Ids are the only order that the server has.
+        let by_id = query.order == ThreadOrder::Id;
+        let (mut found, mut after) = (Vec::new(), query.after.filter(|_| by_id).map(String::from));
         loop {
             let page = self
                 .admin
@@ -150,13 +152,10 @@ impl<F: Flow<State: Storable>> RemoteThreads<F> for RestateThreads<F> {
                 .map_err(thread_error)?;
             let is_last = page.len() < PAGE;
             after = page.last().map(|last| last.id.clone());
-            found.extend(page.into_iter().filter(|info| fits(info, &query)));
-            if let Some(limit) = query.limit.filter(|limit| found.len() >= *limit) {
-                found.truncate(limit);
-                return Ok(found);
-            }
-            if is_last {
-                return Ok(found);
+            found.extend(page.into_iter().filter(|info| query.covers(info)));
+            let is_full = by_id && query.limit.is_some_and(|limit| found.len() >= limit);
+            if is_last || is_full {
+                return Ok(query.page(found));
             }
         }
     }
@@ -207,22 +206,4 @@ fn shown(followed: FollowedEvent) -> LoggedEvent {
         }
     }
     event
-}
-
-/// Whether the thread is one of those that are asked for.
-fn fits(info: &ThreadInfo, query: &ThreadQuery<'_>) -> bool {
-    let has_label = |(name, value): (&str, &str)| {
-        info.labels
-            .get(name)
-            .is_some_and(|label| label.as_str() == value)
-    };
-    query.status.is_none_or(|status| info.status == status)
-        && query.flow.is_none_or(|flow| info.flow == flow)
-        && query.label.is_none_or(has_label)
-        && query
-            .updated_before_ms
-            .is_none_or(|before| info.updated_ms < before)
-        && query
-            .due_by_ms
-            .is_none_or(|by| info.due_ms.is_some_and(|due| due <= by))
 }

@@ -134,6 +134,7 @@ fn threads() -> Router<Arc<Inner>> {
     Router::new()
         .route("/inbox", get(inbox::inbox))
         .route("/threads", get(list::list))
+        .route("/thread-counts", get(list::counts))
         .route("/threads/{thread}", thread)
         .route("/threads/{thread}/turns", post(start::turn))
         .route("/threads/{thread}/history", get(show::history))

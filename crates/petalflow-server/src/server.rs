@@ -25,12 +25,8 @@ use crate::turn_parts::Live;
 /// The number of threads in one query of the store.
 pub(crate) const PAGE: usize = 256;
 
-/// How many threads are searched for the names of flows: pages of this size.
-const LARGE_PAGE: usize = 1_000;
-const MAX_PAGES: usize = 20;
-
 /// What the ids of the server's own threads begin with, such as those of schedules.
-const OWN_THREADS: &str = "petalflow.";
+pub(crate) const OWN_THREADS: &str = "petalflow.";
 
 /// The flow of a thread.
 enum Owner {
@@ -293,24 +289,13 @@ impl Inner {
         self.settings.stored.is_some() && self.shown_flow(flow).is_err()
     }
 
-    /// The flows of other programs that have threads in the store, as far as the first threads show.
+    /// The flows of other programs that have threads in the store.
     pub(crate) async fn stored_flows(&self) -> Result<Vec<StoredFlow>, StoreError> {
         let Some(stored) = &self.settings.stored else {
             return Ok(Vec::new());
         };
-        let mut names = BTreeSet::new();
-        let mut after: Option<String> = None;
-        for _ in 0..MAX_PAGES {
-            let page = ThreadQuery {
-                after: after.as_deref(),
-                limit: Some(LARGE_PAGE),
-                ..ThreadQuery::default()
-            };
-            let page = self.settings.store.threads(page).await?;
-            let Some(last) = page.last() else { break };
-            after = Some(last.id.clone());
-            names.extend(page.iter().filter_map(|info| self.flow_of(info)));
-        }
+        let counts = self.counts(ThreadQuery::default()).await?;
+        let names: BTreeSet<String> = counts.into_iter().map(|count| count.flow).collect();
         let served = |name: &String| self.shown_flow(name).is_ok();
         let names = names.iter().filter(|name| !served(name));
         Ok(names.map(|name| StoredFlow::new(name, stored)).collect())

@@ -132,6 +132,46 @@ async fn a_caller_sees_the_threads_with_its_label_only() {
 }
 
 #[tokio::test]
+async fn f43_a_caller_counts_the_threads_with_its_label_only() {
+    let router = router();
+    for (user, text) in [("ann", "x"), ("ben", "y"), ("ben", "z")] {
+        start(&router, user, json!({ "input": { "text": text } })).await;
+    }
+    for (user, query, expected) in [
+        (
+            "ann",
+            "",
+            json!([{ "flow": "Notes", "status": "finished", "threads": 1 }]),
+        ),
+        (
+            "ben",
+            "?status=finished",
+            json!([{ "flow": "Notes", "status": "finished", "threads": 2 }]),
+        ),
+        ("ben", "?label=user:ann", json!([])),
+        (
+            "admin",
+            "",
+            json!([{ "flow": "Notes", "status": "finished", "threads": 3 }]),
+        ),
+        ("carl", "", json!([])),
+    ] {
+        let path = format!("/thread-counts{query}");
+        let counted = as_user(&router, user, "GET", &path, json!(null)).await;
+        assert_eq!(counted.json()["counts"], expected, "{user} {query}");
+    }
+    let flows = as_user(&router, "ann", "GET", "/flows", json!(null)).await;
+    assert_eq!(
+        flows.json()["flows"][0]["threads"],
+        json!({ "finished": 1 })
+    );
+    let flow = as_user(&router, "ben", "GET", "/flows/Notes", json!(null)).await;
+    assert_eq!(flow.json()["threads"], json!({ "finished": 2 }));
+    let nobody = get(&router, "/thread-counts").await;
+    assert_eq!(nobody.status, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
 async fn the_thread_of_another_user_does_not_exist_at_any_address() {
     let router = router();
     let thread = start(&router, "ann", json!({ "input": { "text": "x" } })).await;

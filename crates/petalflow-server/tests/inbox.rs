@@ -261,6 +261,29 @@ async fn f43_the_inbox_has_what_all_flows_wait_for_oldest_first() {
 }
 
 #[tokio::test]
+async fn f43_threads_of_flows_that_are_not_served_are_not_in_the_inbox() {
+    let store = InMemoryStore::new();
+    let other = Publish::new().store(&store).thread("other");
+    let paused = other.run(1).await.expect("it runs");
+    assert_eq!(paused.interrupts().len(), 1);
+    let refunds = ServedFlow::new(PayRefund::new()).named("refunds");
+    let server = Server::builder(&store).serve_flow(refunds.question::<MayPay>());
+    let router = server.build().expect("the settings are right").router();
+    let asks = start(&router, "refunds", json!({"input": {"cents": 7}})).await;
+    for query in ["", "?limit=1"] {
+        let page = inbox(&router, query).await;
+        let mut found: Vec<_> = threads_of(&page).into_iter().map(String::from).collect();
+        assert_eq!(page["threads"], 1, "{query}");
+        if let Some(after) = page["next"].as_str() {
+            let rest = inbox(&router, &format!("?limit=1&after={after}")).await;
+            found.extend(threads_of(&rest).into_iter().map(String::from));
+            assert_eq!(rest["next"], Value::Null, "{query}");
+        }
+        assert_eq!(found, [&*asks], "{query}");
+    }
+}
+
+#[tokio::test]
 async fn f43_each_caller_sees_only_their_part_of_the_inbox() {
     let user = |parts: &Parts| match parts.headers.get("x-user") {
         Some(user) => Access::label("user", user.to_str().expect("text")),

@@ -14,10 +14,11 @@ mod idempotency;
 mod inbox;
 mod killed;
 mod kit;
-#[cfg(feature = "metrics")]
-mod metrics;
+mod listing;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(feature = "metrics")]
+mod metrics;
 #[cfg(feature = "notify")]
 mod notifications;
 #[cfg(feature = "openai")]

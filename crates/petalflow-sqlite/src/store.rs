@@ -9,15 +9,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use petalflow::async_trait;
 use petalflow::checkpoint::{
     Address, Claim, Store, StoreChange, StoreError, Stored, StoredCheckpoint, StoredWrite,
-    ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
+    ThreadChange, ThreadCount, ThreadInfo, ThreadQuery, ThreadStatus,
 };
 use rusqlite::Connection;
 
 use crate::connection::{Readers, Writer, transaction};
 use crate::error::{DatabaseFile, TransactionError};
-use crate::log::{self, Tails};
+use crate::log::{self, Alone, Tails};
 use crate::options::{SqliteOptions, Synchronous};
-use crate::statements::{change, claims, counts, listing, query, verify};
+use crate::statements::{Listing, change, claims, counts, listing, query, verify};
 
 /// Writes of more bytes always run on the writer's thread: copying them would block the caller's thread for too long.
 const MAX_BYTES_HERE: usize = 64 * 1024;
@@ -315,8 +315,11 @@ impl Store for SqliteStore {
             settled.is_empty() && Some(tail.newest) == after && !counts::covers_newest(address)
         }) && let Some(Ok(Some(added))) = self.run_here(thread, size, |connection| {
             transaction::alone(connection, |connection| {
-                let claim = owner.map(|owner| (address.thread, owner));
-                log::add_to_last_row(connection, &tail, checkpoint, claim)
+                let alone = Alone {
+                    thread: address.thread,
+                    owner,
+                };
+                log::add_to_last_row(connection, &tail, checkpoint, Some(alone))
             })
         }) {
             self.0.tails.set(address, added);
@@ -434,26 +437,14 @@ impl Store for SqliteStore {
     }
 
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
-        let [prefix, after, flow] =
-            [Some(query.prefix), query.after, query.flow].map(|text| text.map(ToString::to_string));
-        let label = query
-            .label
-            .map(|(name, value)| (name.to_string(), value.to_string()));
-        let (limit, status) = (query.limit, query.status);
-        let (updated_before_ms, due_by_ms) = (query.updated_before_ms, query.due_by_ms);
-        let work = move |connection: &Connection| {
-            let query = ThreadQuery {
-                prefix: prefix.as_deref().unwrap_or_default(),
-                after: after.as_deref(),
-                limit,
-                status,
-                flow: flow.as_deref(),
-                label: label.as_ref().map(|(name, value)| (&**name, &**value)),
-                updated_before_ms,
-                due_by_ms,
-            };
-            listing::threads(connection, query)
-        };
+        let listing = Listing::new(&query);
+        let work = move |connection: &Connection| listing::threads(connection, &listing);
+        self.read_on_thread(None, work).await
+    }
+
+    async fn thread_counts(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadCount>, StoreError> {
+        let listing = Listing::new(&query);
+        let work = move |connection: &Connection| listing::counts(connection, &listing);
         self.read_on_thread(None, work).await
     }
 

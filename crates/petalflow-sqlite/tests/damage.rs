@@ -28,7 +28,7 @@ async fn damaged_pages_are_an_error() {
     wait_until_closed(&path);
     let mut bytes = std::fs::read(&path).expect("it can be read");
     // All pages but the first ones, which have the layout.
-    bytes[16 * 1024..].fill(0xaa);
+    bytes[24 * 1024..].fill(0xaa);
     std::fs::write(&path, bytes).expect("it can be written");
     let store = SqliteStore::open(&path)
         .await
@@ -129,7 +129,7 @@ async fn a_changed_bit_is_damage() {
 
 /// The damage that a list, or a read of the thread, must report. Each begins with the store as it was.
 const SILENT: &[(&str, bool)] = &[
-    ("UPDATE log SET span = span + 1 WHERE id >> 32 = 1", true),
+    ("UPDATE log SET reach = reach + 1 WHERE id >> 32 = 1", true),
     (
         "UPDATE log SET checkpoints = checkpoints + 1 WHERE id >> 32 = 1",
         false,
@@ -292,6 +292,7 @@ async fn f42_verifying_a_store_finds_each_damage() {
     let others = [
         "UPDATE records SET bytes = x'00'",
         "UPDATE log SET bytes = zeroblob(length(bytes)) WHERE id = (SELECT min(id) FROM log)",
+        "DELETE FROM threads WHERE thread = 'essay-42'",
         // Nothing lists the thread any more.
         "DELETE FROM addresses WHERE thread = 'essay-42'; DELETE FROM threads WHERE thread = 'essay-42'",
     ];

@@ -5,6 +5,7 @@ mod crash;
 mod damage;
 mod frequent_status;
 mod grouping;
+mod index;
 mod killed_operations;
 mod locks;
 mod log;

@@ -38,6 +38,7 @@ mod thread_info;
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "only `petalflow` uses it")]
 mod thread_links;
+mod thread_query;
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "only `petalflow` uses it")]
 mod thread_storage;
@@ -56,8 +57,9 @@ pub use store::{
     Address, Claim, SEALED_MARKER, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
     StoredWrite,
 };
-pub use thread_info::{ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus};
+pub use thread_info::{ThreadChange, ThreadInfo, ThreadStatus};
 pub use thread_links::ThreadLinks;
+pub use thread_query::{ThreadCount, ThreadFilter, ThreadOrder, ThreadQuery};
 pub use thread_storage::{EVENT_LOG, INBOX, LINKS, STOPS, ThreadStorage};
 pub use write_name::WriteName;
 

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 
 use super::{
     Address, Claim, Store, StoreChange, StoreError, Stored, StoredCheckpoint, StoredWrite,
-    ThreadChange, ThreadInfo, ThreadQuery,
+    ThreadChange, ThreadCount, ThreadInfo, ThreadQuery,
 };
 
 /// Implements `Store` for an `Arc`: each method calls that of the store in it.
@@ -54,6 +54,7 @@ forward! {
     history(address: Address<'_>, before: Option<u64>, limit: usize) -> Vec<StoredCheckpoint>;
     namespaces(thread: &str) -> Vec<String>;
     threads(query: ThreadQuery<'_>) -> Vec<ThreadInfo>;
+    thread_counts(query: ThreadQuery<'_>) -> Vec<ThreadCount>;
     describe(thread: &str, change: ThreadChange<'_>, owner: Option<&str>) -> ();
     prune(address: Address<'_>, seq: u64, writes: u64, owner: Option<&str>) -> ();
     delete(thread: &str, owner: Option<&str>) -> ();

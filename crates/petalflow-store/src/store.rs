@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus};
+use super::{ThreadChange, ThreadCount, ThreadInfo, ThreadOrder, ThreadQuery, ThreadStatus};
 use crate::error::{BoxError, is_out_of_files, message_with_sources};
 use crate::ids::TaskId;
 use async_trait::async_trait;
@@ -312,10 +312,24 @@ pub trait Store: Send + Sync + 'static {
     /// The namespaces of a thread that have a checkpoint or a write, in the order of their bytes. An unknown thread has none.
     async fn namespaces(&self, thread: &str) -> Result<Vec<String>, StoreError>;
 
-    /// The threads that have a checkpoint and that the query [covers](ThreadQuery::covers), in the order of the bytes of their ids.
-    /// A thread of which what is listed is damaged is among them, with its [`damage`](ThreadInfo::damage): it does not hide the
-    /// others.
+    /// The threads that have a checkpoint and that the query [covers](ThreadQuery::covers), in the order of the query. A thread of
+    /// which what is listed is damaged is among them, with its [`damage`](ThreadInfo::damage): it does not hide the others. One that
+    /// has lost the time by which the list is ordered may be listed in the order of ids only.
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError>;
+
+    /// How many threads the query [covers](ThreadQuery::covers), by flow and status, in this order. The order, the place and the
+    /// limit of the query do not matter. Damaged threads need not be counted.
+    ///
+    /// The default lists all of them. A store with an index counts there.
+    async fn thread_counts(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadCount>, StoreError> {
+        let all = ThreadQuery {
+            order: ThreadOrder::Id,
+            after: None,
+            limit: None,
+            ..query
+        };
+        Ok(ThreadCount::of(&self.threads(all).await?))
+    }
 
     /// Changes what is listed of a thread beside its checkpoints. The thread need not exist: what is set is listed when it has a
     /// checkpoint. [`ThreadChange`] says how long a status holds.

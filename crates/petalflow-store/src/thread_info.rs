@@ -1,4 +1,4 @@
-//! The description of a thread in a store, and queries for threads.
+//! The description of a thread in a store.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -107,7 +107,8 @@ pub struct ThreadInfo {
     pub bytes: u64,
     /// When its first checkpoint was created, in milliseconds since 1970 (UTC). That checkpoint may have been pruned.
     pub created_ms: u64,
-    /// When its newest checkpoint was created, in milliseconds since 1970 (UTC).
+    /// When its newest checkpoint was created, in milliseconds since 1970 (UTC): the latest time of the newest checkpoints of its
+    /// namespaces. It is smaller than before if the clock went back.
     pub updated_ms: u64,
     /// The name of its flow. Empty until its first run has ended.
     pub flow: String,
@@ -159,43 +160,6 @@ pub enum ThreadChange<'a> {
     Labels(&'a BTreeMap<String, String>),
 }
 
-/// Which threads to list. Conditions that are not set do not apply.
-///
-/// ```
-/// use petalflow::checkpoint::{Address, InMemoryStore, Store, StoredCheckpoint, ThreadQuery};
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> petalflow::Result<()> {
-/// # let store = InMemoryStore::new();
-/// # let first = StoredCheckpoint { seq: 1, base: 1, created_ms: 0, bytes: vec![7] };
-/// # store.append(Address::root("ann"), &first, None, 0..0, None).await?;
-/// let page = ThreadQuery { prefix: "a", limit: Some(100), ..ThreadQuery::default() };
-/// let threads = store.threads(page).await?;
-/// assert_eq!(threads.len(), 1);
-/// let rest = ThreadQuery { after: Some(&threads[0].id), ..page };
-/// assert!(store.threads(rest).await?.is_empty());
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ThreadQuery<'a> {
-    /// Only ids that begin with this text, compared by bytes.
-    pub prefix: &'a str,
-    /// Only ids after this one, in the order of their UTF-8 bytes. For the next page, the last id of this page.
-    pub after: Option<&'a str>,
-    /// At most this many. `None` means all.
-    pub limit: Option<usize>,
-    /// Only threads with this status.
-    pub status: Option<ThreadStatus>,
-    /// Only threads of this flow.
-    pub flow: Option<&'a str>,
-    /// Only threads with a label of this name and value.
-    pub label: Option<(&'a str, &'a str)>,
-    /// Only threads whose newest checkpoint is older than this time, in milliseconds since 1970 (UTC).
-    pub updated_before_ms: Option<u64>,
-    /// Only threads that are due at this time, in milliseconds since 1970 (UTC).
-    pub due_by_ms: Option<u64>,
-}
-
 impl ThreadInfo {
     pub(crate) fn damaged(id: String, problem: String) -> Self {
         ThreadInfo {
@@ -203,60 +167,5 @@ impl ThreadInfo {
             damage: Some(problem),
             ..ThreadInfo::default()
         }
-    }
-}
-
-impl ThreadQuery<'_> {
-    /// Whether a thread meets all conditions. The limit is not one of them. Of a [damaged](ThreadInfo::damage) thread only the id is
-    /// compared.
-    ///
-    /// ```
-    /// use petalflow::checkpoint::{ThreadInfo, ThreadQuery};
-    ///
-    /// let old = ThreadQuery { updated_before_ms: Some(5_000), ..ThreadQuery::default() };
-    /// assert!(old.covers(&ThreadInfo { updated_ms: 4_999, ..ThreadInfo::default() }));
-    /// assert!(!old.covers(&ThreadInfo { updated_ms: 5_000, ..ThreadInfo::default() }));
-    /// ```
-    pub fn covers(&self, info: &ThreadInfo) -> bool {
-        let label = |(name, value)| info.labels.get(name).is_some_and(|label| label == value);
-        if !info.id.starts_with(self.prefix) || self.after.is_some_and(|after| *info.id <= *after) {
-            return false;
-        }
-        if info.damage.is_some() {
-            return true;
-        }
-        self.status.is_none_or(|status| status == info.status)
-            && self.flow.is_none_or(|flow| flow == info.flow)
-            && self.label.is_none_or(label)
-            && self
-                .updated_before_ms
-                .is_none_or(|time| info.updated_ms < time)
-            && self
-                .due_by_ms
-                .is_none_or(|time| info.due_ms.is_some_and(|due| due <= time))
-    }
-
-    /// The smallest text that is greater than every id with the prefix, for stores that query ranges. `None` if there is no such
-    /// text.
-    ///
-    /// ```
-    /// use petalflow::checkpoint::ThreadQuery;
-    ///
-    /// let end = |prefix| ThreadQuery { prefix, ..ThreadQuery::default() }.prefix_end();
-    /// assert_eq!(end("essay-").as_deref(), Some("essay."));
-    /// assert_eq!(end("a\u{d7ff}").as_deref(), Some("a\u{e000}"));
-    /// assert_eq!(end("a\u{10ffff}\u{10ffff}").as_deref(), Some("b"));
-    /// assert_eq!(end("\u{10ffff}"), None);
-    /// assert_eq!(end(""), None);
-    /// ```
-    pub fn prefix_end(&self) -> Option<String> {
-        let mut chars = self.prefix.chars();
-        while let Some(last) = chars.next_back() {
-            // A range of `char` skips the surrogates.
-            if let Some(next) = (last..=char::MAX).nth(1) {
-                return Some(format!("{}{next}", chars.as_str()));
-            }
-        }
-        None
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use petalflow::async_trait;
 use petalflow::checkpoint::{
     Address, Claim, InMemoryStore, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
-    StoredWrite, ThreadChange, ThreadInfo, ThreadQuery,
+    StoredWrite, ThreadChange, ThreadCount, ThreadInfo, ThreadQuery,
 };
 
 /// A store that counts what is read from another one and written to it: to test that the traffic does not grow with the
@@ -210,6 +210,11 @@ impl Store for CountingStore {
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
         self.count_read("threads", &[]);
         self.store.threads(query).await
+    }
+
+    async fn thread_counts(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadCount>, StoreError> {
+        self.count_read("thread_counts", &[]);
+        self.store.thread_counts(query).await
     }
 
     async fn describe(

@@ -15,7 +15,7 @@ use super::records_error::RecordsError;
 use crate::cancel_token::CancelToken;
 use crate::checkpoint::{
     Address, Claim, EVENT_LOG, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
-    StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus, WriteName,
+    StoredWrite, ThreadChange, ThreadCount, ThreadInfo, ThreadQuery, ThreadStatus, WriteName,
 };
 
 /// A batch, and what tells that its caller has recorded it.
@@ -297,6 +297,10 @@ impl Store for PassStore {
 
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
         self.0.store.threads(query).await
+    }
+
+    async fn thread_counts(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadCount>, StoreError> {
+        self.0.store.thread_counts(query).await
     }
 
     async fn describe(

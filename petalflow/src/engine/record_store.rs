@@ -410,10 +410,9 @@ impl Store for RecordStore {
                 continue;
             }
             let info = thread.records.info(id).map_err(damaged(id))?;
-            infos.extend(info.filter(|info| query.covers(info)));
+            infos.extend(info);
         }
-        infos.truncate(query.limit.unwrap_or(usize::MAX));
-        Ok(infos)
+        Ok(query.page(infos))
     }
 
     async fn describe(

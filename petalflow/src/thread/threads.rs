@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::erased::AnyThreads;
 use super::{Durability, OnBusy, Retention, ThreadError};
 use crate::cancel_token::RunToken;
-use crate::checkpoint::{Store, ThreadInfo, ThreadQuery};
+use crate::checkpoint::{Store, ThreadCount, ThreadInfo, ThreadQuery};
 use crate::exec::Settings;
 use crate::flow::{AnyFlow, Flow};
 
@@ -113,7 +113,7 @@ impl<F: Flow> Threads<F> {
         self
     }
 
-    /// The threads in the store, in the order of the bytes of their ids: those of all flows that share the store.
+    /// The threads in the store that a query covers, in its order: those of all flows that share the store.
     ///
     /// # Errors
     ///
@@ -124,5 +124,37 @@ impl<F: Flow> Threads<F> {
     /// Dropping the future changes nothing.
     pub async fn list(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, ThreadError> {
         self.any.list(query).await
+    }
+
+    /// How many threads in the store a query covers, by flow and status: those of all flows that share the store.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::ThreadQuery;
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Chat { #[key(input, append)] lines: Vec<String> }
+    /// # #[node(Chat)]
+    /// # async fn reply(lines: &[String]) -> ChatLines { ChatLines(vec![format!("{} so far", lines.len())]) }
+    /// # flow!(Talk(Chat) { reply });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let threads = Talk::new().store(&InMemoryStore::new());
+    /// threads.thread("ann").run(vec!["hello".to_string()]).await?;
+    /// let counts = threads.counts(ThreadQuery::default()).await?;
+    /// assert_eq!((&*counts[0].flow, counts[0].threads), ("Talk", 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the store fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn counts(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadCount>, ThreadError> {
+        Ok(self.any.store.thread_counts(query).await?)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use petalflow::checkpoint::{InMemoryStore, Store, ThreadQuery, ThreadStatus};
+use petalflow::checkpoint::{InMemoryStore, Store, ThreadOrder, ThreadQuery, ThreadStatus};
 use petalflow::thread::Threads;
 
 use super::retention::Rounds;
@@ -11,10 +11,16 @@ use super::{DoWork, Hour, SOON, ids, info, launch, thread};
 const ALL: ThreadQuery<'_> = ThreadQuery {
     prefix: "",
     after: None,
+    after_ms: 0,
+    order: ThreadOrder::Id,
     limit: None,
     status: None,
     flow: None,
     label: None,
+    filter: None,
+    created_from_ms: None,
+    created_before_ms: None,
+    updated_from_ms: None,
     updated_before_ms: None,
     due_by_ms: None,
 };

@@ -13,6 +13,22 @@ local function is_stored(namespace, seq, base, created, content)
     return redis.call('ZSCORE', seqs, at .. seq .. base .. created) and redis.call('HGET', bytes, at .. seq) == content
 end
 
+-- When the thread changed last: the latest time of the newest checkpoints of its namespaces.
+local function changed()
+    local latest, below = '', '+'
+    while true do
+        local newest = redis.call('ZREVRANGEBYLEX', seqs, below, '-', 'LIMIT', 0, 1)[1]
+        if not newest then
+            return latest
+        end
+        local created = string.sub(newest, -20)
+        if created > latest then
+            latest = created
+        end
+        below = '(' .. string.sub(newest, 1, (string.find(newest, '\0', 1, true)))
+    end
+end
+
 -- Appends a checkpoint, and removes the settled writes.
 local function append(namespace, seq, base, created, content, first, last)
     local at = namespace .. '\0'
@@ -27,9 +43,8 @@ local function append(namespace, seq, base, created, content, first, last)
         size = tonumber(string.sub(info, 21, 40))
         begun = string.sub(info, 61, 80)
         own = string.sub(info, 81)
-        local before = string.sub(info, 41, 60)
-        if before > updated then
-            updated = before
+        if string.sub(info, 41, 60) > updated then
+            updated = changed()
         end
     else
         redis.call('ZADD', threads, 0, thread)

@@ -27,7 +27,7 @@ scripts! {
     WRITES = ("damage.lua", "shard.lua", "thread.lua") "writes.lua";
     HISTORY = ("damage.lua", "shard.lua", "thread.lua") "history.lua";
     NAMESPACES = ("damage.lua", "shard.lua", "thread.lua") "namespaces.lua";
-    PRUNE = ("damage.lua", "shard.lua", "fence.lua", "thread.lua") "prune.lua";
+    PRUNE = ("damage.lua", "shard.lua", "fence.lua", "thread.lua", "changes.lua") "prune.lua";
     THREADS = ("damage.lua", "shard.lua") "threads.lua";
     SET_STATUS = ("damage.lua", "shard.lua", "fence.lua", "describe.lua") "set_status.lua";
     SET_LABELS = ("damage.lua", "shard.lua", "fence.lua", "describe.lua") "set_labels.lua";

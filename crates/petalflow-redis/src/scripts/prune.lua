@@ -38,15 +38,8 @@ if checkpoints == 0 then
     set_totals()
     return
 end
-local updated = ''
-for _, member in ipairs(redis.call('ZRANGE', seqs, 0, -1)) do
-    local created = string.sub(member, -20)
-    if created > updated then
-        updated = created
-    end
-end
 local bytes_left = tonumber(string.sub(info, 21, 40)) - size
 local sizes = string.format('%020.0f%020.0f', checkpoints, bytes_left)
 -- Without its newest checkpoint if its own flow has none any more.
 local own = redis.call('ZLEXCOUNT', seqs, '[\0', '(\1') > 0 and string.sub(info, 81) or ''
-set_info(sizes .. updated .. string.sub(info, 61, 80) .. own)
+set_info(sizes .. changed() .. string.sub(info, 61, 80) .. own)

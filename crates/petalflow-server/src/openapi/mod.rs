@@ -116,20 +116,27 @@ fn parameter(name: &str, place: &str) -> Value {
     let schema = match name {
         "limit" => json!({ "type": "integer", "minimum": 1, "maximum": 1000, "default": 100 }),
         "until" => json!({ "enum": ["rest", "end"], "default": "rest" }),
+        name if name.ends_with("_ms") => json!({ "type": "integer", "minimum": 0 }),
+        "flow" | "label" | "any_label" | "not_label" if place == "query" => {
+            json!({ "type": "array", "items": { "type": "string" } })
+        }
+        "order" => schemas::order(),
         "before" | "checkpoint" | "seconds" => json!({ "type": "integer", "minimum": 0 }),
-        "status" => schemas::status(),
+        "status" => json!({ "type": "array", "items": schemas::status() }),
         _ => json!({ "type": "string" }),
     };
     let description = match name {
+        "flow" if place == "query" => "Only threads of one of these flows.",
         "flow" => "The name of a flow.",
         "thread" => "The id of a thread.",
         "question" => "The id of a question.",
         "schedule" => "The name of a schedule.",
         "checkpoint" => "The number of a checkpoint.",
-        "status" => "Only threads with this status.",
-        "label" => "Only threads with this label, as `name:value`.",
+        "status" => "Only threads with one of these statuses.",
+        "label" => "Only threads with all of these labels, as `name:value`.",
+        "any_label" => "Only threads with one of these labels, as `name:value`.",
+        "not_label" => "Only threads with none of these labels, as `name:value`.",
         "prefix" => "Only ids that begin with this text.",
-        "after" => "Only ids after this one: for the next page.",
         "Idempotency-Key" => {
             "An identifier of the request. A repetition gets the answer of the first one."
         }
@@ -137,6 +144,20 @@ fn parameter(name: &str, place: &str) -> Value {
         "until" => {
             "`end`: until the thread has ended or is held. `rest`: also until it waits for a person, or sleeps."
         }
+        "created_from_ms" => {
+            "Only threads that were created at this time or later, in milliseconds since 1970 (UTC)."
+        }
+        "created_before_ms" => {
+            "Only threads that were created before this time, in milliseconds since 1970 (UTC)."
+        }
+        "updated_from_ms" => {
+            "Only threads that changed last at this time or later, in milliseconds since 1970 (UTC)."
+        }
+        "updated_before_ms" => {
+            "Only threads that changed last before this time, in milliseconds since 1970 (UTC)."
+        }
+        "order" => "The order of the list.",
+        "after" => "Where the page begins: `next` of the page before.",
         "Prefer" => "`wait=SECONDS`: how long the response may wait for the end of the run.",
         "before" => "Only checkpoints before this one: for the next page.",
         _ => "The largest number of items.",

@@ -58,6 +58,23 @@ const fn begin(path: &'static str, summary: &'static str) -> Operation {
 /// Refusals of a request with a body.
 const OF_BODIES: &[&str] = &["400", "404", "409", "413", "422"];
 
+/// Which threads: the conditions, the order and the page.
+const THREADS: &[&str] = &[
+    "flow",
+    "status",
+    "label",
+    "any_label",
+    "not_label",
+    "prefix",
+    "created_from_ms",
+    "created_before_ms",
+    "updated_from_ms",
+    "updated_before_ms",
+    "order",
+    "after",
+    "limit",
+];
+
 pub(super) const OPERATIONS: &[Operation] = &[
     get(
         "/info",
@@ -94,12 +111,18 @@ pub(super) const OPERATIONS: &[Operation] = &[
         )
     },
     Operation {
-        query: &["flow", "status", "label", "prefix", "after", "limit"],
+        query: THREADS,
+        refusals: &["400", "404"],
+        ..get("/threads", "Threads", "A page of the threads.")
+    },
+    Operation {
+        // Without the order and the page.
+        query: THREADS.split_at(THREADS.len() - 3).0,
         refusals: &["400", "404"],
         ..get(
-            "/threads",
-            "Threads",
-            "The threads, in the order of their ids.",
+            "/thread-counts",
+            "Counts",
+            "How many threads of each flow have each status.",
         )
     },
     get(

@@ -11,6 +11,17 @@ pub(super) fn status() -> Value {
     json!({ "type": "string", "enum": STATUSES })
 }
 
+pub(super) fn order() -> Value {
+    let orders = [
+        "id",
+        "created-newest",
+        "created-oldest",
+        "updated-newest",
+        "updated-oldest",
+    ];
+    json!({ "enum": orders, "default": "id" })
+}
+
 /// An object with these required fields, and these others.
 fn object(required: &Value, optional: Value) -> Value {
     let fields = || required.as_object().into_iter().flatten();
@@ -110,6 +121,17 @@ pub(super) fn all() -> Map<String, Value> {
                 json!({ "next": optional("string") }),
             ),
         ),
+        (
+            "Counts",
+            object(&json!({ "counts": list_of("Count") }), json!({})),
+        ),
+        (
+            "Count",
+            object(
+                &json!({ "flow": text(), "status": status(), "threads": number() }),
+                json!({}),
+            ),
+        ),
         ("View", view()),
         ("Wait", object(&waits(), json!({}))),
         ("InboxItem", inbox_item()),
@@ -200,7 +222,13 @@ fn flow() -> Value {
     let kinds = json!({ "enum": ["flow", "agent", "conversation", "document"] });
     object(
         &json!({ "name": text(), "kind": kinds, "graph": any() }),
-        json!({ "webhooks": { "type": "array", "items": text() }, "input": any(), "state": any(), "questions": { "type": "object" } }),
+        json!({
+            "webhooks": { "type": "array", "items": text() },
+            "input": any(),
+            "state": any(),
+            "questions": { "type": "object" },
+            "threads": { "type": "object", "additionalProperties": number() },
+        }),
     )
 }
 

@@ -102,6 +102,23 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     UPDATE threads SET segments = (SELECT count(*) FROM addresses a WHERE a.thread = threads.thread),
         labels = (SELECT count(*) FROM labels l WHERE l.thread = threads.thread) WHERE thread <> '';
     UPDATE addresses SET first = ifnull((SELECT created_ms FROM threads WHERE thread = ''), 0) WHERE thread = '';",
+    // The index of threads. `updated_ms` is the time of the newest checkpoint while no run is in progress: a run sets it to null
+    // with its second checkpoint, so that its others change no index. While it is set, the status holds. `state` is the status that
+    // holds. A column of `log` has a new name, so that a program of an earlier version that is still running, which does not know
+    // the index, cannot append.
+    "ALTER TABLE log RENAME COLUMN span TO reach;
+    ALTER TABLE threads ADD COLUMN updated_ms INTEGER;
+    ALTER TABLE threads ADD COLUMN state TEXT AS (CASE WHEN updated_ms IS NULL THEN 'running' ELSE ifnull(status, 'running') END);
+    UPDATE threads SET updated_ms = (SELECT max((
+            SELECT c.created_ms FROM log c WHERE c.id BETWEEN a.number << 32 AND (a.number << 32) + 0xffffffff
+            ORDER BY c.id DESC LIMIT 1)) FROM addresses a WHERE a.thread = threads.thread)
+        WHERE thread <> '' AND created_ms IS NOT NULL AND (status IS NULL OR at IS (
+            SELECT first + (id & 0xffffffff) + reach FROM addresses a
+                JOIN log ON id BETWEEN number << 32 AND (number << 32) + 0xffffffff
+            WHERE a.thread = threads.thread AND namespace = '' ORDER BY id DESC LIMIT 1));
+    CREATE INDEX threads_by_creation ON threads (created_ms);
+    CREATE INDEX threads_by_change ON threads (updated_ms);
+    CREATE INDEX threads_by_state ON threads (flow, state, created_ms, updated_ms);",
 ];
 
 /// Refuses the file of another program before anything is changed. Returns how many migrations have been done.

@@ -9,13 +9,20 @@ use super::tail::Tail;
 use crate::error::TransactionError;
 use crate::integer::sql_integer;
 
-/// Adds a checkpoint in one statement, if the log still ends at `tail`, the checkpoint fits into its last row, and the thread is
-/// claimed by the owner in `claim`.
+/// Where a checkpoint is added in a transaction of its own, and the owner that must have the claim.
+pub(crate) struct Alone<'a> {
+    pub(crate) thread: &'a str,
+    pub(crate) owner: Option<&'a str>,
+}
+
+/// Adds a checkpoint in one statement, if the log still ends at `tail`, and the checkpoint fits into its last row. If it is added
+/// `alone`, also the owner must have the claim, and the index of threads must not change: see
+/// [`record_change`](crate::statements::listing::record_change).
 pub(crate) fn add_to_last_row(
     connection: &Connection,
     tail: &Tail,
     checkpoint: &StoredCheckpoint,
-    claim: Option<(&str, &str)>,
+    alone: Option<Alone<'_>>,
 ) -> Result<Option<Tail>, TransactionError> {
     let Some(id) = tail.segment.id(checkpoint.seq) else {
         return Ok(None);
@@ -29,8 +36,9 @@ pub(crate) fn add_to_last_row(
     if len > full {
         return Ok(None);
     }
-    let add = "UPDATE log SET span = ?6, checkpoints = checkpoints + 1, size = size + ?3, created_ms = max(created_ms, ?4), bytes = CAST(bytes || ?5 AS BLOB)
-        WHERE id = ?1 AND length(bytes) = ?2 AND (?8 IS NULL OR EXISTS (SELECT 1 FROM claims WHERE thread = ?7 AND owner = ?8))";
+    let add = "UPDATE log SET reach = ?6, checkpoints = checkpoints + 1, size = size + ?3, created_ms = ?4, bytes = CAST(bytes || ?5 AS BLOB)
+        WHERE id = ?1 AND length(bytes) = ?2 AND (?8 IS NULL OR EXISTS (SELECT 1 FROM claims WHERE thread = ?7 AND owner = ?8))
+            AND (?7 IS NULL OR NOT EXISTS (SELECT 1 FROM threads WHERE thread = ?7 AND updated_ms IS NOT NULL))";
     let added = connection.prepare_cached(add)?.execute(params![
         tail.id,
         sql_len(tail.len)?,
@@ -38,8 +46,8 @@ pub(crate) fn add_to_last_row(
         sql_integer(checkpoint.created_ms)?,
         bytes,
         id - tail.id,
-        claim.map(|(thread, _)| thread),
-        claim.map(|(_, owner)| owner),
+        alone.as_ref().map(|it| it.thread),
+        alone.as_ref().and_then(|it| it.owner),
     ])?;
     Ok((added == 1).then(|| Tail {
         len,
@@ -124,18 +132,17 @@ pub(super) fn insert_row(
     ended: &[StoredCheckpoint],
     bytes: &[u8],
 ) -> Result<(), TransactionError> {
-    let insert = "INSERT INTO log (id, carried, span, checkpoints, size, created_ms, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let insert = "INSERT INTO log (id, carried, reach, checkpoints, size, created_ms, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let size = ended.iter().map(|checkpoint| checkpoint.bytes.len()).sum();
     let numbers = ended.first().zip(ended.last());
     let span = numbers.map(|(first, last)| last.seq.saturating_sub(first.seq));
-    let created_ms = ended.iter().map(|checkpoint| checkpoint.created_ms).max();
     connection.prepare_cached(insert)?.execute(params![
         id,
         sql_len(carried)?,
         sql_integer(span.unwrap_or(0))?,
         sql_len(ended.len())?,
         sql_len(size)?,
-        sql_integer(created_ms.unwrap_or(0))?,
+        sql_integer(ended.last().map_or(0, |newest| newest.created_ms))?,
         bytes,
     ])?;
     Ok(())

@@ -8,7 +8,7 @@
 //! Numbers of addresses are never used again, so a row with the id and length that a writer knows is the row that it knows.
 //!
 //! Beside its bytes, a row has what a list of threads needs: how many checkpoints end in it, their bytes, when the newest was
-//! created, and the `span`, the number of the newest less that of the first.
+//! created, and the `reach`, the number of the newest less that of the first.
 
 mod append;
 mod entry;
@@ -19,7 +19,7 @@ mod segment;
 mod tail;
 mod tails;
 
-pub(crate) use append::{add_after, add_to_last_row, begin};
+pub(crate) use append::{Alone, add_after, add_to_last_row, begin};
 pub(crate) use prune::{delete, prune};
 pub(crate) use read::{newest, range};
 pub(crate) use segment::damaged;

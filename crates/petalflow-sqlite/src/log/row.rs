@@ -23,7 +23,7 @@ pub(crate) struct LogRow {
 }
 
 impl LogRow {
-    pub(crate) const COLUMNS: &str = "id, carried, bytes, span, checkpoints, size, created_ms";
+    pub(crate) const COLUMNS: &str = "id, carried, bytes, reach, checkpoints, size, created_ms";
 
     pub(crate) fn read(row: &SqlRow<'_>) -> rusqlite::Result<Self> {
         Ok(LogRow {
@@ -58,17 +58,19 @@ impl LogRow {
         let span = i64::try_from(self.span).ok();
         let newest = span.and_then(|span| self.id.checked_add(span));
         let size: u64 = ended.iter().map(|it| it.bytes.len() as u64).sum();
-        let created_ms = ended.iter().map(|it| it.created_ms).max().unwrap_or(0);
+        // Earlier versions wrote the latest time, and not that of the newest.
+        let latest = ended.iter().map(|it| it.created_ms).max();
+        let times = [ended.last().map(|it| it.created_ms), latest];
+        let is_known = times.contains(&Some(self.created_ms));
         self.checkpoints == ended.len() as u64 + unread
             && ended.is_sorted_by(|a, b| a.seq < b.seq)
             && ended
                 .last()
                 .map_or(unread == 1 && self.span == 0, |last| id(last) == newest)
             && if begins_here {
-                ended.first().and_then(id) == Some(self.id)
-                    && (self.size, self.created_ms) == (size, created_ms)
+                ended.first().and_then(id) == Some(self.id) && self.size == size && is_known
             } else {
-                self.size >= size && self.created_ms >= created_ms
+                self.size >= size && (is_known || Some(self.created_ms) > latest)
             }
     }
 

@@ -43,9 +43,10 @@ pub(crate) fn append(
         }
     }
     let tail = if let Some(tail) = tail {
+        listing::record_change(connection, address)?;
         tail
     } else {
-        listing::record_creation(connection, address.thread, checkpoint.created_ms)?;
+        listing::record_creation(connection, address, checkpoint.created_ms)?;
         log::begin(connection, address, checkpoint)?
     };
     if let Some((first, last)) = bounds(settled) {
@@ -144,6 +145,7 @@ pub(crate) fn prune(
     if emptied > 0 {
         listing::forget_checkpoints(connection, address.thread, emptied)?;
     }
+    listing::record_prune(connection, address.thread)?;
     if let Some((first, last)) = bounds(&(0..writes)) {
         delete_writes(connection, address, first, last)?;
     }

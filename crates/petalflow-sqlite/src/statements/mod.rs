@@ -3,6 +3,9 @@
 pub(crate) mod change;
 pub(crate) mod claims;
 pub(crate) mod counts;
+mod index;
 pub(crate) mod listing;
 pub(crate) mod query;
 pub(crate) mod verify;
+
+pub(crate) use index::Listing;

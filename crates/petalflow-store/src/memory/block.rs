@@ -85,8 +85,8 @@ impl Block {
     /// The size in bytes of the checkpoints at these indices, and when the newest of them was created.
     pub(super) fn size(&self, range: Range<usize>) -> (u64, Option<u64>) {
         let bytes = self.begin(range.end) - self.begin(range.start);
-        let created = self.entries[range].iter().map(|entry| entry.created_ms);
-        (bytes as u64, created.max())
+        let newest = self.entries[range].last();
+        (bytes as u64, newest.map(|entry| entry.created_ms))
     }
 
     /// Where the bytes of the checkpoint at this index begin, or would begin.

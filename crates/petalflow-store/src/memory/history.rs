@@ -105,11 +105,7 @@ impl AddressHistory {
         let pieces = self.pieces(0..=u64::MAX);
         pieces.fold((0, 0, None), |(count, bytes, created), (block, range)| {
             let (more, latest) = block.size(range.clone());
-            (
-                count + range.len() as u64,
-                bytes + more,
-                created.max(latest),
-            )
+            (count + range.len() as u64, bytes + more, latest.or(created))
         })
     }
 

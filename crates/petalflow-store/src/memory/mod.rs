@@ -17,7 +17,7 @@ use history::AddressHistory;
 
 use super::{
     Address, Claim, Store, StoreChange, StoreError, Stored, StoredCheckpoint, StoredWrite,
-    ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
+    ThreadChange, ThreadInfo, ThreadOrder, ThreadQuery, ThreadStatus,
 };
 use crate::BoxFuture;
 
@@ -439,7 +439,8 @@ impl Store for InMemoryStore {
 
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
         let threads = self.lock();
-        let from = match query.after {
+        let by_id = query.order == ThreadOrder::Id;
+        let from = match query.after.filter(|_| by_id) {
             Some(after) if after >= query.prefix => Bound::Excluded(after),
             _ => Bound::Included(query.prefix),
         };
@@ -449,8 +450,9 @@ impl Store for InMemoryStore {
             .take_while(|(id, _)| id.starts_with(query.prefix))
             .filter_map(|(id, histories)| histories.info(id))
             .filter(|info| query.covers(info))
-            .take(query.limit.unwrap_or(usize::MAX))
+            .take(query.limit.filter(|_| by_id).unwrap_or(usize::MAX))
             .collect();
+        let infos = if by_id { infos } else { query.page(infos) };
         Ok(infos)
     }
 

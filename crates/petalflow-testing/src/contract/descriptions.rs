@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use petalflow::BoxError;
 use petalflow::checkpoint::{
-    Address, Store, StoredCheckpoint, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
+    Address, Store, StoredCheckpoint, ThreadChange, ThreadInfo, ThreadOrder, ThreadQuery,
+    ThreadStatus,
 };
 
 use super::samples::{THREAD, append, append_all, checkpoint, write};
@@ -13,10 +14,16 @@ use super::{CaseResult, Stores};
 pub(super) const ALL: ThreadQuery<'_> = ThreadQuery {
     prefix: "",
     after: None,
+    after_ms: 0,
+    order: ThreadOrder::Id,
     limit: None,
     status: None,
     flow: None,
     label: None,
+    filter: None,
+    created_from_ms: None,
+    created_before_ms: None,
+    updated_from_ms: None,
     updated_before_ms: None,
     due_by_ms: None,
 };

@@ -30,6 +30,7 @@ pub mod descriptions;
 pub mod dropped;
 pub mod events;
 pub mod fences;
+pub mod index;
 pub mod names;
 pub mod prefixes;
 pub mod pruned;

@@ -104,6 +104,13 @@ macro_rules! store_contract {
                 many_threads_are_deleted,
                 reclaiming_space_changes_nothing,
             ]
+            index: [
+                threads_are_ordered_by_time,
+                conditions_are_combined,
+                the_index_follows_each_change,
+                the_newest_checkpoint_has_the_time_of_the_change,
+                pages_stay_right_while_threads_change,
+            ]
             amounts: [
                 many_checkpoints_are_read,
                 many_writes_are_settled_and_pruned,
@@ -216,6 +223,7 @@ mod tests {
             include_str!("dropped.rs"),
             include_str!("events.rs"),
             include_str!("fences.rs"),
+            include_str!("index.rs"),
             include_str!("names.rs"),
             include_str!("prefixes.rs"),
             include_str!("pruned.rs"),

@@ -8,7 +8,7 @@ use std::task::{Poll, Waker};
 use petalflow::async_trait;
 use petalflow::checkpoint::{
     Address, Claim, Store, StoreChange, StoreError, Stored, StoredCheckpoint, StoredWrite,
-    ThreadChange, ThreadInfo, ThreadQuery,
+    ThreadChange, ThreadCount, ThreadInfo, ThreadQuery,
 };
 
 use super::fault::{Fault, FaultTarget};
@@ -308,6 +308,11 @@ impl Store for FaultyStore {
 
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
         let call = async move { self.store.threads(query).await };
+        self.read_through(call).await
+    }
+
+    async fn thread_counts(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadCount>, StoreError> {
+        let call = async move { self.store.thread_counts(query).await };
         self.read_through(call).await
     }
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 use petalflow::checkpoint::{InMemoryStore, Store as _, StoreError, ThreadInfo, ThreadQuery};
 use petalflow_testing::contract::{
     CaseResult, Stores, amounts, appends, bounds, claims, concurrency, descriptions, dropped,
-    fences, names, prefixes, pruned, reads, removal, run_within, takeover, threads, writes,
+    fences, index, names, prefixes, pruned, reads, removal, run_within, takeover, threads, writes,
 };
 use petalflow_testing::{StoreUnderTest, store_contract};
 
@@ -227,20 +227,29 @@ broken_stores! { rarely_wrong: Rare {
 broken_stores! { subtly_wrong: Subtle {
     ApplyOfNothingIsNotFenced: bounds::a_call_with_nothing_needs_the_claim says "`apply` with nothing";
     ConflictEndsClaim: bounds::a_conflict_leaves_the_claim says "after a conflict";
+    CountsAreOfOnePage: index::threads_are_ordered_by_time says "the counts of";
+    CountsIgnoreConditions: index::conditions_are_combined says "the counts of";
+    CursorIsAnId: index::threads_are_ordered_by_time says "each thread once";
     DeleteManyRefusesNone: bounds::threads_to_delete_may_be_named_twice says "requires success";
     DeleteManyRefusesTheSameTwice: bounds::threads_to_delete_may_be_named_twice says "requires success";
     HistoryBeforeTheLargestIsEmpty: bounds::a_history_is_limited_by_any_number says "before the largest number";
     HistoryOfNoneHasOne: bounds::a_history_is_limited_by_any_number says "at most 0 checkpoints";
     IncarnationCountsCheckpointsOnly: bounds::a_deleted_thread_without_checkpoints_is_counted says "that had writes";
+    IndexKeepsTheStatus: index::the_index_follows_each_change says "after a checkpoint: it is";
     LabelsEndStatus: bounds::a_status_and_labels_are_apart says "labels leave the status";
     LimitOfNoneIsIgnored: bounds::a_list_of_no_thread_is_empty says "at most 0 threads";
+    NewestIsOldest: index::threads_are_ordered_by_time says "in its order";
     NoLabelsAreIgnored: bounds::a_status_and_labels_are_apart says "the place of all others";
+    NotIsIgnored: index::conditions_are_combined says "lists what it covers";
     NumbersFollowEachOther: bounds::numbers_have_gaps says "requires success";
     OneClaimForEachOwner: bounds::an_owner_has_several_threads says "leaves that on the first";
+    OrdersAreIgnored: index::threads_are_ordered_by_time says "in its order";
     RangesAreTurned: bounds::a_range_may_have_no_end_or_be_empty says "ends before it begins";
+    RangesOfTimeAreIgnored: index::conditions_are_combined says "lists what it covers";
     ReleaseFreesAllOfTheOwner: bounds::an_owner_has_several_threads says "about one thread";
     SettledWithoutEndIsIgnored: bounds::a_range_may_have_no_end_or_be_empty says "without an end";
     StatusEndsLabels: bounds::a_status_and_labels_are_apart says "leaves the labels";
+    UpdatesAreThoseOfTheStatus: index::the_index_follows_each_change says "after a checkpoint: it is";
     WriteOfNothingIsNotFenced: bounds::a_call_with_nothing_needs_the_claim says "`write` with nothing";
 } }
 

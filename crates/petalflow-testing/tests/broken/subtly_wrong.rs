@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use petalflow::async_trait;
 use petalflow::checkpoint::{
     Address, Claim, InMemoryStore, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
-    StoredWrite, ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
+    StoredWrite, ThreadChange, ThreadCount, ThreadFilter::Not, ThreadInfo, ThreadOrder,
+    ThreadQuery, ThreadStatus,
 };
 
 use super::subtle::Subtle::{self, *};
@@ -22,6 +23,8 @@ pub(super) struct SubtlyWrongStore {
     claims: Arc<Mutex<BTreeSet<(String, String)>>>,
     /// How many threads with checkpoints were deleted.
     deleted: Arc<AtomicU64>,
+    /// The last status that was set for a thread, and when the newest checkpoint was created then.
+    described: Arc<Mutex<BTreeMap<String, (ThreadStatus, u64)>>>,
 }
 
 impl SubtlyWrongStore {
@@ -31,6 +34,7 @@ impl SubtlyWrongStore {
             store: InMemoryStore::new(),
             claims: Arc::default(),
             deleted: Arc::default(),
+            described: Arc::default(),
         }
     }
 
@@ -49,6 +53,29 @@ impl SubtlyWrongStore {
                 self.store.release(other, owner);
             }
         }
+    }
+
+    fn described(&self) -> MutexGuard<'_, BTreeMap<String, (ThreadStatus, u64)>> {
+        self.described
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The query that a list answers instead.
+    fn misread<'a>(&self, query: ThreadQuery<'a>) -> ThreadQuery<'a> {
+        let mut query = query;
+        let by_time = query.order != ThreadOrder::Id;
+        match self.mistake {
+            CursorIsAnId if by_time && query.after.is_some() => query.after_ms = 0,
+            NewestIsOldest if query.order == ThreadOrder::CreatedNewest => {
+                query.order = ThreadOrder::CreatedOldest;
+            }
+            NotIsIgnored => query.filter = query.filter.filter(|it| !matches!(it, Not(_))),
+            RangesOfTimeAreIgnored => (query.created_from_ms, query.updated_from_ms) = (None, None),
+            OrdersAreIgnored if by_time => query.order = ThreadOrder::Id,
+            _ => {}
+        }
+        query
     }
 
     fn range(&self, range: Range<u64>) -> Range<u64> {
@@ -156,7 +183,34 @@ impl Store for SubtlyWrongStore {
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
         let ignores = self.is(LimitOfNoneIsIgnored);
         let limit = query.limit.filter(|limit| *limit > 0 || !ignores);
-        self.store.threads(ThreadQuery { limit, ..query }).await
+        let query = self.misread(ThreadQuery { limit, ..query });
+        let described = self.described().clone();
+        let by_change = query.order == ThreadOrder::UpdatedNewest;
+        if !by_change || !(self.is(IndexKeepsTheStatus) || self.is(UpdatesAreThoseOfTheStatus)) {
+            return self.store.threads(query).await;
+        }
+        let mut all = self.store.threads(ThreadQuery::default()).await?;
+        for info in &mut all {
+            if let Some((status, updated_ms)) = described.get(&info.id) {
+                if self.is(IndexKeepsTheStatus) {
+                    info.status = *status;
+                } else {
+                    info.updated_ms = *updated_ms;
+                }
+            }
+        }
+        Ok(query.page(all))
+    }
+
+    async fn thread_counts(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadCount>, StoreError> {
+        if self.is(CountsAreOfOnePage) {
+            let limit = Some(30);
+            let page = ThreadQuery { limit, ..query };
+            return Ok(ThreadCount::of(&self.store.threads(page).await?));
+        }
+        let filter = query.filter.filter(|_| !self.is(CountsIgnoreConditions));
+        let query = ThreadQuery { filter, ..query };
+        self.store.thread_counts(query).await
     }
 
     async fn describe(
@@ -184,7 +238,14 @@ impl Store for SubtlyWrongStore {
             }
             _ => {}
         }
-        self.store.describe(thread, change, owner).await
+        self.store.describe(thread, change, owner).await?;
+        if let ThreadChange::Status { status, .. } = change
+            && let Some(info) = super::listed(&self.store, thread).await?
+        {
+            let described = (status, info.updated_ms);
+            self.described().insert(thread.into(), described);
+        }
+        Ok(())
     }
 
     async fn prune(

@@ -156,15 +156,15 @@ pub(super) fn damaged(thread: String, problem: String) -> ThreadError {
 /// The pages of a list of threads.
 struct Pages<'a> {
     query: ThreadQuery<'a>,
-    /// The last id of the previous page, and the last id of the current page.
-    after: [Option<String>; 2],
+    /// Where the previous page ends, and where the current page ends: the time in an order by time, and the last id.
+    after: [(u64, Option<String>); 2],
     /// How many threads may still be listed.
     left: usize,
 }
 
 impl<'a> Pages<'a> {
     fn new(query: ThreadQuery<'a>) -> Self {
-        let after = query.after.map(String::from);
+        let after = (query.after_ms, query.after.map(String::from));
         Pages {
             query,
             after: [after.clone(), after],
@@ -179,7 +179,7 @@ impl<'a> Pages<'a> {
         };
         self.left -= page.len();
         self.after.rotate_left(1);
-        self.after[1] = Some(last.id.clone());
+        self.after[1] = (self.query.order.time_of(last), Some(last.id.clone()));
         Ok(Some(page))
     }
 
@@ -191,7 +191,8 @@ impl<'a> Pages<'a> {
         limit: usize,
     ) -> Result<Vec<ThreadInfo>, ThreadError> {
         let page = ThreadQuery {
-            after: self.after[after].as_deref(),
+            after: self.after[after].1.as_deref(),
+            after_ms: self.after[after].0,
             limit: Some(limit),
             ..self.query
         };

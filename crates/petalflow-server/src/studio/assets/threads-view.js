@@ -14,6 +14,23 @@ import { ALL, badge } from "./status.js";
 import { VirtualList } from "./virtual-list.js";
 
 const PAGE = 500;
+/** The orders of the list, with what people call them. The first is that of a new view. */
+const ORDERS = [
+  ["updated-newest", "Changed last"],
+  ["created-newest", "Newest first"],
+  ["created-oldest", "Oldest first"],
+  ["updated-oldest", "Longest unchanged"],
+  ["id", "By id"],
+];
+const HOUR_MS = 3_600_000;
+/** Since when a thread has changed, with what people call it. */
+const RANGES = [
+  ["", "Any time"],
+  [String(HOUR_MS), "The last hour"],
+  [String(24 * HOUR_MS), "The last day"],
+  [String(7 * 24 * HOUR_MS), "The last 7 days"],
+  [String(30 * 24 * HOUR_MS), "The last 30 days"],
+];
 const REFRESH_MS = 5000;
 
 /** @param {import("./main.js").ViewContext} context */
@@ -42,6 +59,8 @@ export async function showThreads({ main, query, signal, setTitle }) {
     autocomplete: "off",
     spellcheck: "false",
   });
+  const order = options("filter-order", ORDERS, query.order);
+  const range = options("filter-range", RANGES, query.within);
   id.value = query.prefix ?? "";
   label.value = query.label ?? "";
   const start = h("button", { type: "button", class: "primary" }, "Start a thread");
@@ -54,14 +73,15 @@ export async function showThreads({ main, query, signal, setTitle }) {
     const isComplete = text === "" || /^[^:]+:.+$/.test(text);
     label.toggleAttribute("data-incomplete", !isComplete);
     const filters = { prefix: id.value.trim(), flow: flow.value, status: status.value, label: isComplete ? text : "" };
-    note(["threads"], filters);
-    void table.load(filters);
+    note(["threads"], { ...filters, within: range.value, order: order.value });
+    const since = range.value ? String(Date.now() - Number(range.value)) : "";
+    void table.load({ ...filters, updated_from_ms: since }, order.value);
   };
   const applySoon = afterPause(200, apply);
   id.addEventListener("input", applySoon);
   label.addEventListener("input", applySoon);
   flow.addEventListener("change", apply);
-  status.addEventListener("change", apply);
+  for (const control of [status, order, range]) control.addEventListener("change", apply);
   const filters = h(
     "form",
     { class: "filters", role: "search" },
@@ -69,6 +89,8 @@ export async function showThreads({ main, query, signal, setTitle }) {
     field("filter-flow", "Flow", flow),
     field("filter-status", "Status", status),
     field("filter-label", "Label", label),
+    field("filter-range", "Changed", range),
+    field("filter-order", "Order", order),
   );
   filters.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -118,11 +140,36 @@ function select(id, all, values, chosen) {
   );
 }
 
+/**
+ * @param {string} id
+ * @param {string[][]} choices Values, each with its text.
+ * @param {string | undefined} chosen
+ */
+function options(id, choices, chosen) {
+  return h(
+    "select",
+    { id },
+    choices.map(([value, text]) => h("option", { value, selected: value === chosen }, text)),
+  );
+}
+
+/**
+ * Where the list goes on after a thread: in an order by time, its time and its id.
+ * @param {Info} info
+ * @param {string} order
+ */
+function placeOf(info, order) {
+  if (order === "id") return info.id;
+  return `${order.startsWith("created") ? info.created_ms : info.updated_ms}:${info.id}`;
+}
+
 class ThreadTable {
   /** @param {AbortSignal} signal */
   constructor(signal) {
     this.signal = signal;
+    /** @type {{[name: string]: string}} */
     this.filters = {};
+    this.order = "id";
     /** @type {Info[]} */
     this.threads = [];
     /** @type {string | null} */
@@ -149,11 +196,16 @@ class ThreadTable {
     });
   }
 
-  /** @param {{[name: string]: string}} filters */
-  async load(filters) {
+  /**
+   * @param {{[name: string]: string}} filters
+   * @param {string} order
+   */
+  async load(filters, order) {
     this.loading.abort();
     this.loading = new AbortController();
-    this.filters = filters;
+    // A condition without a value is none.
+    this.filters = Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== ""));
+    this.order = order;
     this.threads = [];
     this.next = null;
     this.isLoading = false;
@@ -171,7 +223,7 @@ class ThreadTable {
     this.isLoading = true;
     const { signal } = this.loading;
     try {
-      const page = await api.threads({ ...this.filters, after, limit: PAGE }, signal);
+      const page = await api.threads({ ...this.filters, order: this.order, after, limit: PAGE }, signal);
       if (signal.aborted) return;
       this.threads.push(...page.threads);
       this.next = page.next;
@@ -193,7 +245,7 @@ class ThreadTable {
         : this.next === null
           ? count(this.threads.length, "thread")
           : `The first ${number(this.threads.length)} threads. More are loaded while you scroll.`;
-    const isFiltered = Object.values(this.filters).some(Boolean);
+    const isFiltered = Object.keys(this.filters).length > 0;
     replace(
       this.none,
       h("h2", null, "No threads"),
@@ -227,16 +279,40 @@ class ThreadTable {
     );
   }
 
+  /**
+   * Loads the beginning of a list by time again, where threads move: as many rows as are loaded. While a person looks further down,
+   * the rows stay where they are.
+   */
+  async refreshBegin() {
+    if (this.list.visible().first > 0 || this.threads.length > PAGE) return;
+    const { signal } = this.loading;
+    const known = this.threads;
+    try {
+      const page = await api.threads({ ...this.filters, order: this.order, after: null, limit: PAGE }, signal);
+      if (signal.aborted || known !== this.threads) return;
+      this.threads.splice(0, this.threads.length, ...page.threads);
+      this.next = page.next;
+      this.show();
+    } catch {
+      // The next refresh tries again.
+    }
+  }
+
   /** Loads the visible rows again, so that their status is the current one. */
   async refresh() {
     if (document.hidden || this.isLoading || this.signal.aborted) return;
+    if (this.order !== "id") {
+      await this.refreshBegin();
+      return;
+    }
     const { first, end } = this.list.visible();
     const before = this.threads[first - 1];
     const limit = Math.max(50, end - first + 10);
     const { signal } = this.loading;
     const known = this.threads;
     try {
-      const page = await api.threads({ ...this.filters, after: before?.id ?? null, limit }, signal);
+      const after = before ? placeOf(before, this.order) : null;
+      const page = await api.threads({ ...this.filters, order: this.order, after, limit }, signal);
       // Another page was loaded meanwhile, and has moved nothing: the rows are in the order of the ids.
       if (signal.aborted || known !== this.threads) return;
       const position = new Map(this.threads.map(({ id }, index) => [id, index]));
