@@ -86,3 +86,41 @@ pub(crate) fn gate(name: &str) -> Arc<Semaphore> {
     let gate = gates.entry(name.to_owned());
     Arc::clone(gate.or_insert_with(|| Arc::new(Semaphore::new(0))))
 }
+
+/// A call of a model.
+#[state]
+pub(crate) struct Call {
+    /// What is asked.
+    #[key(input)]
+    pub(crate) prompt: String,
+    /// How long the answer is at most.
+    #[key(input, default = 100)]
+    pub(crate) words: u64,
+    /// The answer.
+    pub(crate) answer: String,
+}
+
+/// Emits what a model reports.
+#[node(Call)]
+async fn ask(prompt: &str, words: &u64, cx: Context) -> CallAnswer {
+    cx.emit(serde_json::json!({
+        "usage": { "input_tokens": 1200, "output_tokens": 34, "cost_usd": 0.25 },
+    }));
+    CallAnswer(format!("{words} words on {prompt}"))
+}
+
+flow! {
+    /// Asks a model.
+    pub(crate) AskModel(Call) { ask }
+}
+
+/// The flow without a schema of its input.
+pub(crate) fn priced() -> ServedFlow<AskModel> {
+    ServedFlow::new(AskModel::new()).named("priced")
+}
+
+/// The same with an input of which nothing is known.
+pub(crate) fn unknown_input() -> ServedFlow<AskModel> {
+    ServedFlow::reading(AskModel::new(), |input| Ok(serde_json::from_value(input)?))
+        .named("unknown")
+}

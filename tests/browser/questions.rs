@@ -84,3 +84,79 @@ async fn an_approval_of_a_document_is_rejected() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f43_what_is_approved_is_shown_open() {
+    with_page(builder(&InMemoryStore::new()), async |page| {
+        let input = json!({ "input": { "cents": 1250, "reason": "broken\ncup", "card": "4242" } });
+        let thread = page.served.thread("refunds", input).await;
+        page.go(&format!("#/thread/{thread}")).await;
+        page.wait_for("seen('.question .readable').length === 1")
+            .await;
+        let question = page.eval("words(seen('.question .readable')[0])").await;
+        assert_eq!(question, "cents 1250 reason broken cup");
+        let choice = page.element("seen('.question select')[0]").await;
+        choice.select_by_label("pay").await.expect("it is a choice");
+        page.press("Send the answer").await;
+        page.wait_for_mark("pay", "waiting").await;
+        page.wait_for("seen('.question .subject').length === 1")
+            .await;
+        let subject = page.eval("words(seen('.question .subject')[0])").await;
+        assert_eq!(
+            subject,
+            "What pay begins with cents 1250 log to be paid reason broken cup verdict decision pay"
+        );
+        assert_eq!(page.eval("seen('.question details').length").await, 0);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f43_the_arguments_of_a_call_are_shown_open() {
+    with_page(builder(&InMemoryStore::new()), async |page| {
+        let thread = page
+            .served
+            .thread("librarian", json!({ "input": "a book" }))
+            .await;
+        page.served.settled(&thread).await;
+        page.go(&format!("#/thread/{thread}/chat")).await;
+        page.wait_for_status("waiting").await;
+        page.wait_for("seen('.question .readable').length === 1")
+            .await;
+        assert_eq!(
+            page.eval("words(seen('.question .readable')[0])").await,
+            "title The Secret Garden"
+        );
+        assert_eq!(page.eval("seen('.question details').length").await, 0);
+        page.wait_for_text("The call of lend waits for an approval.")
+            .await;
+        assert_eq!(
+            page.eval("seen('.message .error-box').length").await,
+            0,
+            "what waits is no failure"
+        );
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f43_a_thread_that_waits_is_looked_at_again_and_again() {
+    with_page(builder(&InMemoryStore::new()), async |page| {
+        let input = json!({ "input": { "cents": 5, "reason": "late", "card": "4242" } });
+        let thread = page.served.thread("refunds", input).await;
+        page.served.settled(&thread).await;
+        page.go(&format!("#/thread/{thread}")).await;
+        page.wait_for_text("looks each second").await;
+        // A look asks for events, which is cheap: the server has none.
+        page.wait_for("performance.getEntriesByType('resource').filter((one) => one.name.endsWith('/events')).length > 4")
+            .await;
+        let view = page.served.get(&format!("/threads/{thread}")).await;
+        let id = view["questions"][0]["id"].as_str().expect("an id");
+        let answer = json!({ "answer": { "decision": "pay" } });
+        let path = format!("/threads/{thread}/answers/{id}");
+        let (status, text) = page.served.call("POST", &path, answer).await;
+        assert!(status.is_success(), "{text}");
+        page.wait_for_text("What pay begins with").await;
+    })
+    .await;
+}

@@ -84,7 +84,7 @@ pub fn dot(graph: &Graph) -> String {
 }
 
 /// The name of a node, with a pause sign on each side on which the run stops.
-pub(crate) fn name_with_marks(node: &Node) -> Cow<'_, str> {
+fn name_with_marks(node: &Node) -> Cow<'_, str> {
     let sign = |when, sign| if when == When::Never { "" } else { sign };
     let (before, after) = (sign(node.before, "⏸ "), sign(node.after, " ⏸"));
     if before.is_empty() && after.is_empty() {

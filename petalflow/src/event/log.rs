@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::newest_superstep::NewestSuperstep;
 use super::{AnyEvent, CustomEvent, Event, EventKind, EventTypes, TaskInfo};
+use crate::clock::now_ms;
 use crate::ids::Namespace;
 use crate::state::RawValue;
 
@@ -33,7 +34,8 @@ use crate::state::RawValue;
 pub struct LoggedEvent {
     /// Its number in the log of the thread, from 1. Later events have greater numbers.
     pub number: u64,
-    /// When it was stored, in milliseconds since 1970 (UTC).
+    /// When it happened, in milliseconds since 1970 (UTC), by the clock of its process. Of an event that an earlier version has
+    /// stored: when it was stored.
     pub recorded_ms: u64,
     /// The name of its kind, with `_` between words: `node_finished`.
     pub kind: String,
@@ -43,6 +45,13 @@ pub struct LoggedEvent {
 
 /// The name of the kind of an event, and the event.
 pub(crate) type LogEntry = (String, RawValue);
+
+/// An event that is not in the store yet.
+pub(crate) struct TimedEntry {
+    /// When it happened.
+    pub(crate) at_ms: u64,
+    pub(crate) entry: LogEntry,
+}
 
 /// An event in the form in which it is stored: without the states in it.
 pub(crate) struct WithoutState<'a, S: EventTypes>(pub(crate) &'a Event<S>);
@@ -83,7 +92,7 @@ pub(crate) struct LogSettings {
 
 /// Events that are not in the store yet.
 pub(crate) struct LogBuffer {
-    entries: Mutex<Vec<LogEntry>>,
+    entries: Mutex<Vec<TimedEntry>>,
     filter: Option<EventFilter>,
     pub(crate) newest_superstep: NewestSuperstep,
 }
@@ -123,15 +132,16 @@ impl LogBuffer {
     }
 
     pub(crate) fn push(&self, entry: LogEntry) {
-        self.entries(|entries| entries.push(entry));
+        let at_ms = now_ms();
+        self.entries(|entries| entries.push(TimedEntry { at_ms, entry }));
     }
 
     /// Takes all events.
-    pub(crate) fn take(&self) -> Vec<LogEntry> {
+    pub(crate) fn take(&self) -> Vec<TimedEntry> {
         self.entries(std::mem::take)
     }
 
-    fn entries<T>(&self, access: impl FnOnce(&mut Vec<LogEntry>) -> T) -> T {
+    fn entries<T>(&self, access: impl FnOnce(&mut Vec<TimedEntry>) -> T) -> T {
         // Nothing under this lock can panic.
         access(&mut self.entries.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -20,7 +20,7 @@ pub(crate) use end::RunEnd;
 pub use kind::EventName;
 pub use log::LoggedEvent;
 pub(crate) use log::{
-    EventFilter, LogBuffer, LogCandidate, LogEntry, LogRole, LogSettings, WithoutState,
+    EventFilter, LogBuffer, LogCandidate, LogEntry, LogRole, LogSettings, TimedEntry, WithoutState,
 };
 pub(crate) use mode::Modes;
 pub(crate) use queue::EventQueue;

@@ -1,5 +1,7 @@
 //! The stored events of a thread.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use petalflow::checkpoint::{Address, InMemoryStore, Store as _};
 use petalflow::event::LoggedEvent;
 use petalflow::prelude::*;
@@ -36,6 +38,47 @@ flow!(WriteBook(Book) {
     chapter;
     node chapter: WriteChapter { in: || (), out: |chapter: Chapter| BookPages(vec![chapter.text]) };
 });
+
+/// Emits a value, and waits until the clock is ahead of it, three times.
+#[node(Chapter)]
+async fn tick(cx: Context) -> ChapterText {
+    for _ in 0..3 {
+        let begin = now_ms();
+        cx.emit(begin);
+        while now_ms() <= begin {
+            tokio::task::yield_now().await;
+        }
+    }
+    ChapterText("ticked".into())
+}
+
+flow!(Tick(Chapter) { tick });
+
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    u64::try_from(since.as_millis()).unwrap()
+}
+
+#[tokio::test]
+async fn f43_an_event_has_the_time_at_which_it_happened() {
+    let store = InMemoryStore::new();
+    let thread = Tick::new().store(&store).event_log(100).thread("t");
+    thread.run(()).await.unwrap().into_finished().unwrap();
+    let events = thread.events_since(0).await.unwrap();
+    let ticks = events.iter().filter(|event| event.kind == "custom");
+    let ticks: Vec<_> = ticks
+        .map(|event| (json(event)["value"].as_u64().unwrap(), event.recorded_ms))
+        .collect();
+    assert_eq!(ticks.len(), 3);
+    for (index, (emitted, recorded)) in ticks.iter().enumerate() {
+        assert!(emitted <= recorded, "{ticks:?}");
+        if let Some((next, _)) = ticks.get(index + 1) {
+            assert!(recorded <= next && emitted < next, "{ticks:?}");
+        }
+    }
+    let times: Vec<_> = events.iter().map(|event| event.recorded_ms).collect();
+    assert!(times.is_sorted(), "{times:?}");
+}
 
 fn logged(store: &InMemoryStore, events: u64) -> Thread<DoWork> {
     launch().store(store).event_log(events).thread("t")

@@ -5,8 +5,8 @@ mod svg;
 
 use std::collections::BTreeMap;
 
-use crate::diagram::{edges, label, name_with_marks};
-use crate::graph::{Graph, Source, Via};
+use crate::diagram::{edges, label};
+use crate::graph::{Graph, Source, Via, When};
 
 /// The distance between two layers, and the height of a node.
 const LAYER: usize = 84;
@@ -14,6 +14,8 @@ const HEIGHT: usize = 28;
 /// The space between two vertices of a layer, and the width of the margin for an edge that leads back.
 const GAP: usize = 24;
 const MARGIN: usize = 18;
+/// The width of the sign of a pause, with the space beside it.
+const SIGN: usize = 16;
 
 /// The graph as an SVG drawing without blank lines, so that it can be part of Markdown. It has the color of the text around it.
 /// Each node is a group with its name as `data-node`, so that a page can mark it.
@@ -66,6 +68,8 @@ struct Vertex {
     /// The name of the node. Empty if it is none.
     node: String,
     text: String,
+    /// Whether the run stops before it, and after it.
+    stops: [bool; 2],
     look: Look,
     layer: usize,
     /// The middle.
@@ -79,7 +83,10 @@ impl Vertex {
         match self.look {
             Look::Bend => 2,
             Look::Join => HEIGHT,
-            Look::Node | Look::Subflow | Look::End => self.text.chars().count() * 8 + 20,
+            Look::Node | Look::Subflow | Look::End => {
+                let signs = self.stops.iter().filter(|stops| **stops).count();
+                self.text.chars().count() * 8 + 20 + signs * SIGN
+            }
         }
     }
 
@@ -141,6 +148,7 @@ impl Drawing {
         let vertex = |text: &str, look| Vertex {
             node: String::new(),
             text: text.to_owned(),
+            stops: [false; 2],
             look,
             layer: 0,
             x: 0,
@@ -154,7 +162,8 @@ impl Drawing {
             };
             Vertex {
                 node: node.name.to_string(),
-                ..vertex(&name_with_marks(node), look)
+                stops: [node.before, node.after].map(|when| when != When::Never),
+                ..vertex(&node.name, look)
             }
         });
         let joins = (0..graph.joins).map(|_| vertex("&", Look::Join));
@@ -269,6 +278,7 @@ impl Drawing {
                 vertices.push(Vertex {
                     node: String::new(),
                     text: String::new(),
+                    stops: [false; 2],
                     look: Look::Bend,
                     layer,
                     x: 0,
@@ -412,6 +422,20 @@ mod tests {
             .into(),
             joins: 1,
         }
+    }
+
+    #[test]
+    fn f43_a_pause_is_drawn_without_a_character() {
+        let mut graph = essay();
+        let plain = picture(&graph);
+        let nodes = &mut graph.nodes.to_mut();
+        nodes[1].before = When::Always;
+        nodes[2].after = When::Always;
+        let svg = picture(&graph);
+        assert!(svg.contains(">critique</text>") && svg.contains(">polish</text>"));
+        let pauses = |svg: &str| svg.matches("v10m4 -10v10\" stroke-width=\"2\"").count();
+        assert_eq!((pauses(&plain), pauses(&svg)), (0, 2));
+        assert!(svg.is_ascii(), "{svg}");
     }
 
     #[test]

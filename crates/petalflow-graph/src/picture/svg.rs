@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::labels::{Curve, Label, pixels};
-use super::{Drawing, GAP, HEIGHT, LAYER, Line, Look, Vertex};
+use super::{Drawing, GAP, HEIGHT, LAYER, Line, Look, SIGN, Vertex};
 
 impl Drawing {
     pub(super) fn size(&self, labels: &[Option<Label>]) -> (usize, usize) {
@@ -118,6 +118,20 @@ impl Drawing {
                     left + width - 5
                 );
             }
+            let [before, after] = vertex.stops;
+            // A character for a pause is missing in many fonts.
+            for at in [
+                before.then_some(left + 12),
+                after.then_some(left + width - 16),
+            ] {
+                let Some(at) = at else { continue };
+                let _ = write!(
+                    svg,
+                    "<path d=\"M{at} {}v10m4 -10v10\" stroke-width=\"2\"/>",
+                    y - 5
+                );
+            }
+            let x = x + SIGN / 2 * usize::from(before) - SIGN / 2 * usize::from(after);
             let _ = writeln!(
                 svg,
                 "<text x=\"{x}\" y=\"{}\" fill=\"currentColor\" stroke=\"none\">{}</text></g>",

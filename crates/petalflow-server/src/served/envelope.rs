@@ -27,11 +27,23 @@ fn served<F: Flow<State = Envelope>>(launch: Launch<F>) -> ServedFlow<F> {
     });
     served.forms.state = |state| Ok::<_, BoxError>(json!(WireEnvelope::from(state)));
     served.facts.kind = FlowKind::Document;
-    served.facts.input = Some(schema::of::<WireEnvelope>());
+    served.facts.input = Some(input_schema());
     served.facts.state = Some(schema::of::<WireEnvelope>());
     let questions = &mut served.forms.questions;
     questions.add_read::<HumanQuestion>(answer_schema(), human);
     served
+}
+
+/// The schema of an envelope, with words for those who start a thread.
+fn input_schema() -> Value {
+    let mut schema = schema::of::<WireEnvelope>();
+    schema["description"] = "The values that the nodes of the document read.".into();
+    let fields = &mut schema["properties"];
+    fields["input"]["description"] =
+        "What the document works on, if its nodes read `input`.".into();
+    fields["vars"]["description"] =
+        "The variables, by name: `{{.name}}` in a template is the variable `name`.".into();
+    schema
 }
 
 /// The fields of a [`HumanResponse`].

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::plain_words;
+
 /// What a client is told of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
@@ -70,9 +72,9 @@ impl Facts {
             "kind": self.kind.as_str(),
             "description": self.description,
             "graph": self.graph,
-            "input": self.input,
-            "state": self.state,
-            "questions": questions,
+            "input": self.input.clone().map(plain_words::of),
+            "state": self.state.clone().map(plain_words::of),
+            "questions": plain_words::of(questions),
         })
     }
 }

@@ -14,6 +14,7 @@ use serde_json::json;
 use super::drawing;
 use super::facts::{Facts, FlowKind};
 use super::forms::{Forms, ReadInput, keys};
+use super::input_keys;
 use super::question::{Questions, value_schema};
 use super::remote::RemoteThreads;
 use super::remote_flow::RemoteFlow;
@@ -77,11 +78,13 @@ impl<F: Flow> std::fmt::Debug for ServedFlow<F> {
 impl<F: Flow<State: Storable + State<Input: DeserializeOwned>>> ServedFlow<F> {
     /// A flow with the name that it has in the program. Its input is an object with the keys that are marked `input`.
     pub fn new(launch: Launch<F>) -> Self {
-        Self::reading(launch, |input| {
+        let mut served = Self::reading(launch, |input| {
             // A flow may need no input.
             let input = if input.is_null() { json!({}) } else { input };
             Ok(serde_json::from_value(input)?)
-        })
+        });
+        served.facts.input = Some(input_keys::schema(<F::State as State>::KEYS));
+        served
     }
 }
 

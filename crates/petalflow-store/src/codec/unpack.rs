@@ -3,6 +3,8 @@
 //! With serde, each type and tuple of a record would need a visitor with a parser of its own, in every program that stores
 //! anything. Here they share one.
 
+use std::ops::RangeInclusive;
+
 use super::depth::{MAX_DEPTH, NoEnd, extent};
 use super::error::CodecError;
 
@@ -35,6 +37,16 @@ impl<'a> Unpack<'a> {
             len if len == of => Ok(()),
             len => Err(wrong(&format!("a list of {of}"), &format!("one of {len}"))),
         }
+    }
+
+    /// The beginning of a list whose length is in this range: its length.
+    pub fn tuple_of(&mut self, lengths: RangeInclusive<usize>) -> Result<usize, CodecError> {
+        let len = self.items()?;
+        if lengths.contains(&len) {
+            return Ok(len);
+        }
+        let expected = format!("a list of {} to {}", lengths.start(), lengths.end());
+        Err(wrong(&expected, &format!("one of {len}")))
     }
 
     /// A list of values of one type.
@@ -274,6 +286,16 @@ mod tests {
         assert!(negative.starts_with("a number was expected"), "{negative}");
         let longer = problem(unpack(&packed(&[1, 2]), |u| u.tuple(3)));
         assert_eq!(longer, "a list of 3 was expected, and there is one of 2");
+        let either = unpack(&packed(&[1, 2]), |u| {
+            u.tuple_of(2..=3)?;
+            Ok((u.number::<u8>()?, u.number::<u8>()?))
+        });
+        assert_eq!(either.unwrap(), (1, 2));
+        let neither = problem(unpack(&packed(&[1]), |u| u.tuple_of(2..=3)));
+        assert_eq!(
+            neither,
+            "a list of 2 to 3 was expected, and there is one of 1"
+        );
         let end = problem(unpack(&packed("text")[..3], Unpack::text));
         assert_eq!(end, "a value was expected, and the bytes end");
         let more = problem(unpack(&[1, 2], Unpack::number::<u8>));

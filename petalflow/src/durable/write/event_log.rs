@@ -9,8 +9,8 @@ use crate::checkpoint::{EVENT_LOG, StoreError, StoredCheckpoint, ThreadStorage};
 use crate::clock::now_ms;
 use crate::durable::claim::live_runs::LiveRun;
 use crate::event::{
-    AnyEvent, AnyEventKind, EventKind, LogBuffer, LogEntry, LogRole, LogSettings, LoggedEvent,
-    RunEnd,
+    AnyEvent, AnyEventKind, EventKind, LogBuffer, LogRole, LogSettings, LoggedEvent, RunEnd,
+    TimedEntry,
 };
 use crate::ids::Namespace;
 use crate::outcome::{RunError, RunErrorKind, ThreadError};
@@ -222,13 +222,13 @@ impl LoadedBarrier {
 }
 
 /// The record of these events, after the event with this number.
-pub(crate) fn record_of(entries: &[LogEntry], after: u64, created_ms: u64) -> StoredCheckpoint {
+pub(crate) fn record_of(entries: &[TimedEntry], after: u64, created_ms: u64) -> StoredCheckpoint {
     let seq = after.saturating_add(entries.len() as u64);
     StoredCheckpoint {
         seq,
         base: seq,
         created_ms,
-        bytes: encode(entries),
+        bytes: encode(entries, created_ms),
     }
 }
 
@@ -246,13 +246,19 @@ pub(crate) fn moved_after(
     })
 }
 
-fn encode(entries: &[LogEntry]) -> Vec<u8> {
+fn encode(entries: &[TimedEntry], created_ms: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
-    pack::list(entries.iter(), &mut bytes, |(kind, value), out| {
-        pack::array(2, out);
-        pack::text(kind, out);
-        out.extend_from_slice(value.bytes());
-    });
+    pack::list(
+        entries.iter(),
+        &mut bytes,
+        |TimedEntry { at_ms, entry }, out| {
+            let (kind, value) = entry;
+            pack::array(3, out);
+            pack::text(kind, out);
+            out.extend_from_slice(value.bytes());
+            pack::number(created_ms.saturating_sub(*at_ms), out);
+        },
+    );
     bytes
 }
 
@@ -301,12 +307,16 @@ pub(crate) async fn events_since(
 fn decode(record: &StoredCheckpoint) -> Result<Vec<LoggedEvent>, CodecError> {
     let mut events = unpack(&record.bytes, |from| {
         from.list(|from| {
-            from.tuple(2)?;
+            // Earlier versions stored no age.
+            let len = from.tuple_of(2..=3)?;
+            let kind = from.text()?;
+            let value = RawValue::from_bytes(from.value()?.into());
+            let age_ms = if len == 3 { from.number()? } else { 0 };
             Ok(LoggedEvent {
                 number: 0,
-                recorded_ms: record.created_ms,
-                kind: from.text()?,
-                value: RawValue::from_bytes(from.value()?.into()),
+                recorded_ms: record.created_ms.saturating_sub(age_ms),
+                kind,
+                value,
             })
         })
     })?;
@@ -315,4 +325,50 @@ fn decode(record: &StoredCheckpoint) -> Result<Vec<LoggedEvent>, CodecError> {
         event.number = record.seq.saturating_sub(age);
     }
     Ok(events)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(name: &str) -> RawValue {
+        RawValue::new(&name).unwrap()
+    }
+
+    #[test]
+    fn f43_each_event_of_a_record_has_its_own_time() {
+        let entries = [(5, "a"), (9, "b"), (12, "late")].map(|(at_ms, kind)| TimedEntry {
+            at_ms,
+            entry: (kind.into(), event(kind)),
+        });
+        let events = decode(&record_of(&entries, 7, 10)).unwrap();
+        let read: Vec<_> = events
+            .iter()
+            .map(|event| (event.number, event.recorded_ms, &*event.kind))
+            .collect();
+        assert_eq!(read, [(8, 5, "a"), (9, 9, "b"), (10, 10, "late")]);
+        assert_eq!(events[1].value, event("b"));
+    }
+
+    #[test]
+    fn f43_events_of_earlier_versions_have_the_time_of_their_record() {
+        let mut bytes = Vec::new();
+        pack::list(["a", "b"].into_iter(), &mut bytes, |kind, out| {
+            pack::array(2, out);
+            pack::text(kind, out);
+            out.extend_from_slice(event(kind).bytes());
+        });
+        let record = StoredCheckpoint {
+            seq: 2,
+            base: 2,
+            created_ms: 10,
+            bytes,
+        };
+        let events = decode(&record).unwrap();
+        let read: Vec<_> = events
+            .iter()
+            .map(|event| (event.number, event.recorded_ms, &*event.kind))
+            .collect();
+        assert_eq!(read, [(1, 10, "a"), (2, 10, "b")]);
+    }
 }

@@ -9,7 +9,7 @@ use crate::engine::record_form::log_record;
 use crate::engine::records::ThreadRecords;
 use crate::engine::records_error::RecordsError;
 use crate::engine::stream::Role;
-use crate::event::{LogCandidate, LogRole};
+use crate::event::{LogCandidate, LogRole, TimedEntry};
 use crate::future::BoxFuture;
 use crate::thread::AnyThreads;
 
@@ -36,7 +36,11 @@ impl AnyEngine {
             let Some((kind, _, value)) = self.turn_end(thread, records, failure).await? else {
                 return Ok(RecordChanges::default());
             };
-            let record = record_of(&[(kind.into(), value)], records.last_event(), at_ms);
+            let end = TimedEntry {
+                at_ms,
+                entry: (kind.into(), value),
+            };
+            let record = record_of(&[end], records.last_event(), at_ms);
             let (key, bytes) = log_record(&record);
             Ok(RecordChanges(vec![(key, Some(bytes))]))
         })

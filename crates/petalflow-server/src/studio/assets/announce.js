@@ -2,6 +2,7 @@
 /** Short messages: for screen readers, and at the corner of the page. */
 
 import { h } from "./dom.js";
+import { icon } from "./icons.js";
 
 /**
  * Tells people who use a screen reader what has changed.
@@ -30,7 +31,7 @@ export function toast(text, kind = "info") {
   const close = h(
     "button",
     { class: "plain", type: "button", "aria-label": "Close the message", onclick: () => box.remove() },
-    "✕",
+    icon("failed"),
   );
   const box = h(
     "div",

@@ -10,7 +10,7 @@ import { equal } from "./diff.js";
 import { h, replace } from "./dom.js";
 import { count, date, errorText } from "./format.js";
 import { badge } from "./status.js";
-import { storedMs } from "./thread-session.js";
+import { storedMs } from "./stored-ms.js";
 import { tree } from "./tree.js";
 
 /** @param {import("./main.js").ViewContext} context */

@@ -39,8 +39,9 @@ export function describe(value) {
 /** @param {Fields} event */
 function agentParts(event) {
   const parts = messageParts(event.message);
+  // The whole event, which follows, has all other parts.
   if (event.partial)
-    return parts.map((part) => (part.kind === "text" ? { ...part, kind: /** @type {"piece"} */ ("piece") } : part));
+    return parts.filter((part) => part.kind === "text").map((part) => ({ ...part, kind: /** @type {"piece"} */ ("piece") }));
   if (event.error) parts.push({ kind: "failure", text: String(event.error) });
   if (event.repair) parts.push(note(`The answer went back to the model: ${event.repair.problem}`));
   if (event.actions?.transfer_to_agent) parts.push(note(`The agent ${event.actions.transfer_to_agent} continues.`));

@@ -7,9 +7,12 @@
  */
 
 import { graphSvg } from "./api.js";
+import { badgePlace, RADIUS } from "./badge-place.js";
 import { h, svg } from "./dom.js";
 import { isReadOnly } from "./flow-schemas.js";
+import { shape } from "./icons.js";
 import { draw } from "./layout.js";
+import { PanZoom } from "./pan-zoom.js";
 
 /** What a drawing may consist of: nothing that loads or runs something. */
 const ELEMENTS = new Set([
@@ -64,14 +67,26 @@ const ATTRIBUTES = new Set([
   "data-to",
 ]);
 
-/** @type {{[mark: string]: string}} */
-const SIGNS = { running: "▶", finished: "✓", failed: "✕", waiting: "?", next: "…" };
+/** Of the marks, those that are followed, the most important first. @type {Mark[]} */
+const FOLLOWED = ["running", "waiting", "failed", "next"];
+/** How wide a letter of a label is, and how tall. */
+const LABEL_LETTER = 6.4;
+const LABEL_ABOVE = 10;
+const LABEL_BELOW = 3;
 
 export class Drawing {
-  /** @param {Flow} flow */
-  constructor(flow) {
+  /**
+   * @param {Flow} flow
+   * @param {{fixed?: boolean}} [options] Whether the drawing is a picture only, which a person cannot make larger.
+   */
+  constructor(flow, { fixed = false } = {}) {
     this.flow = flow;
-    this.element = h("figure", { class: "drawing" });
+    this.panZoom = fixed || isReadOnly(flow) ? null : new PanZoom(`The graph of ${flow.name}`);
+    this.element = h("figure", { class: "drawing" }, this.panZoom?.element);
+    /** Where the labels of edges are. @type {import("./badge-place.js").Area[]} */
+    this.labels = [];
+    /** The node that was followed last. */
+    this.followed = "";
     /** @type {Map<string, SVGElement>} */
     this.nodes = new Map();
     /** @type {Map<string, Mark>} */
@@ -103,12 +118,19 @@ export class Drawing {
   /** @param {Element} picture */
   show(picture) {
     picture.setAttribute("role", "img");
-    // The style sheet sets the size, up to this one.
     const box = (picture.getAttribute("viewBox") ?? "").split(/[\s,]+/).map(Number);
-    if (picture instanceof SVGElement && box.length === 4) picture.style.maxWidth = `${box[2]}px`;
+    const size = { width: box[2] ?? 0, height: box[3] ?? 0 };
     picture.removeAttribute("height");
-    picture.setAttribute("width", "100%");
-    this.element.replaceChildren(picture);
+    picture.removeAttribute("width");
+    this.labels = labelsOf(picture);
+    if (this.panZoom && picture instanceof SVGElement) {
+      this.panZoom.show(picture, size, () => this.nodes.get(this.active()) ?? null);
+    } else {
+      // The style sheet sets the size, up to this one.
+      if (picture instanceof SVGElement) picture.style.maxWidth = `${size.width}px`;
+      picture.setAttribute("width", "100%");
+      this.element.replaceChildren(picture);
+    }
     this.picture = picture;
     this.nodes.clear();
     for (const node of picture.querySelectorAll("[data-node]")) {
@@ -121,6 +143,14 @@ export class Drawing {
   mark(marks) {
     this.marks = marks;
     this.apply();
+  }
+
+  /** The node that is followed. */
+  active() {
+    for (const mark of FOLLOWED) {
+      for (const [node, other] of this.marks) if (other === mark && this.nodes.has(node)) return node;
+    }
+    return "";
   }
 
   apply() {
@@ -136,7 +166,14 @@ export class Drawing {
         continue;
       }
       node.setAttribute("data-mark", mark);
-      node.append(sign(node, mark));
+      node.append(sign(areaOf(node), mark, this.labels));
+    }
+    // The person moves the drawing while nothing changes.
+    const active = this.active();
+    this.panZoom?.setHasActive(active !== "");
+    if (active !== this.followed) {
+      this.followed = active;
+      this.panZoom?.follow();
     }
     const names = this.flow.graph.nodes.map((node) => node.id).join(", ");
     this.picture?.setAttribute(
@@ -147,22 +184,45 @@ export class Drawing {
 }
 
 /**
- * A sign at the corner of a node, for people who cannot tell the colours apart.
+ * A sign at a corner of a node, for people who cannot tell the colours apart.
  *
- * @param {SVGElement} node
+ * @param {import("./badge-place.js").Area} node
  * @param {Mark} mark
+ * @param {import("./badge-place.js").Area[]} labels
  */
-function sign(node, mark) {
+function sign(node, mark, labels) {
+  const { x, y } = badgePlace(node, labels);
+  // The shape has a square of 16 pixels.
+  const size = 11 / 16;
+  const picture = svg("g", { transform: `translate(${x - 8 * size} ${y - 8 * size}) scale(${size})` }, shape(mark));
+  return svg("g", { class: "mark-sign" }, svg("circle", { cx: x, cy: y, r: RADIUS }), picture);
+}
+
+/**
+ * @param {SVGElement} node
+ * @returns {import("./badge-place.js").Area}
+ */
+function areaOf(node) {
   const rect = node.querySelector("rect");
   const number = (/** @type {string} */ name) => Number(rect?.getAttribute(name) ?? 0);
-  const x = number("x") + number("width");
-  const y = number("y");
-  return svg(
-    "g",
-    { class: "mark-sign" },
-    svg("circle", { cx: x, cy: y, r: 9 }),
-    svg("text", { x, y: y + 4, "font-size": 11, "text-anchor": "middle", stroke: "none" }, SIGNS[mark]),
-  );
+  return { x: number("x"), y: number("y"), width: number("width"), height: number("height") };
+}
+
+/**
+ * Where the labels of edges are. A drawing that is not in the page yet has no measures, so the letters are counted.
+ *
+ * @param {Element} picture
+ * @returns {import("./badge-place.js").Area[]}
+ */
+function labelsOf(picture) {
+  // The texts of vertices are upright.
+  const texts = [...picture.querySelectorAll("text[font-style=italic]")].filter((text) => text.textContent);
+  return texts.map((text) => ({
+    x: Number(text.getAttribute("x") ?? 0),
+    y: Number(text.getAttribute("y") ?? 0) - LABEL_ABOVE,
+    width: (text.textContent ?? "").length * LABEL_LETTER,
+    height: LABEL_ABOVE + LABEL_BELOW,
+  }));
 }
 
 /**

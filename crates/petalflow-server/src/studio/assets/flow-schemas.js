@@ -24,14 +24,44 @@ export function isStartable(flow) {
   return !isReadOnly(flow) && !flow.webhooks;
 }
 
+/** What a variable of a document can be. */
+const VARIABLE = {
+  anyOf: [
+    { title: "text", type: "string" },
+    { title: "number", type: "number" },
+    { title: "yes or no", type: "boolean" },
+    { title: "JSON" },
+  ],
+};
+
 /**
- * The schema of what a person writes to begin a turn. An agent also takes other inputs, as JSON.
+ * The schema of what a person writes to begin a turn. An agent and a document also take other inputs, as JSON.
  *
  * @param {Flow} flow
  * @returns {Schema | null}
  */
 export function inputSchema(flow) {
-  return flow.kind === "agent" ? { type: "string" } : flow.input;
+  if (flow.kind === "agent") return { type: "string", description: "What you say to the agent." };
+  return flow.kind === "document" ? documentInput(flow.input) : flow.input;
+}
+
+/**
+ * Of the envelope of a document, what a person gives: its variables, and its input.
+ *
+ * @param {Schema | null} envelope
+ * @returns {Schema | null}
+ */
+function documentInput(envelope) {
+  const { vars, input } = envelope?.properties ?? {};
+  if (!envelope || !vars) return envelope;
+  return {
+    ...envelope,
+    properties: {
+      vars: { type: "object", description: vars.description, additionalProperties: VARIABLE },
+      ...(input ? { input } : {}),
+    },
+    required: ["vars"],
+  };
 }
 
 /**

@@ -1,14 +1,14 @@
 // @ts-check
-/** The view of one flow: its graph, and the schemas of its input, its state and its questions. */
+/** The view of one flow: its graph, and what its input, its state and its questions consist of. */
 
 import { link } from "./address.js";
 import * as api from "./api.js";
 import { h, replace } from "./dom.js";
 import { Drawing } from "./drawing.js";
-import { isReadOnly, isStartable, keySchemas } from "./flow-schemas.js";
+import { inputSchema, isReadOnly, isStartable, keySchemas } from "./flow-schemas.js";
+import { schemaTable } from "./schema-table.js";
 import { openStartDialog } from "./start-dialog.js";
 import { statusCounts } from "./status-counts.js";
-import { tree } from "./tree.js";
 
 /**
  * @param {import("./main.js").ViewContext} context
@@ -20,6 +20,7 @@ export async function showFlow({ main, signal, setTitle }, name) {
   setTitle(name);
   const drawing = new Drawing(flow);
   const counts = h("div", { class: "counts" });
+  const schema = inputSchema(flow);
   replace(
     main,
     h(
@@ -58,8 +59,8 @@ export async function showFlow({ main, signal, setTitle }, name) {
           flow.webhooks
             ? h("p", null, "Requests start its threads: ", flow.webhooks.map((path) => h("code", null, `POST ${path} `)))
             : null,
-          flow.input
-            ? tree(flow.input, { open: 1 })
+          schema
+            ? schemaTable(schema, flow.kind === "agent" ? "message" : "input")
             : h(
                 "p",
                 { class: "muted" },
@@ -68,8 +69,8 @@ export async function showFlow({ main, signal, setTitle }, name) {
                   : "The flow has no schema of its input. A thread starts with any value, as JSON.",
               ),
         ),
-        schemas("State", "keys", keySchemas(flow)),
-        schemas("Questions", "questions", flow.questions),
+        h("section", { class: "panel" }, h("h2", null, "State"), stateTable(keySchemas(flow))),
+        h("section", { class: "panel" }, h("h2", null, "Questions"), answers(flow.questions)),
       ),
     ),
   );
@@ -77,29 +78,20 @@ export async function showFlow({ main, signal, setTitle }, name) {
   void statusCounts(counts, flow, signal);
 }
 
-/**
- * @param {string} title
- * @param {string} what
- * @param {{[name: string]: import("./types.js").Schema | null}} all
- */
-function schemas(title, what, all) {
-  const names = Object.keys(all ?? {});
-  return h(
-    "section",
-    { class: "panel" },
-    h("h2", null, title),
-    names.length === 0
-      ? h("p", { class: "muted" }, `No ${what}.`)
-      : names.map((name) =>
-          all[name]
-            ? tree(all[name], { name, open: 0 })
-            : h(
-                "div",
-                { class: "tree-leaf" },
-                h("span", { class: "tree-name" }, name),
-                ": ",
-                h("span", { class: "tree-none" }, "any value"),
-              ),
-        ),
-  );
+/** @param {{[name: string]: import("./types.js").Schema | null}} keys */
+function stateTable(keys) {
+  if (Object.keys(keys).length === 0)
+    return h("p", { class: "muted" }, "The server does not say which keys the state has. Each thread shows them.");
+  const properties = Object.fromEntries(Object.entries(keys).map(([name, schema]) => [name, schema ?? {}]));
+  const [first] = Object.values(keys);
+  // Each key has the definitions of all.
+  const root = { type: "object", properties, required: Object.keys(properties), ...(first?.$defs ? { $defs: first.$defs } : {}) };
+  return schemaTable(root, "state");
+}
+
+/** @param {{[name: string]: import("./types.js").Schema | null}} questions */
+function answers(questions) {
+  const names = Object.keys(questions ?? {});
+  if (names.length === 0) return h("p", { class: "muted" }, "The flow asks nothing.");
+  return names.map((name) => [h("h3", null, name), schemaTable(questions[name] ?? {}, "answer")]);
 }

@@ -56,7 +56,7 @@ export async function showFlows({ main, signal, setTitle }) {
  * @param {AbortSignal} signal
  */
 function card(flow, signal) {
-  const drawing = new Drawing(flow);
+  const drawing = new Drawing(flow, { fixed: true });
   const counts = h("div", { class: "counts" });
   const element = h(
     "article",

@@ -45,7 +45,8 @@ export function age(milliseconds) {
 
 /** @param {number} milliseconds */
 export function duration(milliseconds) {
-  if (milliseconds < 1000) return `${Math.max(0, Math.round(milliseconds))} ms`;
+  if (milliseconds <= 0) return "< 1 ms";
+  if (milliseconds < 1000) return `${Math.max(1, Math.round(milliseconds))} ms`;
   const seconds = milliseconds / 1000;
   if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
   const minutes = Math.floor(seconds / 60);

@@ -14,7 +14,8 @@ import { openEditDialog } from "./edit-dialog.js";
 import { isReadOnly } from "./flow-schemas.js";
 import { age, bytes, clock, count, date, names } from "./format.js";
 import { threadHeader } from "./thread-header.js";
-import { storedMs, ThreadSession } from "./thread-session.js";
+import { storedMs } from "./stored-ms.js";
+import { ThreadSession } from "./thread-session.js";
 import { stateTree } from "./tree.js";
 import { VirtualList } from "./virtual-list.js";
 

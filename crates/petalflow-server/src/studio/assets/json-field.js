@@ -51,6 +51,7 @@ export function jsonField({ label, hint, value }) {
     spellcheck: "false",
     autocomplete: "off",
     "aria-describedby": `${id}-hint`,
+    placeholder: "{ }",
   });
   area.value = value === undefined ? "" : JSON.stringify(value, null, 2);
   area.rows = Math.min(16, Math.max(3, area.value.split("\n").length));

@@ -12,7 +12,7 @@
 import { messageParts, usageOf } from "./custom-event.js";
 import { h } from "./dom.js";
 import { cost, number } from "./format.js";
-import { partElement } from "./timeline.js";
+import { partElement } from "./parts.js";
 
 /**
  * @param {{[key: string]: any}} state

@@ -25,7 +25,7 @@ import { messageOf, toast } from "./announce.js";
 import { h, newId, replace } from "./dom.js";
 import { count } from "./format.js";
 import { FieldError, jsonField } from "./json-field.js";
-import { tree } from "./tree.js";
+import { readable } from "./readable.js";
 
 export class PendingCalls {
   /** @param {import("./thread-session.js").ThreadSession} session */
@@ -176,8 +176,8 @@ function card(pending, content) {
     h("legend", { class: "hidden-text" }, pending.call?.name ?? pending.kind),
     h("h3", null, pending.call?.name ? h("code", null, pending.call.name) : pending.kind),
     pending.text ? h("p", { class: "question-text" }, pending.text) : null,
-    pending.call?.arguments === undefined ? null : tree(pending.call.arguments, { open: 2 }),
-    pending.request === undefined ? null : tree(pending.request),
+    pending.call?.arguments === undefined ? null : readable(pending.call.arguments),
+    pending.request === undefined ? null : readable(pending.request),
     content,
   );
 }

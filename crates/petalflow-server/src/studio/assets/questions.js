@@ -10,8 +10,8 @@ import { h, newId } from "./dom.js";
 import { isReadOnly } from "./flow-schemas.js";
 import { age, count, date } from "./format.js";
 import { FieldError } from "./json-field.js";
+import { readable } from "./readable.js";
 import { schemaForm } from "./schema-form.js";
-import { tree } from "./tree.js";
 
 const BY_KEY = "petalflow-by";
 
@@ -70,7 +70,7 @@ export class Questions {
         ? h("p", { class: "question-text" }, value)
         : value === null || value === undefined
           ? null
-          : tree(value, { open: 2 });
+          : readable(value);
     if (isReadOnly(this.session.flow)) return this.card(question, `${question.name ?? "Question"}`, [text, onlyRead()], [], sendNothing);
     const submit = h("button", { type: "submit", class: "primary" }, "Send the answer");
     return this.card(question, `${question.name ?? "Question"}`, [text, field.element], [submit], async () => {
@@ -83,7 +83,8 @@ export class Questions {
   approval(question) {
     const isBefore = question.kind === "before";
     const title = isBefore ? `Approve ${question.node} before it runs` : `Approve the result of ${question.node}`;
-    if (isReadOnly(this.session.flow)) return this.card(question, title, [onlyRead()], [], sendNothing);
+    const subject = this.subject(question);
+    if (isReadOnly(this.session.flow)) return this.card(question, title, [subject, onlyRead()], [], sendNothing);
     const id = newId("approval");
     const reason = h("textarea", { id: `${id}-reason`, rows: 2 });
     const by = h("input", { id: `${id}-by`, type: "text", autocomplete: "name" });
@@ -113,7 +114,7 @@ export class Questions {
     const buttons = decisions.map(([value, text, className]) =>
       h("button", { type: "submit", value, class: className }, text),
     );
-    return this.card(question, title, [fields], buttons, async (decision) => {
+    return this.card(question, title, [subject, fields], buttons, async (decision) => {
       sessionStorage.setItem(BY_KEY, by.value.trim());
       const more = {
         ...(by.value.trim() ? { by: by.value.trim() } : {}),
@@ -122,6 +123,24 @@ export class Questions {
       await api.answer(this.session.id, question.id, { decision: decision || "approve", ...more });
       toast("The decision was sent.");
     });
+  }
+
+  /**
+   * What is approved: the state that the node begins with, or that its result led to. Keys without a value say nothing.
+   *
+   * @param {Question} question
+   */
+  subject(question) {
+    // A sub-flow has a state of its own, which is in no checkpoint of the thread.
+    if (question.namespace) return null;
+    const known = Object.entries(this.session.view.state).filter(([, value]) => !isNothing(value));
+    if (known.length === 0) return null;
+    return h(
+      "section",
+      { class: "subject" },
+      h("h4", null, question.kind === "before" ? `What ${question.node} begins with` : `The state before ${question.node}`),
+      readable(Object.fromEntries(known)),
+    );
   }
 
   /**
@@ -181,4 +200,9 @@ export class Questions {
     });
     return form;
   }
+}
+
+/** @param {unknown} value */
+function isNothing(value) {
+  return value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
 }

@@ -5,7 +5,7 @@
  * @typedef {import("./types.js").RunEvent} RunEvent
  * @typedef {import("./custom-event.js").Description} Description
  * @typedef {import("./custom-event.js").Usage} Usage
- * @typedef {"running" | "finished" | "cached" | "restored" | "skipped" | "retry" | "failed" | "stopped"} Outcome
+ * @typedef {"running" | "finished" | "cached" | "restored" | "skipped" | "retry" | "failed" | "stopped" | "waiting" | "sleeping"} Outcome
  *
  * @typedef {object} Attempt
  * @property {number} number
@@ -19,6 +19,16 @@
  * @property {boolean} isWhole Whether the text is complete.
  * @property {number | null} startedMs
  * @property {number | null} finishedMs
+ * @property {Call[]} calls The calls of models and tools that it made and that have ended.
+ * @property {{title: string, fromMs: number}[]} openCalls The calls of tools that have not ended.
+ * @property {number | null} sinceMs When the last whole value was emitted: the next call of a model began after it.
+ *
+ * @typedef {object} Call
+ * @property {"model" | "tool"} kind
+ * @property {string} title
+ * @property {number} fromMs
+ * @property {number} toMs
+ * @property {Usage | null} usage
  *
  * @typedef {object} Task
  * @property {string} key
@@ -47,6 +57,8 @@ import { errorText } from "./format.js";
 
 /** Older sections are dropped: the history has all checkpoints. */
 const MOST_SECTIONS = 2000;
+/** What an attempt with such an outcome has written does not count. @type {Set<Outcome>} */
+const VOID = new Set(["stopped", "failed", "waiting", "sleeping"]);
 /** Older values of an attempt are dropped. */
 const MOST_VALUES = 200;
 
@@ -90,6 +102,8 @@ export class RunLog {
           });
         return;
       case "checkpoint":
+        // The input of a turn is a checkpoint as well.
+        if (isTop && this.sections.at(-1)?.kind === "start") this.noteInput(event.checkpoint ?? null);
         if (isTop)
           this.change((section) => {
             section.checkpoint = event.checkpoint ?? null;
@@ -134,18 +148,46 @@ export class RunLog {
    * @param {number | null} atMs
    */
   end(event, atMs) {
-    this.stopAttempts();
+    const asking = event.interrupts?.map(({ node, namespace }) => `${namespace}|${node}`) ?? [];
+    this.stopAttempts(event.kind, new Set(asking));
     const section = this.open("end", event, atMs);
     section.outcome = event.kind;
     if (event.error !== undefined) section.error = errorText(event.error);
   }
 
-  /** The attempts that have not finished do not run any more: their run has ended. */
-  stopAttempts() {
+  /** @param {number | null} checkpoint */
+  noteInput(checkpoint) {
+    const start = this.sections.at(-1);
+    if (start) start.checkpoint = checkpoint;
+  }
+
+  /**
+   * The checkpoint that a superstep began with, as far as the log says.
+   *
+   * @param {Section} section
+   */
+  baseOf(section) {
+    const index = this.sections.indexOf(section);
+    // The superstep that runs now is not in the log.
+    const earlier = index < 0 ? this.sections : this.sections.slice(0, index);
+    return earlier.findLast(({ checkpoint }) => checkpoint !== null)?.checkpoint ?? null;
+  }
+
+  /**
+   * The attempts that have not finished do not run any more: their run has ended.
+   *
+   * @param {string} end How the run has ended.
+   * @param {Set<string>} asking The nodes that wait for a person.
+   */
+  stopAttempts(end, asking) {
     const section = this.current();
     if (!section) return;
-    for (const attempt of section.tasks.flatMap((task) => task.attempts)) {
-      if (attempt.outcome === "running") attempt.outcome = "stopped";
+    for (const { node, namespace, attempts } of section.tasks) {
+      for (const attempt of attempts) {
+        if (attempt.outcome !== "running") continue;
+        const isAsking = asking.has(`${namespace}|${node}`);
+        attempt.outcome = isAsking ? "waiting" : end === "sleeping" ? "sleeping" : "stopped";
+      }
     }
     section.isFinished = true;
     section.version++;
@@ -231,7 +273,7 @@ export class RunLog {
         attempt.error = event.error;
         break;
       case "custom":
-        this.emit(attempt, describe(event.value));
+        this.emit(attempt, describe(event.value), atMs);
         return;
       default:
         return;
@@ -242,8 +284,10 @@ export class RunLog {
   /**
    * @param {Attempt} attempt
    * @param {Description} description
+   * @param {number | null} atMs
    */
-  emit(attempt, description) {
+  emit(attempt, description, atMs) {
+    if (atMs !== null) noteCalls(attempt, description, atMs);
     for (const part of description.parts) {
       if (part.kind !== "piece") continue;
       attempt.text = (attempt.isWhole ? "" : attempt.text) + (part.text ?? "");
@@ -304,11 +348,36 @@ export class RunLog {
     return open.flatMap(({ tasks }) =>
       tasks.flatMap((task) => {
         const attempt = task.attempts.at(-1);
-        const isVoid = !attempt || attempt.outcome === "stopped" || attempt.outcome === "failed";
+        const isVoid = !attempt || VOID.has(attempt.outcome);
         return isVoid || !attempt.text ? [] : [{ node: task.node, text: attempt.text }];
       }),
     );
   }
+}
+
+/**
+ * Notes the calls that have begun or ended with a value. A value with the usage of tokens ends a call of a model.
+ *
+ * @param {Attempt} attempt
+ * @param {Description} description
+ * @param {number} atMs
+ */
+function noteCalls(attempt, { parts, usage }, atMs) {
+  // A piece is a part of an answer that a call still gives.
+  const isPiece = parts.length > 0 && parts.every((part) => part.kind === "piece");
+  if (isPiece && !usage) return;
+  if (usage) {
+    const fromMs = attempt.sinceMs ?? attempt.startedMs ?? atMs;
+    attempt.calls.push({ kind: "model", title: "", fromMs, toMs: atMs, usage });
+  }
+  for (const { kind, title = "" } of parts) {
+    if (kind === "call") attempt.openCalls.push({ title, fromMs: atMs });
+    if (kind !== "result" && kind !== "failure") continue;
+    const index = attempt.openCalls.findIndex((call) => call.title === title);
+    const [call] = index < 0 ? [] : attempt.openCalls.splice(index, 1);
+    if (call) attempt.calls.push({ kind: "tool", ...call, toMs: atMs, usage: null });
+  }
+  attempt.sinceMs = atMs;
 }
 
 /**
@@ -317,7 +386,7 @@ export class RunLog {
  * @param {Outcome} outcome
  */
 function rank(outcome) {
-  return ["finished", "stopped", "retry", "running", "failed"].indexOf(outcome);
+  return ["finished", "stopped", "sleeping", "waiting", "retry", "running", "failed"].indexOf(outcome);
 }
 
 /**
@@ -325,7 +394,7 @@ function rank(outcome) {
  * @param {number | null} startedMs
  * @returns {Attempt}
  */
-function newAttempt(number, startedMs) {
+export function newAttempt(number, startedMs) {
   return {
     number,
     outcome: "running",
@@ -338,5 +407,8 @@ function newAttempt(number, startedMs) {
     isWhole: false,
     startedMs,
     finishedMs: null,
+    calls: [],
+    openCalls: [],
+    sinceMs: null,
   };
 }

@@ -6,6 +6,7 @@ import * as api from "./api.js";
 import { emptyState, messageOf, toast } from "./announce.js";
 import { h, replace, replaceKeepingFocus } from "./dom.js";
 import { age, count, date, dateIn } from "./format.js";
+import { icon } from "./icons.js";
 
 /** @typedef {import("./types.js").Schedule} Schedule */
 
@@ -124,7 +125,7 @@ function row(schedule, act) {
       { scope: "row" },
       h("span", { class: "schedule-name" }, schedule.name),
       schedule.paused
-        ? h("span", { class: "badge", "data-status": "held" }, h("span", { "aria-hidden": "true" }, "‖"), "paused")
+        ? h("span", { class: "badge", "data-status": "held" }, icon("held"), "paused")
         : null,
     ),
     h(

@@ -9,6 +9,9 @@ import { couldBe, nameOf, options, resolved, withoutNull } from "./schema.js";
 /** @typedef {import("./types.js").Schema} Schema */
 /** @typedef {import("./json-field.js").Field} Field */
 
+/** What is expected where nothing is known of a value. */
+const ANY_VALUE =
+  'Any value, as JSON: an object such as {"name": "Ann"}, a list such as [1, 2], a number, true or false, or a text in double quotes.';
 /** Schemas inside schemas: a recursive one is written as JSON from here on. */
 const DEEPEST = 6;
 
@@ -28,7 +31,7 @@ const DEEPEST = 6;
  * @returns {Field}
  */
 export function schemaForm(schema, { label, value }) {
-  if (!schema || Object.keys(schema).length === 0) return jsonField({ label, value });
+  if (!schema || Object.keys(schema).length === 0) return jsonField({ label, value, hint: ANY_VALUE });
   const root = schema;
   const kind = withoutNull(resolved(schema, root), root).schema;
   // A text or a choice is as easy to enter as its JSON.
@@ -451,6 +454,7 @@ function mapField(schema, { root, label, value, depth }) {
       ? Object.entries(value).map(([name, inner]) => ({ name, value: inner }))
       : undefined;
   const list = listField({ ...schema, items: entry }, { root, label, value: given, depth });
+  list.element.classList.add("map");
   return {
     element: list.element,
     read: () => Object.fromEntries(/** @type {any[]} */ (list.read()).map((item) => [item.name, item.value])),

@@ -23,7 +23,7 @@ export function threadButtons(session) {
   const { status, questions } = session.view;
   const compare = h("a", { class: "button", href: link(["compare"], { left: session.id }) }, "Compare");
   if (isReadOnly(session.flow)) return [compare];
-  const canResume = ["stopped", "held", "failed", "running"].includes(status);
+  const resumable = canResume(session);
   const isOver = status === "finished" || status === "failed" || status === "waiting" || status === "held";
   return [
     questions.length > 0
@@ -33,12 +33,8 @@ export function threadButtons(session) {
           questions.some((question) => question.kind === "ask") ? "Answer" : "Approve",
         )
       : null,
-    canResume
-      ? button(
-          "Resume",
-          () => act(session, () => api.resume(session.id), "The thread continues."),
-          status === "running" ? "" : "primary",
-        )
+    resumable
+      ? button("Resume", () => act(session, () => api.resume(session.id), "The thread continues."), "primary")
       : null,
     isOver ? button("Another turn", () => anotherTurn(session)) : null,
     ["running", "sleeping", "stopped"].includes(status)
@@ -50,6 +46,18 @@ export function threadButtons(session) {
     button("Labels", () => labels(session)),
     button("Delete", () => remove(session), "danger-text"),
   ];
+}
+
+/**
+ * Whether a resume does something: the thread rests, and a node is next. A thread that is listed as running is resumed only when the
+ * server says that no run of it sends events.
+ *
+ * @param {ThreadSession} session
+ */
+export function canResume({ view, connection }) {
+  if (view.status === "held") return true;
+  if (view.status === "running") return connection === "closed";
+  return (view.status === "stopped" || view.status === "failed") && view.next.length > 0;
 }
 
 /**

@@ -4,8 +4,8 @@
 import { link } from "./address.js";
 import { h, replaceKeepingFocus } from "./dom.js";
 import { age, date, names } from "./format.js";
-import { badge } from "./status.js";
-import { threadButtons } from "./thread-actions.js";
+import { badge, meaning } from "./status.js";
+import { canResume, threadButtons } from "./thread-actions.js";
 
 /** @typedef {import("./thread-session.js").ThreadSession} ThreadSession */
 
@@ -13,7 +13,7 @@ import { threadButtons } from "./thread-actions.js";
 const CONNECTIONS = {
   connecting: "connecting",
   open: "live",
-  closed: "up to date",
+  closed: "looks each second",
   retrying: "connection lost, trying again",
   polling: "looks every few seconds",
 };
@@ -24,6 +24,21 @@ export function isChat(kind) {
 }
 
 /**
+ * Why a thread rests that waits for no answer, and what continues it.
+ *
+ * @param {ThreadSession} session
+ */
+function restText({ view }) {
+  const next = view.next.length > 0 ? ` It continues with ${names(view.next)}.` : "";
+  if (view.status === "held")
+    return next
+      ? `${meaning("held")}${next}`
+      : `${meaning("held")} No node is next: a resume ends the hold, and another turn begins with a new input.`;
+  if (view.status === "stopped") return `${meaning("stopped")}${next}`;
+  return "";
+}
+
+/**
  * @param {ThreadSession} session
  * @param {"run" | "chat" | "history"} tab
  */
@@ -31,6 +46,7 @@ export function threadHeader(session, tab) {
   const facts = h("div", { class: "facts" });
   const buttons = h("div", { class: "buttons" });
   const problem = h("p", { class: "notice", hidden: true });
+  const rest = h("p", { class: "rest-note", hidden: true });
   /** @type {[string, string, string[]][]} */
   const tabs = [
     ["run", "Run", []],
@@ -59,13 +75,19 @@ export function threadHeader(session, tab) {
       h("span", { title: date(view.updated_ms) }, `updated ${age(view.updated_ms)}`),
       h("span", { class: "connection", "data-connection": connection }, CONNECTIONS[connection]),
       Object.entries(view.labels).map(([name, value]) =>
-        h("a", { class: "chip", href: link(["threads"], { label: `${name}:${value}` }) }, `${name}: ${value}`),
+        h(
+          "a",
+          { class: "chip", href: link(["threads"], { label: `${name}:${value}` }), title: `${name}: ${value}` },
+          `${name}: ${value}`,
+        ),
       ),
     );
+    rest.textContent = restText(session);
+    rest.hidden = rest.textContent === "";
     problem.hidden = !session.problem;
     problem.textContent = session.problem ? `The thread could not be read: ${session.problem}` : "";
     // A button that stays is not replaced, so that it keeps the focus.
-    const state = `${view.status} ${view.questions.length}`;
+    const state = `${view.status} ${view.questions.length} ${canResume(session)}`;
     if (state === drawnButtons) return;
     drawnButtons = state;
     replaceKeepingFocus(buttons, threadButtons(session));
@@ -79,6 +101,7 @@ export function threadHeader(session, tab) {
     { class: "view-head" },
     h("div", { class: "view-title" }, h("h1", null, h("span", { class: "muted" }, "Thread "), session.id), buttons),
     facts,
+    rest,
     problem,
     nav,
   );

@@ -7,26 +7,29 @@
  * @typedef {import("./types.js").RunEvent} RunEvent
  * @typedef {import("./events.js").Connection} Connection
  * @typedef {"view" | "events" | "connection"} Topic
+ * @typedef {{before: View | null, after: View | null}} Values
  */
 
 import * as api from "./api.js";
 import { announce, messageOf } from "./announce.js";
 import { follow } from "./events.js";
 import { RunLog } from "./run-log.js";
+import { storedMs } from "./stored-ms.js";
 
 const POLL_MS = 4000;
+/** A thread that rests is looked at so often: whether it has events, and each few times the thread itself. */
+const LOOK_MS = 1000;
+const LOOKS_PER_REFRESH = 4;
 const REFRESH_MS = 150;
+/** Of so many supersteps the values are kept. */
+const MOST_LOADED = 50;
 /** Events that come later than this after the start of a stream are new, and happen now. */
 const REPLAY_MS = 600;
 const CHANGES_VIEW = new Set(["checkpoint", "asked", "interrupted", "sleeping", "finished", "failed", "node_failed", "run_started"]);
 
-/**
- * When the checkpoint of a view was stored.
- *
- * @param {View} view
- */
-export function storedMs(view) {
-  return view.checkpoint_ms ?? view.created_ms;
+/** @param {import("./run-log.js").Section} section */
+function loadedKey({ id, superstep, checkpoint }) {
+  return `${id} ${superstep} ${checkpoint}`;
 }
 
 export class ThreadSession {
@@ -50,6 +53,8 @@ export class ThreadSession {
     this.times = new Map([[view.checkpoint, storedMs(view)]]);
     /** @type {Set<(topic: Topic) => void>} */
     this.listeners = new Set();
+    /** The values of supersteps, by their section and checkpoint. @type {Map<string, Values>} */
+    this.loaded = new Map();
     this.openedMs = 0;
     this.hasConnected = false;
     /** @type {(() => void) | null} */
@@ -57,6 +62,7 @@ export class ThreadSession {
     /** The number of the newest request for the checkpoint: an earlier one may come later. */
     this.requests = 0;
     signal.addEventListener("abort", () => this.wake?.());
+    document.addEventListener("visibilitychange", () => this.wake?.(), { signal });
     this.refreshIsPlanned = false;
     this.refreshAgain = false;
   }
@@ -88,7 +94,7 @@ export class ThreadSession {
     void this.loadTimes();
     let pauseMs = 500;
     let hasStream = true;
-    while (!this.signal.aborted) {
+    for (let looks = 0; !this.signal.aborted; looks++) {
       const before = this.log.last;
       try {
         if (hasStream) await this.follow();
@@ -98,19 +104,24 @@ export class ThreadSession {
       }
       if (this.signal.aborted) return;
       if (!hasStream) this.setConnection("polling");
-      await this.refresh();
+      const isNews = this.log.last > before;
+      // What stores no event, such as a hold, is seen by looking at the thread.
+      if (isNews || !hasStream || looks % LOOKS_PER_REFRESH === 0) await this.refresh();
       // A thread that is listed as running may wait for a process that continues it.
-      pauseMs = this.log.last > before ? 500 : Math.min(pauseMs * 2, POLL_MS);
+      pauseMs = isNews ? 500 : Math.min(pauseMs * 2, POLL_MS);
       if (this.view.status === "running") await this.pause(hasStream ? pauseMs : POLL_MS);
-      while (!this.signal.aborted && this.view.status !== "running") {
-        const wasWoken = await this.pause(POLL_MS);
-        if (document.hidden) continue;
-        const checkpoint = this.view.checkpoint;
-        await this.refresh();
-        // A run may have begun and ended since.
-        if (this.view.checkpoint !== checkpoint || wasWoken) break;
-      }
+      else await this.rest(hasStream ? LOOK_MS : POLL_MS);
     }
+  }
+
+  /**
+   * Waits before the next look at a thread that rests. A page that nobody sees does not look.
+   *
+   * @param {number} milliseconds
+   */
+  async rest(milliseconds) {
+    let wasWoken = await this.pause(milliseconds);
+    while (document.hidden && !wasWoken && !this.signal.aborted) wasWoken = await this.pause(milliseconds);
   }
 
   follow() {
@@ -120,7 +131,13 @@ export class ThreadSession {
       signal: this.signal,
       onConnection: (connection) => {
         this.openedMs = performance.now();
-        if (connection === "open") this.hasConnected = true;
+        // A look at a thread that rests is no change for the person.
+        if (connection === "connecting" && this.connection === "closed") return;
+        if (connection === "open") {
+          this.hasConnected = true;
+          // Somebody has continued it.
+          if (this.view.status !== "running") this.refreshSoon();
+        }
         this.setConnection(connection);
       },
       onEvent: (number, event) => this.receive(number, event),
@@ -189,6 +206,47 @@ export class ThreadSession {
   lookAgain() {
     this.wake?.();
     return this.refresh();
+  }
+
+  /**
+   * The checkpoint that a superstep began with, and the one that it has stored, if they are loaded.
+   *
+   * @param {import("./run-log.js").Section} section
+   * @returns {Values | null}
+   */
+  knownValues(section) {
+    return this.loaded.get(loadedKey(section)) ?? null;
+  }
+
+  /**
+   * Loads them.
+   *
+   * @param {import("./run-log.js").Section} section
+   * @returns {Promise<Values>}
+   */
+  async values(section) {
+    const after = section.checkpoint === null ? null : await api.checkpoint(this.id, section.checkpoint, this.signal);
+    const base = after ? after.parent : this.log.baseOf(section);
+    const before = base === null ? null : await this.stored(base);
+    const found = { before, after };
+    this.loaded.set(loadedKey(section), found);
+    const oldest = this.loaded.keys().next().value;
+    if (this.loaded.size > MOST_LOADED && oldest !== undefined) this.loaded.delete(oldest);
+    return found;
+  }
+
+  /**
+   * A checkpoint. `null` if it is not stored any more.
+   *
+   * @param {number} number
+   */
+  async stored(number) {
+    try {
+      return await api.checkpoint(this.id, number, this.signal);
+    } catch (error) {
+      if (error instanceof api.RequestError && error.status === 404) return null;
+      throw error;
+    }
   }
 
   async loadTimes() {

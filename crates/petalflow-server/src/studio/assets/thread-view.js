@@ -6,12 +6,14 @@
 import { h, oncePerFrame, replace } from "./dom.js";
 import { Drawing } from "./drawing.js";
 import { errorText } from "./format.js";
+import { icon } from "./icons.js";
 import { PendingCalls } from "./pending-calls.js";
 import { Questions } from "./questions.js";
 import { threadHeader } from "./thread-header.js";
 import { ThreadSession } from "./thread-session.js";
 import { explainNothing, Timeline } from "./timeline.js";
 import { stateTree } from "./tree.js";
+import { Waterfall } from "./waterfall.js";
 
 /** @type {{[outcome: string]: Mark}} */
 const MARKS = {
@@ -34,6 +36,7 @@ export async function showThread({ main, signal, setTitle }, id) {
   setTitle(id);
   const drawing = new Drawing(session.flow);
   const timeline = new Timeline(session);
+  const waterfall = new Waterfall(session);
   const questions = new Questions(session);
   const pendingCalls = new PendingCalls(session);
   const failures = h("section", { class: "panel failures", "aria-label": "Failures" });
@@ -42,6 +45,7 @@ export async function showThread({ main, signal, setTitle }, id) {
   const opened = new Map();
   const state = h("details", { class: "panel" }, h("summary", null, h("h2", null, "State")), stateBody);
   const nothing = h("div", null);
+  const cards = h("section", { class: "panel", "aria-label": "Timeline" }, h("h2", null, "Timeline"), timeline.element);
   replace(
     main,
     threadHeader(session, "run"),
@@ -58,18 +62,20 @@ export async function showThread({ main, signal, setTitle }, id) {
         state,
       ),
       h(
-        "section",
-        { class: "panel column", "aria-label": "Timeline" },
-        h("h2", null, "Timeline"),
-        nothing,
-        timeline.element,
+        "div",
+        { class: "column" },
+        h("section", { class: "panel", "aria-label": "Waterfall" }, h("h2", null, "Waterfall"), nothing, waterfall.element),
+        cards,
       ),
     ),
   );
   const mark = () => drawing.mark(marksOf(session));
   const drawEvents = oncePerFrame(() => {
     timeline.update();
-    explainNothing(nothing, session.log.sections.length > 0, session.connection);
+    waterfall.update();
+    const hasSections = session.log.sections.length > 0;
+    explainNothing(nothing, hasSections, session.connection);
+    cards.hidden = !hasSections;
     mark();
   });
   const showState = () => {
@@ -137,12 +143,12 @@ function legend() {
     "ul",
     { class: "legend" },
     [
-      ["running", "▶ runs"],
-      ["finished", "✓ finished"],
-      ["waiting", "? waits"],
-      ["failed", "✕ failed"],
-      ["next", "… is next"],
-    ].map(([mark, text]) => h("li", { "data-mark": mark }, text)),
+      ["running", "runs"],
+      ["finished", "finished"],
+      ["waiting", "waits"],
+      ["failed", "failed"],
+      ["next", "is next"],
+    ].map(([mark, text]) => h("li", { "data-mark": mark }, icon(/** @type {string} */ (mark)), text)),
   );
 }
 

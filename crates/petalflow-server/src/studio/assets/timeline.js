@@ -7,22 +7,11 @@
 
 import { link } from "./address.js";
 import { h, replace } from "./dom.js";
-import { clock, cost, count, date, duration, errorText, number, preview } from "./format.js";
-import { tree } from "./tree.js";
+import { clock, cost, count, date, duration, number } from "./format.js";
+import { icon } from "./icons.js";
+import { outcomeBadge, taskBody, usageOfTask } from "./task-detail.js";
 
 const PAGE = 60;
-
-/** @type {{[outcome: string]: {sign: string, text: string}}} */
-const OUTCOMES = {
-  running: { sign: "▶", text: "runs" },
-  finished: { sign: "✓", text: "finished" },
-  cached: { sign: "✓", text: "from the cache" },
-  restored: { sign: "✓", text: "restored" },
-  skipped: { sign: "–", text: "skipped" },
-  retry: { sign: "↻", text: "failed, tried again" },
-  failed: { sign: "✕", text: "failed" },
-  stopped: { sign: "◼", text: "stopped" },
-};
 
 /** @type {{[outcome: string]: string}} */
 const ENDS = {
@@ -42,14 +31,13 @@ export class Timeline {
     /** What the person has opened or closed. @type {Map<string, boolean>} */
     this.opened = new Map();
     this.list = h("ol", { class: "timeline", reversed: true });
-    this.summary = h("p", { class: "muted" });
     this.more = h(
       "button",
       { type: "button", class: "small", onclick: () => this.showMore() },
       "Show older supersteps",
     );
     this.rest = h("p", { class: "muted" });
-    this.element = h("div", null, this.summary, this.list, this.more, this.rest);
+    this.element = h("div", null, this.list, this.more, this.rest);
     this.update();
   }
 
@@ -93,14 +81,6 @@ export class Timeline {
       this.drawn.set(section.id, { element, drawn: state });
       next = element;
     });
-    const { usage } = log;
-    this.summary.textContent = [
-      usage.input || usage.output ? `${number(usage.input)} tokens in, ${number(usage.output)} tokens out` : "",
-      usage.cost ? cost(usage.cost) : "",
-    ]
-      .filter(Boolean)
-      .join(" · ");
-    this.summary.hidden = this.summary.textContent === "";
     this.more.hidden = sections.length <= this.shown;
     this.rest.hidden = log.dropped === 0 || !this.more.hidden;
     this.rest.textContent = "Older supersteps are in the history.";
@@ -180,19 +160,10 @@ export class Timeline {
    */
   task(section, task) {
     const last = /** @type {Attempt} */ (task.attempts.at(-1));
-    const usage = task.attempts
-      .flatMap((attempt) => attempt.emitted)
-      .reduce(
-        (sum, { usage }) => ({
-          tokens: sum.tokens + (usage ? usage.input + usage.output : 0),
-          cost: sum.cost + (usage?.cost ?? 0),
-        }),
-        { tokens: 0, cost: 0 },
-      );
+    const usage = usageOfTask(task);
+    const tokens = usage.input + usage.output;
     const key = `${section.id} ${task.key}`;
     const values = task.attempts.reduce((sum, attempt) => sum + attempt.emitted.length + attempt.left, 0);
-    const hasBody =
-      values > 0 || task.attempts.length > 1 || last.error !== null || (last.text !== "" && !last.isWhole);
     const head = [
       outcomeBadge(last.outcome),
       h(
@@ -209,34 +180,31 @@ export class Timeline {
         : null,
       last.keys.length > 0 ? h("span", { class: "muted" }, "wrote ", h("code", null, last.keys.join(", "))) : null,
       values > 0 ? h("span", { class: "chip" }, count(values, "event")) : null,
-      usage.tokens ? h("span", { class: "chip" }, `${number(usage.tokens)} tokens`) : null,
+      tokens ? h("span", { class: "chip" }, `${number(tokens)} tokens`) : null,
       usage.cost ? h("span", { class: "chip" }, cost(usage.cost)) : null,
     ];
-    if (!hasBody)
-      return h("li", { class: "task", "data-nested": task.namespace !== "" }, h("div", { class: "task-head" }, head));
     const isOpen =
-      this.opened.get(key) ?? (last.outcome === "failed" || last.outcome === "running" || task.attempts.length > 1);
+      this.opened.get(key) ??
+      (last.outcome === "failed" || (last.outcome === "running" && last.text !== "") || task.attempts.length > 1);
     const details = h(
       "details",
       { class: "task-details" },
       h("summary", { "data-key": key }, h("span", { class: "task-head" }, head)),
-      task.attempts.map((attempt) => attemptBody(attempt, task.attempts.length > 1)),
     );
+    const body = h("div", { class: "task-body" });
+    // What is closed has no elements, and its values are not loaded.
+    const fill = () => {
+      if (details.open && !body.isConnected) {
+        replace(body, taskBody(this.session, section, task));
+        details.append(body);
+      }
+    };
+    details.addEventListener("toggle", fill);
     details.open = isOpen;
+    fill();
     details.querySelector("summary")?.addEventListener("click", () => this.opened.set(key, !details.open));
     return h("li", { class: "task", "data-nested": task.namespace !== "" }, details);
   }
-}
-
-/** @param {string} outcome */
-function outcomeBadge(outcome) {
-  const known = OUTCOMES[outcome];
-  return h(
-    "span",
-    { class: "outcome", "data-outcome": outcome },
-    h("span", { "aria-hidden": "true" }, known?.sign),
-    ` ${known?.text ?? outcome}`,
-  );
 }
 
 /**
@@ -258,102 +226,11 @@ function missing(section) {
       h(
         "div",
         { class: "task-head" },
-        h("span", { class: "outcome" }, "· not started"),
+        h("span", { class: "outcome" }, icon("dot"), " not started"),
         h("span", { class: "task-name" }, node),
       ),
     ),
   );
-}
-
-/**
- * @param {Attempt} attempt
- * @param {boolean} isOneOfSeveral
- */
-function attemptBody(attempt, isOneOfSeveral) {
-  return h(
-    "div",
-    { class: "attempt" },
-    isOneOfSeveral ? h("h4", null, `Attempt ${attempt.number} `, outcomeBadge(attempt.outcome)) : null,
-    attempt.left > 0 ? h("p", { class: "muted" }, `${count(attempt.left, "earlier event")} are not shown.`) : null,
-    attempt.emitted.map(({ parts, usage }) => [
-      parts.map(partElement),
-      usage
-        ? h(
-            "p",
-            { class: "muted small-text" },
-            `${number(usage.input)} tokens in, ${number(usage.output)} tokens out${usage.cost ? `, ${cost(usage.cost)}` : ""}`,
-          )
-        : null,
-    ]),
-    attempt.text && !attempt.isWhole
-      ? h("p", { class: attempt.outcome === "running" ? "streamed" : "part-text" }, attempt.text)
-      : null,
-    attempt.error === null ? null : errorElement(attempt.error),
-    attempt.outcome === "retry"
-      ? h("p", { class: "muted" }, `The next attempt began after ${duration(attempt.waitMs)}.`)
-      : null,
-  );
-}
-
-/** @param {unknown} error */
-function errorElement(error) {
-  const kind = error && typeof error === "object" && "kind" in error ? String(error.kind) : "";
-  return h(
-    "div",
-    { class: "error-box" },
-    h("strong", null, kind && kind !== "error" ? `Failure (${kind})` : "Failure"),
-    h("pre", { class: "error-text" }, errorText(error)),
-  );
-}
-
-/**
- * A part of a message, or another value that a node emitted.
- *
- * @param {import("./custom-event.js").Part} part
- */
-export function partElement(part) {
-  switch (part.kind) {
-    case "text":
-    case "piece":
-      return h("p", { class: "part-text" }, part.text);
-    case "note":
-      return h("p", { class: "part-note" }, part.text);
-    case "request":
-      return h(
-        "div",
-        { class: "part-request" },
-        h("p", null, "An approval of the call ", h("code", null, part.title), " was requested."),
-        part.text ? h("p", { class: "part-text" }, part.text) : null,
-        tree(part.value, { open: 2 }),
-      );
-    case "failure":
-      return h(
-        "div",
-        { class: "error-box" },
-        part.title ? h("strong", null, `The tool ${part.title} has failed`) : null,
-        part.text ? h("pre", { class: "error-text" }, part.text) : tree(part.value),
-      );
-    case "value":
-      return h("div", { class: "part-value" }, tree(part.value, { open: 0 }));
-    default: {
-      /** @type {{[kind: string]: string}} */
-      const names = { thought: "Thought", call: "Call of", result: "Result of" };
-      return h(
-        "details",
-        { class: "part", "data-kind": part.kind },
-        h(
-          "summary",
-          null,
-          h("strong", null, names[part.kind]),
-          " ",
-          part.title ? h("code", null, part.title) : null,
-          " ",
-          h("span", { class: "muted" }, preview(part.text ?? part.value, 70)),
-        ),
-        part.text !== undefined ? h("p", { class: "part-text" }, part.text) : tree(part.value),
-      );
-    }
-  }
 }
 
 /** @param {number | null} ms */

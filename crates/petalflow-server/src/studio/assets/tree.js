@@ -76,12 +76,13 @@ export function tree(value, { name, open = 1, opened = new Map(), path = "" } = 
 
 /** @param {unknown} value */
 function leaf(value) {
+  if (value === "") return h("span", { class: "tree-none" }, "empty text");
   if (typeof value === "string") {
     const isLong = value.length > 90 || value.includes("\n");
     return h(
       "span",
       { class: isLong ? "tree-text" : "tree-string" },
-      value === "" ? h("span", { class: "tree-none" }, "empty text") : value,
+      value,
     );
   }
   const text = isLargeNumber(value) ? value.rawJSON : String(value);
