@@ -1,6 +1,5 @@
 //! What a server says about its tools besides their schemas.
 
-use petalflow::tool::ToolSource as _;
 use petalflow_mcp::McpClient;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
