@@ -8,7 +8,7 @@ use petalflow::interrupt::InterruptId;
 use serde_json::json;
 
 use crate::access;
-use crate::idempotency::{Keyed, Of};
+use crate::keyed_request::{Keyed, Of};
 #[cfg(feature = "agent")]
 use crate::pending_call;
 use crate::refusal::Refusal;

@@ -98,6 +98,7 @@ mod access_check;
 mod agent;
 mod answers;
 mod builder;
+mod builder_idempotency;
 mod builder_notify;
 mod builder_remote;
 #[cfg(feature = "agent")]
@@ -116,7 +117,10 @@ mod hook;
 mod host;
 mod idempotency;
 mod info;
+mod keyed_request;
 mod limits;
+#[cfg(feature = "metrics")]
+mod measured_requests;
 #[cfg(feature = "metrics")]
 mod metrics;
 mod name;
@@ -143,6 +147,8 @@ mod running;
 mod schedule;
 #[cfg(feature = "schedules")]
 mod scheduler;
+#[cfg(feature = "metrics")]
+mod scrape;
 mod serve;
 mod served;
 mod server;

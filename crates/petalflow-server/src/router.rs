@@ -71,7 +71,7 @@ impl Server {
                 .merge(guarded(streams));
             #[cfg(feature = "metrics")]
             {
-                let metrics = Router::new().route("/metrics", get(crate::metrics::metrics));
+                let metrics = Router::new().route("/metrics", get(crate::scrape::metrics));
                 router = router.merge(limited(guarded(metrics)));
             }
             #[cfg(feature = "schedules")]
@@ -106,7 +106,7 @@ impl Server {
         #[cfg(feature = "metrics")]
         let router = router.layer(from_fn_with_state(
             Arc::clone(&state),
-            crate::metrics::measured,
+            crate::measured_requests::measured,
         ));
         let hosts: Arc<[String]> = state.settings.hosts.clone().into();
         let check = move |request: Request, next: Next| {

@@ -11,10 +11,12 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::refusal::Refusal;
-use crate::server::PAGE;
 
 /// What the ids of all records begin with.
 const PREFIX: &str = "petalflow.request:";
+
+/// The number of records in one query of the store.
+const PAGE: usize = 256;
 
 /// How often old records are looked for.
 const SWEEP_INTERVAL: Duration = Duration::from_mins(10);
@@ -49,11 +51,11 @@ pub(crate) struct Keys {
 }
 
 /// A record, as it is stored.
-pub(super) struct Stored {
-    pub(super) checksum: String,
-    pub(super) before: String,
+pub(crate) struct Stored {
+    pub(crate) checksum: String,
+    pub(crate) before: String,
     /// `None` until the request is handled.
-    pub(super) answer: Option<Value>,
+    pub(crate) answer: Option<Value>,
 }
 
 impl Keys {
@@ -68,12 +70,12 @@ impl Keys {
     }
 
     /// The id of the record of a key.
-    pub(super) fn id(key: &str) -> String {
+    pub(crate) fn id(key: &str) -> String {
         format!("{PREFIX}{key}")
     }
 
     /// The record. `None` if there is none, or if the time of its key is over.
-    pub(super) async fn read(&self, id: &str) -> Result<Option<Stored>, Refusal> {
+    pub(crate) async fn read(&self, id: &str) -> Result<Option<Stored>, Refusal> {
         let oldest_ms = self.oldest_ms().await?;
         Ok(self.read_known(id, oldest_ms).await?)
     }
@@ -97,7 +99,7 @@ impl Keys {
     }
 
     /// Stores a record without an answer.
-    pub(super) async fn add(
+    pub(crate) async fn add(
         &self,
         id: &str,
         checksum: &str,
@@ -114,13 +116,13 @@ impl Keys {
     }
 
     /// Adds the answer to a record.
-    pub(super) async fn set(&self, id: &str, answer: &Value) -> Result<(), Refusal> {
+    pub(crate) async fn set(&self, id: &str, answer: &Value) -> Result<(), Refusal> {
         let edit = Edit::new(RecordAnswer(answer.to_string()));
         self.threads.thread(id).update(edit).await?;
         Ok(())
     }
 
-    pub(super) async fn delete(&self, id: &str) -> Result<(), ThreadError> {
+    pub(crate) async fn delete(&self, id: &str) -> Result<(), ThreadError> {
         self.threads.thread(id).delete().await
     }
 

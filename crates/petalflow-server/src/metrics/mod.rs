@@ -1,13 +1,15 @@
 //! What Prometheus reads of a server: counts and times of its process, and what waits in the store.
 
-mod http;
 mod labels;
 mod node;
-mod requests;
 mod run;
 
+use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
+use petalflow::checkpoint::ThreadStatus;
+use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -16,9 +18,7 @@ use prometheus_client::registry::Registry;
 
 use labels::{NodeLabels, OfFlow, OfStatus, RequestLabels, RouteLabels, RunLabels};
 
-pub(crate) use http::metrics;
 pub(crate) use node::NodeEvent;
-pub(crate) use requests::measured;
 
 /// The upper ends of the buckets of times, in seconds: a node may take milliseconds, and an agent an hour.
 const BUCKETS: [f64; 14] = [
@@ -27,6 +27,10 @@ const BUCKETS: [f64; 14] = [
 
 fn times() -> Histogram {
     Histogram::new(BUCKETS)
+}
+
+fn gauged(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 type Times<L> = Family<L, Histogram, fn() -> Histogram>;
@@ -62,6 +66,41 @@ impl Metrics {
         };
         metrics.registry = Arc::new(metrics.registered());
         metrics
+    }
+
+    /// A response begins, this long after its request. Ids are not in the route.
+    pub(crate) fn request(&self, method: String, route: String, status: u16, time: Duration) {
+        let of_route = RouteLabels {
+            method: method.clone(),
+            route: route.clone(),
+        };
+        let times = self.request_seconds.get_or_create(&of_route);
+        times.observe(time.as_secs_f64());
+        let labels = RequestLabels {
+            method,
+            route,
+            status,
+        };
+        self.requests.get_or_create(&labels).inc();
+    }
+
+    /// The store has this many threads with this status.
+    pub(crate) fn set_threads(&self, status: ThreadStatus, count: usize) {
+        let status = status.as_str();
+        let threads = self.threads.get_or_create(&OfStatus { status });
+        threads.set(gauged(count));
+    }
+
+    /// The store has this many threads that are due.
+    pub(crate) fn set_due(&self, count: usize) {
+        self.due.set(gauged(count));
+    }
+
+    /// All numbers, in the format of OpenMetrics.
+    pub(crate) fn text(&self) -> Result<String, fmt::Error> {
+        let mut text = String::new();
+        encode(&mut text, &self.registry)?;
+        Ok(text)
     }
 
     fn registered(&self) -> Registry {

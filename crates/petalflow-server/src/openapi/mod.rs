@@ -10,7 +10,7 @@ use axum::extract::State;
 use serde_json::{Map, Value, json};
 
 use crate::server::Inner;
-use operations::{OF_SCHEDULES, OPERATIONS, Operation};
+use operations::{OF_METRICS, OF_SCHEDULES, OPERATIONS, Operation};
 pub(crate) use schemas::STATUSES;
 
 /// The document, with the schemas of the flows of this server.
@@ -31,7 +31,7 @@ fn build(server: &Inner) -> Value {
         schemas.insert(format!("input.{name}"), schema);
     }
     let mut paths = Map::new();
-    for operation in OPERATIONS.iter().chain(OF_SCHEDULES) {
+    for operation in OPERATIONS.iter().chain(OF_METRICS).chain(OF_SCHEDULES) {
         let path = paths.entry(operation.path).or_insert_with(|| json!({}));
         path[operation.method] = described(operation);
     }
@@ -105,6 +105,7 @@ fn content(schema: &str) -> Value {
     match schema {
         "svg" => json!({ "image/svg+xml": {} }),
         "events" => json!({ "text/event-stream": {} }),
+        "metrics" => json!({ "application/openmetrics-text": {} }),
         schema => {
             let reference = format!("#/components/schemas/{schema}");
             json!({ "application/json": { "schema": { "$ref": reference } } })

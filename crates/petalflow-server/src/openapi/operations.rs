@@ -260,6 +260,16 @@ pub(super) const OPERATIONS: &[Operation] = &[
     },
 ];
 
+#[cfg(not(feature = "metrics"))]
+pub(super) const OF_METRICS: &[Operation] = &[];
+
+#[cfg(feature = "metrics")]
+pub(super) const OF_METRICS: &[Operation] = &[get(
+    "/metrics",
+    "metrics",
+    "Numbers of the process and of the store, for Prometheus.",
+)];
+
 #[cfg(not(feature = "schedules"))]
 pub(super) const OF_SCHEDULES: &[Operation] = &[];
 

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::http::{sees_all, view};
+use super::shown::{sees_all, view};
 use crate::refusal::Refusal;
 use crate::request;
 use crate::schedule::{Definition, ReadSchedule};

@@ -9,9 +9,8 @@ use axum::{Json, Router};
 use serde_json::{Value, json};
 
 use super::define;
-use crate::access;
+use super::shown::{sees_all, view};
 use crate::refusal::Refusal;
-use crate::schedule::ReadSchedule;
 use crate::server::Inner;
 use crate::wait;
 
@@ -91,16 +90,4 @@ async fn run(
     let thread = server.begin_planned(&schedule.schedule, now).await?;
     let flow = server.flow(schedule.schedule.flow())?;
     wait::respond(&server, &**flow, &thread, request.headers()).await
-}
-
-pub(super) async fn view(server: &Inner, schedule: &ReadSchedule) -> Result<Value, Refusal> {
-    let records = &server.settings.schedules.records;
-    let now = records.now().await?;
-    let record = records.load(schedule.schedule.name(), now).await?;
-    Ok(schedule.view(now, &record))
-}
-
-/// The threads of schedules belong to no user.
-pub(super) fn sees_all(request: &Request) -> Result<(), Refusal> {
-    access::must_see_all(request, "schedules")
 }

@@ -3,3 +3,4 @@
 mod define;
 pub(crate) mod http;
 mod runner;
+mod shown;

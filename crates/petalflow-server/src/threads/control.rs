@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::access;
-use crate::idempotency::{Keyed, Of};
+use crate::keyed_request::{Keyed, Of};
 use crate::refusal::Refusal;
 use crate::request;
 use crate::server::{Inner, prefix};

@@ -13,7 +13,7 @@ use super::{labels, when};
 use crate::Notice;
 use crate::access::{self, Access};
 use crate::digest::digest;
-use crate::idempotency::{Keyed, Of};
+use crate::keyed_request::{Keyed, Of};
 use crate::refusal::Refusal;
 use crate::request;
 use crate::served::{Input, InputValue, Labels, ServedThreads};

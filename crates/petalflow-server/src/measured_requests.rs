@@ -8,7 +8,6 @@ use axum::middleware::Next;
 use axum::response::Response;
 use tokio::time::Instant;
 
-use super::labels::{RequestLabels, RouteLabels};
 use crate::server::Inner;
 
 /// Counts a request, and measures the time until its response begins. Ids are not in the labels.
@@ -22,19 +21,10 @@ pub(crate) async fn measured(
     let method = method(request.method()).to_string();
     let begun = Instant::now();
     let response = next.run(request).await;
-    let metrics = &server.metrics;
-    let of_route = RouteLabels {
-        method: method.clone(),
-        route: route.clone(),
-    };
-    let times = metrics.request_seconds.get_or_create(&of_route);
-    times.observe(begun.elapsed().as_secs_f64());
-    let labels = RequestLabels {
-        method,
-        route,
-        status: response.status().as_u16(),
-    };
-    metrics.requests.get_or_create(&labels).inc();
+    let status = response.status().as_u16();
+    server
+        .metrics
+        .request(method, route, status, begun.elapsed());
     response
 }
 

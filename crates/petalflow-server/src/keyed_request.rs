@@ -1,4 +1,4 @@
-//! A request with a key.
+//! Requests with a key: a repetition gets the answer of the first one, and begins nothing.
 
 use std::sync::Arc;
 
@@ -6,9 +6,9 @@ use axum::http::{HeaderMap, StatusCode};
 use petalflow::run::CancelToken;
 use serde_json::{Value, json};
 
-use super::Keys;
 use crate::access::Access;
 use crate::digest::digest;
+use crate::idempotency::Keys;
 use crate::notify::mark;
 use crate::refusal::Refusal;
 use crate::request;

@@ -7,9 +7,7 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use petalflow::checkpoint::{Store as _, StoreError, ThreadQuery, ThreadStatus};
-use prometheus_client::encoding::text::encode;
 
-use super::labels::OfStatus;
 use crate::access;
 use crate::refusal::Refusal;
 use crate::server::Inner;
@@ -37,8 +35,7 @@ pub(crate) async fn metrics(
 ) -> Result<impl IntoResponse, Refusal> {
     access::must_see_all(&request, "metrics")?;
     count_threads(&server).await?;
-    let mut text = String::new();
-    encode(&mut text, &server.metrics.registry).map_err(|error| {
+    let text = server.metrics.text().map_err(|error| {
         let text = format!("the metrics cannot be written: {error}");
         Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, text)
     })?;
@@ -53,22 +50,18 @@ async fn count_threads(server: &Inner) -> Result<(), StoreError> {
             status: Some(status),
             ..ThreadQuery::default()
         };
-        let labels = OfStatus {
-            status: status.as_str(),
-        };
-        let threads = metrics.threads.get_or_create_owned(&labels);
-        threads.set(count(server, query).await?);
+        metrics.set_threads(status, count(server, query).await?);
     }
     let now_ms = server.settings.store.now_ms().await?;
     let due = ThreadQuery {
         due_by_ms: Some(now_ms),
         ..ThreadQuery::default()
     };
-    metrics.due.set(count(server, due).await?);
+    metrics.set_due(count(server, due).await?);
     Ok(())
 }
 
-async fn count(server: &Inner, query: ThreadQuery<'_>) -> Result<i64, StoreError> {
+async fn count(server: &Inner, query: ThreadQuery<'_>) -> Result<usize, StoreError> {
     let query = ThreadQuery {
         limit: Some(MOST),
         ..query
@@ -76,5 +69,5 @@ async fn count(server: &Inner, query: ThreadQuery<'_>) -> Result<i64, StoreError
     let found = server.settings.store.threads(query).await?;
     // A damaged thread meets each condition.
     let found = found.iter().filter(|info| info.damage.is_none());
-    Ok(i64::try_from(found.count()).unwrap_or(i64::MAX))
+    Ok(found.count())
 }
