@@ -5,6 +5,7 @@ mod callbacks;
 mod client;
 mod node;
 mod run;
+mod tools;
 mod turn_middleware;
 
 use std::sync::{Arc, OnceLock};

@@ -1,18 +1,14 @@
 //! The skills of an agent.
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::error::SkillError;
 use super::files;
 use super::skill::Skill;
-use super::tools;
-use crate::Agent;
 use crate::extension::CodeExecutor;
-use petalflow::tool::Tool;
 
-/// The skills of an agent: see [`Agent::skills`].
+/// The skills of an agent: see [`Agent::skills`](crate::Agent::skills).
 #[derive(Clone, Default)]
 pub struct Skills {
     skills: Vec<Skill>,
@@ -92,19 +88,6 @@ impl Skills {
     pub(super) fn executor(&self) -> Option<&Arc<dyn CodeExecutor>> {
         self.executor.as_ref()
     }
-
-    /// What the model reads about the skills.
-    fn instructions(&self) -> String {
-        let mut text = format!(
-            "You have skills: instructions for some kinds of tasks. If a task fits one of them, call `{}` with its name \
-             before you begin, and do as it says.\n",
-            tools::LOAD
-        );
-        for skill in self.iter() {
-            let _ = write!(text, "\n- {}: {}", skill.name(), skill.description());
-        }
-        text
-    }
 }
 
 impl std::fmt::Debug for Skills {
@@ -115,39 +98,5 @@ impl std::fmt::Debug for Skills {
             .field("skills", &names)
             .field("executor", &executor)
             .finish()
-    }
-}
-
-impl Agent {
-    /// Gives the agent skills: folders of instructions, files and scripts in the format of
-    /// [Agent Skills](https://agentskills.io/specification).
-    ///
-    /// The model reads the names and descriptions. With the tool `load_skill` it reads the instructions of a skill, with
-    /// `load_skill_resource` a file, and with `run_skill_script` it runs a script, if the skills have an
-    /// [executor](Skills::scripts). `allowed-tools` in a `SKILL.md` allows nothing: the program decides about approvals.
-    ///
-    /// ```
-    /// use petalflow_agent::Agent;
-    /// use petalflow_agent::skills::{Skill, Skills};
-    /// # use petalflow_llm::{Reply, ScriptedModel};
-    /// # use serde_json::json;
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> petalflow::Result<()> {
-    /// # let load = Reply::call("load_skill", json!({ "skill": "refunds" }));
-    /// # let model = ScriptedModel::new([load, "You get 50 euros.".into()]);
-    /// let main = "---\nname: refunds\ndescription: Pays orders back.\n---\nPay back at most 50 euros.";
-    /// let skills = Skills::new().with(Skill::embedded("refunds", [("SKILL.md", main)])?)?;
-    /// let talk = Agent::new(model).skills(skills).run("My order was late.").await?;
-    /// assert_eq!(talk.answer(), "You get 50 euros.");
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn skills(self, skills: Skills) -> Self {
-        let text = skills.instructions();
-        let tools: Vec<Arc<dyn Tool>> = tools::of(Arc::new(skills));
-        self.instructions_with(move |_| Ok(text.clone()))
-            .tools(tools)
     }
 }

@@ -7,6 +7,7 @@ mod catalog;
 mod error;
 mod files;
 mod front_matter;
+mod of_agent;
 mod script;
 mod skill;
 mod tools;

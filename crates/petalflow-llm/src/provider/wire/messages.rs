@@ -13,12 +13,13 @@ use super::messages_metadata::{
     READ_OF_DELTAS, as_blocks, mark_for_cache, read_container, read_metadata, read_refusal,
 };
 use super::messages_opaque::{CONTAINER, last_container, read_opaque};
+use super::messages_tools;
 use super::messages_version::ModelVersion;
 use super::origins;
 use super::response_data::{
     REDACTED, ResponseData, arguments_text, citations, hidden_reasoning, redacted, text,
 };
-use super::schemas::{Schemas, SentSchema};
+use super::schemas::Schemas;
 use super::usage;
 use crate::message::{Media, MediaSource};
 use crate::provider::catalog::Target;
@@ -52,8 +53,8 @@ pub(super) fn body(
         body["container"] = container.into();
     }
     if request.has_tools() {
-        body["tools"] = tools(request, schemas.tools, schemas.searchable);
-        body["tool_choice"] = tool_choice(&request.tool_choice);
+        body["tools"] = messages_tools::tools(request, schemas.tools, schemas.searchable);
+        body["tool_choice"] = messages_tools::choice(&request.tool_choice);
         if !target.capabilities.parallel_calls && request.tool_choice != ToolChoice::None {
             body["tool_choice"]["disable_parallel_tool_use"] = true.into();
         }
@@ -86,47 +87,6 @@ pub(super) fn body(
         mark_for_cache(&mut body, request.prompt_cache);
     }
     Ok(with_extra(body, request))
-}
-
-/// The tools, those that are searched for, and the provider's tool that searches. The last one can be marked for the
-/// cache, which a tool that is searched for cannot.
-fn tools(request: &LlmRequest, schemas: Vec<SentSchema>, searchable: Vec<Value>) -> Value {
-    let searches = !searchable.is_empty();
-    let search =
-        json!({ "type": "tool_search_tool_bm25_20251119", "name": "tool_search_tool_bm25" });
-    let tools = request.tools.iter().zip(schemas).map(|(tool, sent)| {
-        let mut tool = json!({
-            "name": tool.name,
-            "description": tool.description,
-            "input_schema": sent.schema,
-        });
-        if sent.strict {
-            tool["strict"] = true.into();
-        }
-        tool
-    });
-    let searchable = request.searchable_tools.iter().zip(searchable);
-    let searchable = searchable.map(|(tool, schema)| {
-        json!({
-            "name": tool.name,
-            "description": tool.description,
-            "input_schema": schema,
-            "defer_loading": true,
-        })
-    });
-    tools
-        .chain(searchable)
-        .chain(searches.then_some(search))
-        .collect()
-}
-
-fn tool_choice(choice: &ToolChoice) -> Value {
-    match choice {
-        ToolChoice::Auto => json!({ "type": "auto" }),
-        ToolChoice::None => json!({ "type": "none" }),
-        ToolChoice::Required => json!({ "type": "any" }),
-        ToolChoice::Tool(name) => json!({ "type": "tool", "name": name }),
-    }
 }
 
 /// The options for reasoning. Models with levels decide themselves how long they reason.

@@ -19,6 +19,7 @@ mod message_items;
 mod messages;
 mod messages_metadata;
 mod messages_opaque;
+mod messages_tools;
 mod messages_version;
 mod open_calls;
 mod origins;
