@@ -111,7 +111,8 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     ALTER TABLE threads ADD COLUMN state TEXT AS (CASE WHEN updated_ms IS NULL THEN 'running' ELSE ifnull(status, 'running') END);
     UPDATE threads SET updated_ms = (SELECT max((
             SELECT c.created_ms FROM log c WHERE c.id BETWEEN a.number << 32 AND (a.number << 32) + 0xffffffff
-            ORDER BY c.id DESC LIMIT 1)) FROM addresses a WHERE a.thread = threads.thread)
+            ORDER BY c.id DESC LIMIT 1)) FROM addresses a WHERE a.thread = threads.thread AND NOT EXISTS (
+                SELECT 1 FROM addresses b WHERE b.thread = a.thread AND b.namespace = a.namespace AND b.first > a.first))
         WHERE thread <> '' AND created_ms IS NOT NULL AND (status IS NULL OR at IS (
             SELECT first + (id & 0xffffffff) + reach FROM addresses a
                 JOIN log ON id BETWEEN number << 32 AND (number << 32) + 0xffffffff

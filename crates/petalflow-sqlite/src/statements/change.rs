@@ -46,8 +46,9 @@ pub(crate) fn append(
         listing::record_change(connection, address)?;
         tail
     } else {
+        let tail = log::begin(connection, address, checkpoint)?;
         listing::record_creation(connection, address, checkpoint.created_ms)?;
-        log::begin(connection, address, checkpoint)?
+        tail
     };
     if let Some((first, last)) = bounds(settled) {
         delete_writes(connection, address, first, last)?;

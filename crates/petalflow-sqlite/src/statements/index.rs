@@ -15,12 +15,13 @@ const RARE: usize = 1_000;
 /// The statuses that this store writes. A thread with another one is listed whatever its status is, as a damaged one.
 const KNOWN: &str = "('running', 'sleeping', 'waiting', 'stopped', 'failed', 'finished', 'held')";
 
-/// When the newest checkpoint of a thread was created: the time of the last row of each address, so the cost does not grow with the
-/// history.
+/// When the newest checkpoint of a thread was created: the latest time of the last rows of its namespaces, so the cost does not grow
+/// with the history.
 pub(super) fn latest(thread: &str) -> String {
     format!(
         "(SELECT max((SELECT c.created_ms FROM log c WHERE c.id BETWEEN a.number << 32 AND (a.number << 32) + 0xffffffff
-            ORDER BY c.id DESC LIMIT 1)) FROM addresses a WHERE a.thread = {thread})"
+            ORDER BY c.id DESC LIMIT 1)) FROM addresses a WHERE a.thread = {thread} AND NOT EXISTS (
+                SELECT 1 FROM addresses b WHERE b.thread = a.thread AND b.namespace = a.namespace AND b.first > a.first))"
     )
 }
 

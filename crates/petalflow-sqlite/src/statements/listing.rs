@@ -60,23 +60,26 @@ pub(crate) fn describe(
     Ok(())
 }
 
-/// Stores when the first checkpoint of a thread was created, and counts a segment of it. A thread that rests stays in the index with
+/// Stores when the first checkpoint of a thread was created, and counts its new segment. A thread that rests stays in the index with
 /// the time of its newest checkpoint, unless the checkpoint ends its status; one that runs is in it with its first checkpoint only.
 pub(crate) fn record_creation(
     connection: &Connection,
     address: Address<'_>,
     created_ms: u64,
 ) -> Result<(), TransactionError> {
-    let keep = "INSERT INTO threads (thread, created_ms, segments, updated_ms) VALUES (?1, ?2, 1, ?2)
+    let latest = latest("?1");
+    let keep = format!(
+        "INSERT INTO threads (thread, created_ms, segments, updated_ms) VALUES (?1, ?2, 1, ?2)
         ON CONFLICT DO UPDATE SET created_ms = min(ifnull(created_ms, ?2), ?2), segments = ifnull(segments, 0) + 1,
             updated_ms = CASE WHEN status IS NOT NULL AND ?3 OR created_ms IS NOT NULL AND (updated_ms IS NULL OR status IS NULL)
-                THEN NULL ELSE max(ifnull(updated_ms, ?2), ?2) END";
+                THEN NULL ELSE {latest} END"
+    );
     let parameters = params![
         address.thread,
         sql_integer(created_ms)?,
         address.namespace.is_empty()
     ];
-    connection.prepare_cached(keep)?.execute(parameters)?;
+    connection.prepare_cached(&keep)?.execute(parameters)?;
     Ok(())
 }
 
