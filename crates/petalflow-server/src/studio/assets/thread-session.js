@@ -55,6 +55,8 @@ export class ThreadSession {
     this.listeners = new Set();
     /** The values of supersteps, by their section and checkpoint. @type {Map<string, Values>} */
     this.loaded = new Map();
+    /** Those that are being loaded. @type {Map<string, Promise<Values>>} */
+    this.loading = new Map();
     this.openedMs = 0;
     this.hasConnected = false;
     /** @type {(() => void) | null} */
@@ -219,12 +221,25 @@ export class ThreadSession {
   }
 
   /**
-   * Loads them.
+   * Loads them. A card that is drawn again while they are loaded sends no further request.
    *
    * @param {import("./run-log.js").Section} section
    * @returns {Promise<Values>}
    */
-  async values(section) {
+  values(section) {
+    const key = loadedKey(section);
+    const known = this.loading.get(key);
+    if (known) return known;
+    const loading = this.loadValues(section).finally(() => this.loading.delete(key));
+    this.loading.set(key, loading);
+    return loading;
+  }
+
+  /**
+   * @param {import("./run-log.js").Section} section
+   * @returns {Promise<Values>}
+   */
+  async loadValues(section) {
     const after = section.checkpoint === null ? null : await api.checkpoint(this.id, section.checkpoint, this.signal);
     const base = after ? after.parent : this.log.baseOf(section);
     const before = base === null ? null : await this.stored(base);
