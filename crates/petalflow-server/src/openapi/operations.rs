@@ -2,10 +2,15 @@
 
 /// An address and what it does.
 pub(super) struct Operation {
+    /// Its name, of which generators make that of a function.
+    pub(super) id: &'static str,
     pub(super) method: &'static str,
     pub(super) path: &'static str,
     pub(super) summary: &'static str,
     pub(super) query: &'static [&'static str],
+    pub(super) headers: &'static [&'static str],
+    /// Whether it needs no token.
+    pub(super) is_public: bool,
     /// The schema of the body of the request.
     pub(super) body: Option<&'static str>,
     /// The status and the schema of the response.
@@ -17,12 +22,20 @@ pub(super) struct Operation {
 }
 
 /// An address that is only read.
-const fn get(path: &'static str, schema: &'static str, summary: &'static str) -> Operation {
+pub(super) const fn get(
+    id: &'static str,
+    path: &'static str,
+    schema: &'static str,
+    summary: &'static str,
+) -> Operation {
     Operation {
+        id,
         method: "get",
         path,
         summary,
         query: &[],
+        headers: &[],
+        is_public: false,
         body: None,
         response: ("200", schema),
         waits: false,
@@ -31,7 +44,8 @@ const fn get(path: &'static str, schema: &'static str, summary: &'static str) ->
 }
 
 /// An address that changes something. The response has this status and this schema.
-const fn post(
+pub(super) const fn post(
+    id: &'static str,
     path: &'static str,
     response: (&'static str, &'static str),
     summary: &'static str,
@@ -40,29 +54,52 @@ const fn post(
         method: "post",
         response,
         refusals: &["404", "409"],
-        ..get(path, "", summary)
+        ..get(id, path, "", summary)
     }
 }
 
 /// An address that begins a run.
-const fn begin(path: &'static str, summary: &'static str) -> Operation {
+const fn begin(id: &'static str, path: &'static str, summary: &'static str) -> Operation {
     Operation {
         waits: true,
-        ..post(path, ("202", "Begun"), summary)
+        ..post(id, path, ("202", "Begun"), summary)
     }
 }
 
 /// Refusals of a request with a body.
-const OF_BODIES: &[&str] = &["400", "404", "409", "413", "422"];
+const OF_BODIES: &[&str] = &["404", "408", "409", "413", "422"];
+
+/// The addresses that every server has, also without `.threads(..)`.
+pub(super) const PUBLIC: &[Operation] = &[Operation {
+    is_public: true,
+    refusals: &[],
+    ..get(
+        "get_health",
+        "/health",
+        "Health",
+        "Whether the store can be reached.",
+    )
+}];
 
 pub(super) const OPERATIONS: &[Operation] = &[
-    get("/flows", "Flows", "The flows that are served."),
+    Operation {
+        refusals: &[],
+        ..get("get_openapi", "/openapi.json", "any", "This document.")
+    },
     get(
+        "list_flows",
+        "/flows",
+        "Flows",
+        "The flows that are served.",
+    ),
+    get(
+        "get_flow",
         "/flows/{flow}",
         "Flow",
         "A flow: its graph, and the schemas of its input, of its state and of the answers to its questions.",
     ),
     get(
+        "get_flow_graph",
         "/flows/{flow}/graph.svg",
         "svg",
         "The drawing of the graph of a flow.",
@@ -71,14 +108,16 @@ pub(super) const OPERATIONS: &[Operation] = &[
         body: Some("Start"),
         refusals: OF_BODIES,
         ..begin(
+            "start_thread",
             "/flows/{flow}/threads",
             "Starts a thread. The response is sent when the input is stored.",
         )
     },
     Operation {
         query: &["flow", "label", "after", "limit"],
-        refusals: &["400"],
+        refusals: &[],
         ..get(
+            "list_inbox",
             "/inbox",
             "Inbox",
             "What threads wait for: questions, approvals, and calls of agents. Oldest first.",
@@ -86,14 +125,16 @@ pub(super) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         query: &["flow", "status", "label", "prefix", "after", "limit"],
-        refusals: &["400", "404"],
+        refusals: &["404"],
         ..get(
+            "list_threads",
             "/threads",
             "Threads",
             "The threads, in the order of their ids.",
         )
     },
     get(
+        "get_thread",
         "/threads/{thread}",
         "View",
         "A thread: its status, its state, its tasks and its open questions.",
@@ -101,6 +142,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     Operation {
         method: "delete",
         ..post(
+            "delete_thread",
             "/threads/{thread}",
             ("204", ""),
             "Deletes a thread and its history.",
@@ -110,22 +152,25 @@ pub(super) const OPERATIONS: &[Operation] = &[
         body: Some("Turn"),
         refusals: OF_BODIES,
         ..begin(
+            "begin_turn",
             "/threads/{thread}/turns",
             "Begins another turn of a thread.",
         )
     },
     Operation {
         query: &["before", "limit"],
-        refusals: &["400", "404"],
+        refusals: &["404"],
         ..get(
+            "list_checkpoints",
             "/threads/{thread}/history",
             "History",
             "The checkpoints of a thread, newest first.",
         )
     },
     Operation {
-        refusals: &["400", "404"],
+        refusals: &["404"],
         ..get(
+            "get_checkpoint",
             "/threads/{thread}/checkpoints/{checkpoint}",
             "View",
             "A thread at a checkpoint.",
@@ -133,7 +178,9 @@ pub(super) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         refusals: &["204", "404"],
+        headers: &["Last-Event-ID"],
         ..get(
+            "follow_events",
             "/threads/{thread}/events",
             "events",
             "The events of a thread, and those that follow. With the header `Last-Event-ID` those after it.",
@@ -143,23 +190,28 @@ pub(super) const OPERATIONS: &[Operation] = &[
         body: Some("Answer"),
         refusals: OF_BODIES,
         ..begin(
+            "answer_question",
             "/threads/{thread}/answers/{question}",
             "Answers a question, or decides about a node or a call that waits for an approval.",
         )
     },
     begin(
+        "resume_thread",
         "/threads/{thread}/resume",
         "Continues a thread that has failed, was stopped, or is held.",
     ),
     begin(
+        "cancel_thread",
         "/threads/{thread}/cancel",
         "Cancels the run of a thread, in whichever process it is. The thread is held then.",
     ),
     begin(
+        "hold_thread",
         "/threads/{thread}/hold",
         "Stops the run of a thread at its next barrier, in whichever process it is. The thread is held then.",
     ),
     begin(
+        "drain_thread",
         "/threads/{thread}/drain",
         "Stops the run of a thread at its next barrier, in whichever process it is. The next process continues it.",
     ),
@@ -167,6 +219,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         body: Some("Edit"),
         refusals: OF_BODIES,
         ..post(
+            "edit_thread",
             "/threads/{thread}/edit",
             ("200", "Checkpoint"),
             "Sets keys of the state.",
@@ -176,6 +229,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         body: Some("Message"),
         refusals: OF_BODIES,
         ..post(
+            "send_message",
             "/threads/{thread}/messages",
             ("202", "Sent"),
             "Sends a message: a write to a key that takes messages, at the next barrier of the thread.",
@@ -185,6 +239,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         body: Some("Fork"),
         refusals: OF_BODIES,
         ..post(
+            "fork_thread",
             "/threads/{thread}/fork",
             ("201", "Thread"),
             "Continues from an earlier checkpoint, in the same thread or in another one.",
@@ -194,6 +249,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         body: Some("Copy"),
         refusals: OF_BODIES,
         ..post(
+            "copy_thread",
             "/threads/{thread}/copy",
             ("201", "Thread"),
             "Copies a thread with its history.",
@@ -204,6 +260,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         body: Some("Labels"),
         refusals: OF_BODIES,
         ..post(
+            "replace_labels",
             "/threads/{thread}/labels",
             ("200", "Labelled"),
             "Replaces the labels of a thread.",
@@ -217,26 +274,31 @@ pub(super) const OF_SCHEDULES: &[Operation] = &[];
 #[cfg(feature = "schedules")]
 pub(super) const OF_SCHEDULES: &[Operation] = &[
     get(
+        "list_schedules",
         "/schedules",
         "Schedules",
         "The schedules, with their next times.",
     ),
     get(
+        "get_schedule",
         "/schedules/{schedule}",
         "Schedule",
         "A schedule, with its next times.",
     ),
     post(
+        "pause_schedule",
         "/schedules/{schedule}/pause",
         ("200", "Schedule"),
         "Pauses a schedule, in all processes with the store.",
     ),
     post(
+        "unpause_schedule",
         "/schedules/{schedule}/unpause",
         ("200", "Schedule"),
         "Continues a schedule with the next planned time.",
     ),
     post(
+        "run_schedule",
         "/schedules/{schedule}/run",
         ("202", "Thread"),
         "Begins a thread of a schedule now.",

@@ -45,6 +45,13 @@ fn optional(kind: &str) -> Value {
     json!({ "type": [kind, "null"] })
 }
 
+/// The part of an id that a client may choose. Without a default: generators would make the field required.
+fn optional_id() -> Value {
+    let mut schema = id();
+    schema["type"] = json!(["string", "null"]);
+    schema
+}
+
 fn labels() -> Value {
     json!({ "type": "object", "additionalProperties": { "type": "string", "maxLength": 255 } })
 }
@@ -61,6 +68,7 @@ fn any() -> Value {
 /// All schemas but those of the inputs of flows, by name.
 pub(super) fn all() -> Map<String, Value> {
     let all = [
+        ("Health", object(&json!({ "status": text() }), json!({}))),
         ("Error", object(&json!({ "error": text() }), json!({}))),
         ("Flow", flow()),
         (
@@ -71,7 +79,7 @@ pub(super) fn all() -> Map<String, Value> {
             "Start",
             request(
                 &json!({}),
-                json!({ "id": id(), "input": any(), "labels": labels() }),
+                json!({ "id": optional_id(), "input": any(), "labels": labels() }),
             ),
         ),
         (
@@ -114,6 +122,12 @@ pub(super) fn all() -> Map<String, Value> {
             ),
         ),
         ("CheckpointInfo", checkpoint()),
+        ("Note", note()),
+        ("Task", task()),
+        (
+            "TaskError",
+            object(&json!({ "node": text(), "error": text() }), json!({})),
+        ),
         (
             "History",
             object(
@@ -126,7 +140,7 @@ pub(super) fn all() -> Map<String, Value> {
             "Edit",
             request(
                 &json!({ "keys": { "type": "object" } }),
-                json!({ "node": text() }),
+                json!({ "node": optional("string") }),
             ),
         ),
         (
@@ -137,13 +151,16 @@ pub(super) fn all() -> Map<String, Value> {
             "Message",
             request(
                 &json!({ "key": text(), "value": {} }),
-                json!({ "id": text() }),
+                json!({ "id": optional("string") }),
             ),
         ),
         ("Sent", object(&json!({ "message": number() }), json!({}))),
         (
             "Fork",
-            request(&json!({ "checkpoint": number() }), json!({ "id": id() })),
+            request(
+                &json!({ "checkpoint": number() }),
+                json!({ "id": optional_id() }),
+            ),
         ),
         ("Copy", request(&json!({ "id": id() }), json!({}))),
         ("Schedule", schedule()),
@@ -157,16 +174,16 @@ pub(super) fn all() -> Map<String, Value> {
             object(&json!({ "labels": labels() }), json!({})),
         ),
     ];
-    let all = all.into_iter();
+    let all = all.into_iter().chain(answers());
     all.map(|(name, schema)| (name.to_string(), schema))
         .collect()
 }
 
 fn flow() -> Value {
-    let kinds = json!({ "enum": ["flow", "agent", "conversation", "document"] });
+    let kinds = json!({ "type": "string", "enum": ["flow", "agent", "conversation", "document", "stored"] });
     object(
         &json!({ "name": text(), "kind": kinds, "graph": any() }),
-        json!({ "webhooks": { "type": "array", "items": text() }, "input": any(), "state": any(), "questions": { "type": "object" } }),
+        json!({ "description": optional("string"), "webhooks": { "type": "array", "items": text() }, "input": any(), "state": any(), "questions": { "type": "object" } }),
     )
 }
 
@@ -199,7 +216,7 @@ fn checkpoint() -> Value {
     });
     object(
         &required,
-        json!({ "parent": optional("integer"), "notes": { "type": "array" } }),
+        json!({ "parent": optional("integer"), "notes": list_of("Note") }),
     )
 }
 
@@ -213,20 +230,42 @@ fn view() -> Value {
         "labels": labels(),
         "created_ms": number(),
         "updated_ms": number(),
-        "tasks": { "type": "array" },
-        "errors": { "type": "array" },
-        "questions": { "type": "array" },
+        "tasks": list_of("Task"),
+        "errors": list_of("TaskError"),
+        "questions": list_of("OpenInterrupt"),
         "waits": list_of("Wait"),
         "state": any(),
     });
-    object(&required, json!({ "trigger": text() }))
+    let mut others = checkpoint()["properties"].take();
+    others["trigger"] = text();
+    others["checkpoint_ms"] = number();
+    object(&required, others)
+}
+
+/// A person's decision.
+fn note() -> Value {
+    let required = json!({ "node": text(), "decision": text() });
+    let by = json!({ "by": optional("string"), "reason": optional("string"), "at_ms": optional("integer") });
+    object(&required, by)
+}
+
+/// A task of the next superstep.
+fn task() -> Value {
+    let failure = json!({ "$ref": "#/components/schemas/NodeFailure" });
+    let required = json!({
+        "node": text(),
+        "index": optional("integer"),
+        "finished": { "type": "boolean" },
+        "error": { "anyOf": [failure, { "type": "null" }] },
+    });
+    object(&required, json!({}))
 }
 
 /// The fields of something that a thread waits for.
 fn waits() -> Value {
     json!({
         "id": text(),
-        "kind": { "enum": ["question", "approval", "confirmation", "credential", "result"] },
+        "kind": { "type": "string", "enum": ["question", "approval", "confirmation", "credential", "result"] },
         "text": text(),
         "name": optional("string"),
         "arguments": any(),
@@ -248,7 +287,7 @@ fn inbox_item() -> Value {
 
 fn schedule() -> Value {
     let times = json!({ "type": "array", "items": { "type": "string", "format": "date-time" } });
-    let missed = json!({ "enum": ["skip", "latest", "all"] });
+    let missed = json!({ "type": "string", "enum": ["skip", "latest", "all"] });
     let required = json!({
         "name": text(),
         "flow": text(),
@@ -266,23 +305,49 @@ fn schedule() -> Value {
     )
 }
 
-/// An answer to a question, a decision about an approval, or an answer to the question of a human node.
-fn answer() -> Value {
-    let decisions = json!({ "enum": ["approve", "reject", "skip"] });
-    json!({
-        "anyOf": [
+/// The bodies of answers, by name: to a question, about a call of an agent, about a node, and to the question of a human node.
+fn answers() -> [(&'static str, Value); 6] {
+    let decisions = json!({ "type": "string", "enum": ["approve", "reject", "skip"] });
+    [
+        (
+            "QuestionAnswer",
             request(&json!({ "answer": any() }), json!({})),
+        ),
+        (
+            "CallDecision",
             request(
                 &json!({ "approve": { "type": "boolean" } }),
-                json!({ "reason": text(), "arguments": { "type": "object" } }),
+                json!({ "reason": optional("string"), "arguments": optional("object") }),
             ),
+        ),
+        (
+            "CallResult",
             request(&json!({ "result": any() }), json!({})),
+        ),
+        (
+            "CallCredential",
             request(&json!({ "credential": any() }), json!({})),
-            request(&json!({ "decision": decisions }), json!({ "by": text(), "reason": text() })),
+        ),
+        (
+            "NodeDecision",
+            request(
+                &json!({ "decision": decisions }),
+                json!({ "by": text(), "reason": text() }),
+            ),
+        ),
+        (
+            "HumanAnswer",
             request(
                 &json!({ "approved": { "type": "boolean" } }),
                 json!({ "choice": text(), "data": any(), "notes": text(), "responded_by": text() }),
             ),
-        ],
-    })
+        ),
+    ]
+}
+
+/// An answer of any kind.
+fn answer() -> Value {
+    let names = answers().map(|(name, _)| name);
+    let bodies = names.map(|name| json!({ "$ref": format!("#/components/schemas/{name}") }));
+    json!({ "anyOf": bodies })
 }
