@@ -10,11 +10,11 @@ use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, future, stream};
 use petalflow::checkpoint::ThreadStatus;
 use petalflow::event::LoggedEvent;
-use serde_json::json;
 
 use crate::refusal::Refusal;
 use crate::served::no_thread;
 use crate::server::Inner;
+use crate::thread_event;
 
 /// The events of a thread. A client that reconnects names the last event that it has received. The stream ends with the run.
 ///
@@ -60,10 +60,8 @@ pub(crate) async fn events(
     Ok(events.into_response())
 }
 
-/// The event, with the time at which it was recorded.
 fn sse_event(event: &LoggedEvent) -> Event {
-    let mut value = json!(event.value);
-    value["recorded_ms"] = event.recorded_ms.into();
+    let value = thread_event::served(event);
     let sse = Event::default().event(&event.kind);
     sse.id(event.number.to_string()).data(value.to_string())
 }

@@ -157,6 +157,7 @@ mod start_lock;
 #[cfg(feature = "studio")]
 #[cfg_attr(docsrs, doc(cfg(feature = "studio")))]
 pub mod studio;
+mod thread_event;
 mod threads;
 #[cfg(feature = "protocol")]
 #[cfg_attr(

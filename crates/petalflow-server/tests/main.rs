@@ -23,6 +23,14 @@ mod metrics;
 mod notifications;
 #[cfg(feature = "openai")]
 mod openai;
+#[cfg(all(
+    feature = "a2a",
+    feature = "ag-ui",
+    feature = "mcp",
+    feature = "openai",
+    feature = "schedules"
+))]
+mod openapi;
 #[cfg(any(feature = "a2a", feature = "ag-ui"))]
 mod protocols;
 mod remote;

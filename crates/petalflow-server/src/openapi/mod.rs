@@ -1,7 +1,14 @@
 //! The interface as an OpenAPI document.
 
+#[cfg(test)]
+mod event_page;
+mod events;
 mod operations;
+mod parameters;
+mod protocols;
+mod responses;
 mod schemas;
+mod security;
 
 use std::sync::Arc;
 
@@ -9,8 +16,12 @@ use axum::Json;
 use axum::extract::State;
 use serde_json::{Map, Value, json};
 
+use crate::hook::Hook;
+use crate::served::ReadThreads;
 use crate::server::Inner;
-use operations::{OF_METRICS, OF_SCHEDULES, OPERATIONS, Operation};
+use crate::settings::Settings;
+use operations::{OF_METRICS, OF_SCHEDULES, OPERATIONS, Operation, PUBLIC};
+use protocols::OfProtocol;
 pub(crate) use schemas::STATUSES;
 
 /// The document, with the schemas of the flows of this server.
@@ -21,178 +32,249 @@ pub(crate) async fn document(State(server): State<Arc<Inner>>) -> Json<Value> {
 fn build(server: &Inner) -> Value {
     let settings = &server.settings;
     let mut schemas = schemas::all();
+    schemas.extend(events::schemas());
     for flow in &settings.flows {
-        let flow = flow.description();
-        let name = flow["name"].as_str().unwrap_or_default();
-        let schema = match &flow["input"] {
-            Value::Null => json!({}),
-            schema => schema.clone(),
-        };
-        schemas.insert(format!("input.{name}"), schema);
+        let (name, schema) = input(&**flow);
+        schemas.insert(name, schema);
     }
     let mut paths = Map::new();
+    let mut add = |path: &str, method: &str, operation: Value| {
+        let path = paths.entry(path).or_insert_with(|| json!({}));
+        path[method] = operation;
+    };
+    for operation in PUBLIC {
+        add(
+            operation.path,
+            operation.method,
+            described(operation, &json!([])),
+        );
+    }
+    let security = security::of_threads(settings);
     for operation in OPERATIONS.iter().chain(OF_METRICS).chain(OF_SCHEDULES) {
-        let path = paths.entry(operation.path).or_insert_with(|| json!({}));
-        path[operation.method] = described(operation);
+        add(
+            operation.path,
+            operation.method,
+            described(operation, &security),
+        );
+    }
+    let security = security::of_protocols(settings);
+    for of_protocol in of_protocols(settings) {
+        let operation = &of_protocol.operation;
+        add(
+            operation.path,
+            operation.method,
+            of_protocol.described(&security),
+        );
     }
     for hook in &settings.hooks {
-        paths.insert(hook.path(), json!({ "post": webhook() }));
+        for method in &hook.node.config().methods {
+            add(
+                &hook.path(),
+                &method.to_ascii_lowercase(),
+                webhook(hook, method),
+            );
+        }
     }
     json!({
         "openapi": "3.1.0",
-        "info": { "title": "petalflow", "version": env!("CARGO_PKG_VERSION") },
+        "info": {
+            "title": "petalflow",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "Flows, agents and documents: starts durable threads, shows them, and steers them.",
+        },
         "paths": paths,
-        "components": { "schemas": schemas },
+        "components": { "schemas": schemas, "securitySchemes": security::schemes(settings) },
     })
 }
 
-/// What any request can be refused with.
-const ALWAYS: [&str; 4] = ["401", "403", "431", "503"];
+/// The schema of the input of a flow, and its name.
+fn input(flow: &dyn ReadThreads) -> (String, Value) {
+    let name = component(&format!("input.{}", flow.facts().name));
+    let mut schema = match flow.description()["input"].take() {
+        Value::Null => json!({}),
+        schema => schema,
+    };
+    drop_null_defaults(&mut schema);
+    // In its place in this document, it is no root.
+    let place = format!("#/components/schemas/{name}");
+    within(&mut schema, &place);
+    (name, schema)
+}
 
-fn described(operation: &Operation) -> Value {
-    let names = operation.path.split(['{', '}']).skip(1).step_by(2);
-    let in_path = names.map(|name| parameter(name, "path"));
-    let in_query = operation.query.iter().map(|name| parameter(name, "query"));
-    let mut responses = Map::new();
-    for status in operation.refusals.iter().chain(&ALWAYS) {
-        let description = meaning(status);
-        let response = match *status {
-            "204" => json!({ "description": description }),
-            _ => json!({ "description": description, "content": content("Error") }),
-        };
-        responses.insert((*status).to_string(), response);
+/// A default that is `null` says nothing, and generators do not know what to make of it.
+fn drop_null_defaults(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            if fields.get("default").is_some_and(Value::is_null) {
+                fields.remove("default");
+            }
+            fields.values_mut().for_each(drop_null_defaults);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_null_defaults),
+        _ => {}
     }
-    let (status, schema) = operation.response;
-    let mut response = json!({ "description": operation.summary });
-    if !schema.is_empty() {
-        response["content"] = content(schema);
+}
+
+/// Makes the references of a schema to its own parts relative to its place.
+fn within(schema: &mut Value, place: &str) {
+    match schema {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match value {
+                    Value::String(reference) if name == "$ref" && reference.starts_with('#') => {
+                        *reference = format!("{place}{}", &reference[1..]);
+                    }
+                    value => within(value, place),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| within(item, place)),
+        _ => {}
     }
-    responses.insert(status.to_string(), response);
-    if operation.body == Some("Definition") {
-        let new = json!({ "description": "It is new.", "content": content(schema) });
-        responses.insert("201".into(), new);
-    }
-    let mut in_headers = Vec::new();
-    if operation.keyed {
-        in_headers.push(parameter("Idempotency-Key", "header"));
-    }
-    if operation.method == "get" && operation.waits {
-        in_headers.push(parameter("Prefer", "header"));
-        let running = "The thread does not rest yet.";
-        let running = json!({ "description": running, "content": content("Begun") });
-        responses.insert("202".into(), running);
-    } else if operation.waits {
-        in_headers.push(parameter("Prefer", "header"));
-        let ended = "The run has ended while the client waited.";
-        let ended = json!({ "description": ended, "content": content("Begun") });
-        responses.insert("200".into(), ended);
-        let failed = "The run has failed while the client waited.";
-        responses.insert("500".into(), json!({ "description": failed }));
-    }
+}
+
+/// The name of a component, which has fewer characters than that of a flow.
+fn component(name: &str) -> String {
+    name.replace('~', "_")
+}
+
+/// The protocols that the server speaks.
+fn of_protocols(settings: &Settings) -> impl Iterator<Item = &'static OfProtocol> {
+    #[cfg(any(
+        feature = "a2a",
+        feature = "ag-ui",
+        feature = "mcp",
+        feature = "openai"
+    ))]
+    let protocols = &settings.protocols;
+    #[cfg(not(any(
+        feature = "a2a",
+        feature = "ag-ui",
+        feature = "mcp",
+        feature = "openai"
+    )))]
+    let _ = settings;
+    let served = [
+        #[cfg(feature = "openai")]
+        (protocols.openai, protocols::OPENAI),
+        #[cfg(feature = "a2a")]
+        (protocols.a2a.is_some(), protocols::A2A),
+        #[cfg(feature = "ag-ui")]
+        (protocols.ag_ui, protocols::AG_UI),
+        #[cfg(feature = "mcp")]
+        (protocols.mcp, protocols::MCP),
+        (false, protocols::NONE),
+    ];
+    let served = served.into_iter().filter(|(is_served, _)| *is_served);
+    served.flat_map(|(_, operations)| operations)
+}
+
+fn described(operation: &Operation, security: &Value) -> Value {
     let mut value = json!({
+        "operationId": operation.id,
         "summary": operation.summary,
-        "parameters": in_path.chain(in_query).chain(in_headers).collect::<Value>(),
-        "responses": responses,
+        "tags": [tag(operation.path)],
+        "security": security,
+        "parameters": parameters::of(operation),
+        "responses": responses::of(operation),
     });
     if let Some(body) = operation.body {
-        value["requestBody"] = json!({ "required": true, "content": content(body) });
+        value["requestBody"] = json!({ "required": true, "content": responses::content(body) });
     }
     value
 }
 
-/// The media type of a body with this schema.
-fn content(schema: &str) -> Value {
-    match schema {
-        "svg" => json!({ "image/svg+xml": {} }),
-        "events" => json!({ "text/event-stream": {} }),
-        "metrics" => json!({ "application/openmetrics-text": {} }),
-        schema => {
-            let reference = format!("#/components/schemas/{schema}");
-            json!({ "application/json": { "schema": { "$ref": reference } } })
-        }
-    }
+/// The first part of a path, by which generators group operations.
+fn tag(path: &str) -> &str {
+    let first = path.trim_start_matches('/').split('/').next();
+    let first = first.unwrap_or_default().trim_start_matches('.');
+    first.split('.').next().unwrap_or_default()
 }
 
-fn parameter(name: &str, place: &str) -> Value {
-    let schema = match name {
-        "limit" => json!({ "type": "integer", "minimum": 1, "maximum": 1000, "default": 100 }),
-        "until" => json!({ "enum": ["rest", "end"], "default": "rest" }),
-        name if name.ends_with("_ms") => json!({ "type": "integer", "minimum": 0 }),
-        "flow" | "label" | "any_label" | "not_label" if place == "query" => {
-            json!({ "type": "array", "items": { "type": "string" } })
-        }
-        "order" => schemas::order(),
-        "before" | "checkpoint" | "seconds" => json!({ "type": "integer", "minimum": 0 }),
-        "status" => json!({ "type": "array", "items": schemas::status() }),
-        _ => json!({ "type": "string" }),
-    };
-    let description = match name {
-        "flow" if place == "query" => "Only threads of one of these flows.",
-        "flow" => "The name of a flow.",
-        "thread" => "The id of a thread.",
-        "question" => "The id of a question.",
-        "schedule" => "The name of a schedule.",
-        "checkpoint" => "The number of a checkpoint.",
-        "status" => "Only threads with one of these statuses.",
-        "label" => "Only threads with all of these labels, as `name:value`.",
-        "any_label" => "Only threads with one of these labels, as `name:value`.",
-        "not_label" => "Only threads with none of these labels, as `name:value`.",
-        "prefix" => "Only ids that begin with this text.",
-        "Idempotency-Key" => {
-            "An identifier of the request. A repetition gets the answer of the first one."
-        }
-        "seconds" => "How long the response may wait. By default as long as the server allows.",
-        "until" => {
-            "`end`: until the thread has ended or is held. `rest`: also until it waits for a person, or sleeps."
-        }
-        "created_from_ms" => {
-            "Only threads that were created at this time or later, in milliseconds since 1970 (UTC)."
-        }
-        "created_before_ms" => {
-            "Only threads that were created before this time, in milliseconds since 1970 (UTC)."
-        }
-        "updated_from_ms" => {
-            "Only threads that changed last at this time or later, in milliseconds since 1970 (UTC)."
-        }
-        "updated_before_ms" => {
-            "Only threads that changed last before this time, in milliseconds since 1970 (UTC)."
-        }
-        "order" => "The order of the list.",
-        "after" => "Where the page begins: `next` of the page before.",
-        "Prefer" => "`wait=SECONDS`: how long the response may wait for the end of the run.",
-        "before" => "Only checkpoints before this one: for the next page.",
-        _ => "The largest number of items.",
-    };
-    json!({
-        "name": name,
-        "in": place,
-        "required": place == "path",
-        "description": description,
-        "schema": schema,
-    })
-}
-
-fn meaning(status: &str) -> &'static str {
-    match status {
-        "204" => "No event will follow.",
-        "400" => "The request cannot be read.",
-        "401" => "The token is missing or wrong.",
-        "403" => "The server does not answer to this host, or the caller may not see threads.",
-        "404" => "There is no such flow, thread, checkpoint or schedule.",
-        "409" => "Another caller was faster, or the thread is busy.",
-        "413" => "The body is too large.",
-        "422" => "The body does not fit.",
-        "431" => "The headers are too large.",
-        _ => "A limit is reached, the store cannot be reached, or the server stops.",
+impl OfProtocol {
+    fn described(&self, security: &Value) -> Value {
+        let public = json!([]);
+        let security = if self.operation.is_public {
+            &public
+        } else {
+            security
+        };
+        let mut value = described(&self.operation, security);
+        let (status, schema) = self.operation.response;
+        let refused = "The request is refused, in the form of the protocol.";
+        value["responses"] = json!({
+            status: { "description": self.operation.summary, "content": responses::content(schema) },
+            "default": { "description": refused },
+        });
+        value["externalDocs"] = json!({ "url": self.specification });
+        value
     }
 }
 
 /// A trigger, whose body is what the trigger accepts.
-fn webhook() -> Value {
-    json!({
+fn webhook(hook: &Hook, method: &str) -> Value {
+    let id = format!(
+        "deliver_{}_{}_{}",
+        method.to_ascii_lowercase(),
+        hook.workflow,
+        hook.trigger
+    );
+    let id = id.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+    let mut value = json!({
+        "operationId": id,
         "summary": "Starts a thread of a document. The response is sent when the input is stored.",
+        "tags": ["workflows"],
+        "security": security::of_hook(hook),
+        "parameters": [],
         "responses": {
-            "202": { "description": "The input is stored.", "content": content("Thread") },
+            "202": { "description": "The input is stored.", "content": responses::content("Thread") },
+            "default": { "description": "The request is refused.", "content": responses::content("Error") },
         },
-    })
+    });
+    if !["GET", "HEAD", "DELETE"].contains(&method) {
+        value["requestBody"] = json!({ "content": responses::content("any") });
+    }
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn f43_each_operation_has_an_id_of_its_own() {
+        let of_protocols = [
+            protocols::OPENAI,
+            protocols::A2A,
+            protocols::AG_UI,
+            protocols::MCP,
+        ];
+        let of_protocols = of_protocols.into_iter().flatten().map(|it| &it.operation);
+        let own = PUBLIC.iter().chain(OPERATIONS).chain(OF_SCHEDULES);
+        let mut ids = BTreeSet::new();
+        for operation in own.chain(of_protocols) {
+            let is_name = |c: char| c.is_ascii_lowercase() || c == '_' || c.is_ascii_digit();
+            assert!(operation.id.chars().all(is_name), "{}", operation.id);
+            assert!(!operation.id.is_empty(), "{}", operation.path);
+            assert!(
+                ids.insert(operation.id),
+                "there are two of {}",
+                operation.id
+            );
+        }
+    }
+
+    #[test]
+    fn references_of_a_schema_stay_its_own() {
+        let mut schema = json!({ "$ref": "#/$defs/Tree", "$defs": { "Tree": { "items": { "$ref": "#/$defs/Tree" } } } });
+        within(&mut schema, "#/components/schemas/input.a");
+        let tree = "#/components/schemas/input.a/$defs/Tree";
+        assert_eq!(schema["$ref"], tree);
+        assert_eq!(schema["$defs"]["Tree"]["items"]["$ref"], tree);
+        assert_eq!(component("input.a~b"), "input.a_b");
+        assert_eq!(tag("/.well-known/agent-card.json"), "well-known");
+        assert_eq!(tag("/openapi.json"), "openapi");
+    }
 }

@@ -2,10 +2,15 @@
 
 /// An address and what it does.
 pub(super) struct Operation {
+    /// Its name, of which generators make that of a function.
+    pub(super) id: &'static str,
     pub(super) method: &'static str,
     pub(super) path: &'static str,
     pub(super) summary: &'static str,
     pub(super) query: &'static [&'static str],
+    pub(super) headers: &'static [&'static str],
+    /// Whether it needs no token.
+    pub(super) is_public: bool,
     /// The schema of the body of the request.
     pub(super) body: Option<&'static str>,
     /// The status and the schema of the response.
@@ -19,12 +24,20 @@ pub(super) struct Operation {
 }
 
 /// An address that is only read.
-const fn get(path: &'static str, schema: &'static str, summary: &'static str) -> Operation {
+pub(super) const fn get(
+    id: &'static str,
+    path: &'static str,
+    schema: &'static str,
+    summary: &'static str,
+) -> Operation {
     Operation {
+        id,
         method: "get",
         path,
         summary,
         query: &[],
+        headers: &[],
+        is_public: false,
         body: None,
         response: ("200", schema),
         waits: false,
@@ -34,7 +47,8 @@ const fn get(path: &'static str, schema: &'static str, summary: &'static str) ->
 }
 
 /// An address that changes something. The response has this status and this schema.
-const fn post(
+pub(super) const fn post(
+    id: &'static str,
     path: &'static str,
     response: (&'static str, &'static str),
     summary: &'static str,
@@ -43,20 +57,32 @@ const fn post(
         method: "post",
         response,
         refusals: &["404", "409"],
-        ..get(path, "", summary)
+        ..get(id, path, "", summary)
     }
 }
 
 /// An address that begins a run.
-const fn begin(path: &'static str, summary: &'static str) -> Operation {
+const fn begin(id: &'static str, path: &'static str, summary: &'static str) -> Operation {
     Operation {
         waits: true,
-        ..post(path, ("202", "Begun"), summary)
+        ..post(id, path, ("202", "Begun"), summary)
     }
 }
 
 /// Refusals of a request with a body.
-const OF_BODIES: &[&str] = &["400", "404", "409", "413", "422"];
+const OF_BODIES: &[&str] = &["404", "408", "409", "413", "422"];
+
+/// The addresses that every server has, also without `.threads(..)`.
+pub(super) const PUBLIC: &[Operation] = &[Operation {
+    is_public: true,
+    refusals: &[],
+    ..get(
+        "get_health",
+        "/health",
+        "Health",
+        "Whether the store can be reached.",
+    )
+}];
 
 /// Which threads: the conditions, the order and the page.
 const THREADS: &[&str] = &[
@@ -76,18 +102,30 @@ const THREADS: &[&str] = &[
 ];
 
 pub(super) const OPERATIONS: &[Operation] = &[
+    Operation {
+        refusals: &[],
+        ..get("get_openapi", "/openapi.json", "any", "This document.")
+    },
     get(
+        "get_info",
         "/info",
         "Info",
         "What this server is: its version, its features, its flows and its store.",
     ),
-    get("/flows", "Flows", "The flows that are served."),
     get(
+        "list_flows",
+        "/flows",
+        "Flows",
+        "The flows that are served.",
+    ),
+    get(
+        "get_flow",
         "/flows/{flow}",
         "Flow",
         "A flow: its graph, and the schemas of its input, of its state and of the answers to its questions.",
     ),
     get(
+        "get_flow_graph",
         "/flows/{flow}/graph.svg",
         "svg",
         "The drawing of the graph of a flow.",
@@ -97,14 +135,16 @@ pub(super) const OPERATIONS: &[Operation] = &[
         body: Some("Start"),
         refusals: OF_BODIES,
         ..begin(
+            "start_thread",
             "/flows/{flow}/threads",
             "Starts a thread. The response is sent when the input is stored.",
         )
     },
     Operation {
         query: &["flow", "label", "after", "limit"],
-        refusals: &["400"],
+        refusals: &[],
         ..get(
+            "list_inbox",
             "/inbox",
             "Inbox",
             "What threads wait for: questions, approvals, and calls of agents. Oldest first.",
@@ -112,29 +152,34 @@ pub(super) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         query: THREADS,
-        refusals: &["400", "404"],
-        ..get("/threads", "Threads", "A page of the threads.")
+        ..get(
+            "list_threads",
+            "/threads",
+            "Threads",
+            "A page of the threads.",
+        )
     },
     Operation {
         // Without the order and the page.
         query: THREADS.split_at(THREADS.len() - 3).0,
-        refusals: &["400", "404"],
         ..get(
+            "count_threads",
             "/thread-counts",
             "Counts",
             "How many threads of each flow have each status.",
         )
     },
     get(
+        "get_thread",
         "/threads/{thread}",
         "View",
         "A thread: its status, its state, its tasks and its open questions.",
     ),
     Operation {
         query: &["seconds", "until"],
-        refusals: &["400", "404"],
         waits: true,
         ..get(
+            "wait_for_thread",
             "/threads/{thread}/wait",
             "View",
             "The thread when it rests: when it has ended, is held, waits for a person, or sleeps. If it does not in this time, 202.",
@@ -143,6 +188,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     Operation {
         method: "delete",
         ..post(
+            "delete_thread",
             "/threads/{thread}",
             ("204", ""),
             "Deletes a thread and its history.",
@@ -153,22 +199,25 @@ pub(super) const OPERATIONS: &[Operation] = &[
         body: Some("Turn"),
         refusals: OF_BODIES,
         ..begin(
+            "begin_turn",
             "/threads/{thread}/turns",
             "Begins another turn of a thread.",
         )
     },
     Operation {
         query: &["before", "limit"],
-        refusals: &["400", "404"],
+        refusals: &["404"],
         ..get(
+            "list_checkpoints",
             "/threads/{thread}/history",
             "History",
             "The checkpoints of a thread, newest first.",
         )
     },
     Operation {
-        refusals: &["400", "404"],
+        refusals: &["404"],
         ..get(
+            "get_checkpoint",
             "/threads/{thread}/checkpoints/{checkpoint}",
             "View",
             "A thread at a checkpoint.",
@@ -176,7 +225,9 @@ pub(super) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         refusals: &["204", "404"],
+        headers: &["Last-Event-ID"],
         ..get(
+            "follow_events",
             "/threads/{thread}/events",
             "events",
             "The events of a thread, and those that follow. With the header `Last-Event-ID` those after it.",
@@ -187,27 +238,32 @@ pub(super) const OPERATIONS: &[Operation] = &[
         body: Some("Answer"),
         refusals: OF_BODIES,
         ..begin(
+            "answer_question",
             "/threads/{thread}/answers/{question}",
             "Answers a question, or decides about a node or a call that waits for an approval.",
         )
     },
     Operation {
         keyed: true,
-        refusals: &["400", "404", "409", "422"],
+        refusals: &["404", "408", "409", "413", "422"],
         ..begin(
+            "resume_thread",
             "/threads/{thread}/resume",
             "Continues a thread that has failed, was stopped, or is held. One that begins later begins now.",
         )
     },
     begin(
+        "cancel_thread",
         "/threads/{thread}/cancel",
         "Cancels the run of a thread, in whichever process it is. The thread is held then.",
     ),
     begin(
+        "hold_thread",
         "/threads/{thread}/hold",
         "Stops the run of a thread at its next barrier, in whichever process it is. The thread is held then.",
     ),
     begin(
+        "drain_thread",
         "/threads/{thread}/drain",
         "Stops the run of a thread at its next barrier, in whichever process it is. The next process continues it.",
     ),
@@ -215,6 +271,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         body: Some("Edit"),
         refusals: OF_BODIES,
         ..post(
+            "edit_thread",
             "/threads/{thread}/edit",
             ("200", "Checkpoint"),
             "Sets keys of the state.",
@@ -225,6 +282,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         body: Some("Message"),
         refusals: OF_BODIES,
         ..post(
+            "send_message",
             "/threads/{thread}/messages",
             ("202", "Sent"),
             "Sends a message: a write to a key that takes messages, at the next barrier of the thread.",
@@ -234,6 +292,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         body: Some("Fork"),
         refusals: OF_BODIES,
         ..post(
+            "fork_thread",
             "/threads/{thread}/fork",
             ("201", "Thread"),
             "Continues from an earlier checkpoint, in the same thread or in another one.",
@@ -243,6 +302,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         body: Some("Copy"),
         refusals: OF_BODIES,
         ..post(
+            "copy_thread",
             "/threads/{thread}/copy",
             ("201", "Thread"),
             "Copies a thread with its history.",
@@ -253,6 +313,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         body: Some("Labels"),
         refusals: OF_BODIES,
         ..post(
+            "replace_labels",
             "/threads/{thread}/labels",
             ("200", "Labelled"),
             "Replaces the labels of a thread.",
@@ -265,6 +326,7 @@ pub(super) const OF_METRICS: &[Operation] = &[];
 
 #[cfg(feature = "metrics")]
 pub(super) const OF_METRICS: &[Operation] = &[get(
+    "get_metrics",
     "/metrics",
     "metrics",
     "Numbers of the process and of the store, for Prometheus.",
@@ -276,11 +338,13 @@ pub(super) const OF_SCHEDULES: &[Operation] = &[];
 #[cfg(feature = "schedules")]
 pub(super) const OF_SCHEDULES: &[Operation] = &[
     get(
+        "list_schedules",
         "/schedules",
         "Schedules",
         "The schedules, with their next times.",
     ),
     get(
+        "get_schedule",
         "/schedules/{schedule}",
         "Schedule",
         "A schedule, with its next times.",
@@ -290,6 +354,7 @@ pub(super) const OF_SCHEDULES: &[Operation] = &[
         body: Some("Definition"),
         refusals: OF_BODIES,
         ..post(
+            "define_schedule",
             "/schedules/{schedule}",
             ("200", "Schedule"),
             "Defines a schedule, or changes one that a client has defined.",
@@ -298,6 +363,7 @@ pub(super) const OF_SCHEDULES: &[Operation] = &[
     Operation {
         method: "delete",
         ..post(
+            "delete_schedule",
             "/schedules/{schedule}",
             ("204", ""),
             "Deletes a schedule that a client has defined. Its threads stay.",
@@ -307,22 +373,26 @@ pub(super) const OF_SCHEDULES: &[Operation] = &[
         body: Some("Backfill"),
         refusals: OF_BODIES,
         ..post(
+            "backfill_schedule",
             "/schedules/{schedule}/backfill",
             ("202", "Backfilled"),
             "Begins the threads of the planned times of a range that has passed, each once.",
         )
     },
     post(
+        "pause_schedule",
         "/schedules/{schedule}/pause",
         ("200", "Schedule"),
         "Pauses a schedule, in all processes with the store.",
     ),
     post(
+        "unpause_schedule",
         "/schedules/{schedule}/unpause",
         ("200", "Schedule"),
         "Continues a schedule with the next planned time.",
     ),
     begin(
+        "run_schedule",
         "/schedules/{schedule}/run",
         "Begins a thread of a schedule now.",
     ),

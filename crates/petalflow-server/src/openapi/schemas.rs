@@ -56,6 +56,13 @@ fn optional(kind: &str) -> Value {
     json!({ "type": [kind, "null"] })
 }
 
+/// The part of an id that a client may choose. Without a default: generators would make the field required.
+fn optional_id() -> Value {
+    let mut schema = id();
+    schema["type"] = json!(["string", "null"]);
+    schema
+}
+
 fn labels() -> Value {
     json!({ "type": "object", "additionalProperties": { "type": "string", "maxLength": 255 } })
 }
@@ -72,6 +79,7 @@ fn any() -> Value {
 /// All schemas but those of the inputs of flows, by name.
 pub(super) fn all() -> Map<String, Value> {
     let all = [
+        ("Health", object(&json!({ "status": text() }), json!({}))),
         ("Error", object(&json!({ "error": text() }), json!({}))),
         ("Flow", flow()),
         ("Info", info()),
@@ -84,7 +92,7 @@ pub(super) fn all() -> Map<String, Value> {
             request(
                 &json!({}),
                 json!({
-                    "id": id(),
+                    "id": optional_id(),
                     "input": any(),
                     "labels": labels(),
                     "delay": optional("string"),
@@ -143,6 +151,12 @@ pub(super) fn all() -> Map<String, Value> {
             ),
         ),
         ("CheckpointInfo", checkpoint()),
+        ("Note", note()),
+        ("Task", task()),
+        (
+            "TaskError",
+            object(&json!({ "node": text(), "error": text() }), json!({})),
+        ),
         (
             "History",
             object(
@@ -155,7 +169,7 @@ pub(super) fn all() -> Map<String, Value> {
             "Edit",
             request(
                 &json!({ "keys": { "type": "object" } }),
-                json!({ "node": text() }),
+                json!({ "node": optional("string") }),
             ),
         ),
         (
@@ -166,13 +180,16 @@ pub(super) fn all() -> Map<String, Value> {
             "Message",
             request(
                 &json!({ "key": text(), "value": {} }),
-                json!({ "id": text() }),
+                json!({ "id": optional("string") }),
             ),
         ),
         ("Sent", object(&json!({ "message": number() }), json!({}))),
         (
             "Fork",
-            request(&json!({ "checkpoint": number() }), json!({ "id": id() })),
+            request(
+                &json!({ "checkpoint": number() }),
+                json!({ "id": optional_id() }),
+            ),
         ),
         ("Copy", request(&json!({ "id": id() }), json!({}))),
         ("Schedule", schedule()),
@@ -198,7 +215,7 @@ pub(super) fn all() -> Map<String, Value> {
             object(&json!({ "labels": labels() }), json!({})),
         ),
     ];
-    let all = all.into_iter();
+    let all = all.into_iter().chain(answers());
     all.map(|(name, schema)| (name.to_string(), schema))
         .collect()
 }
@@ -219,10 +236,11 @@ fn info() -> Value {
 }
 
 fn flow() -> Value {
-    let kinds = json!({ "enum": ["flow", "agent", "conversation", "document"] });
+    let kinds = json!({ "type": "string", "enum": ["flow", "agent", "conversation", "document", "stored"] });
     object(
         &json!({ "name": text(), "kind": kinds, "graph": any() }),
         json!({
+            "description": optional("string"),
             "webhooks": { "type": "array", "items": text() },
             "input": any(),
             "state": any(),
@@ -261,7 +279,7 @@ fn checkpoint() -> Value {
     });
     object(
         &required,
-        json!({ "parent": optional("integer"), "notes": { "type": "array" } }),
+        json!({ "parent": optional("integer"), "notes": list_of("Note") }),
     )
 }
 
@@ -275,23 +293,43 @@ fn view() -> Value {
         "labels": labels(),
         "created_ms": number(),
         "updated_ms": number(),
-        "tasks": { "type": "array" },
-        "errors": { "type": "array" },
-        "questions": { "type": "array" },
+        "tasks": list_of("Task"),
+        "errors": list_of("TaskError"),
+        "questions": list_of("OpenInterrupt"),
         "waits": list_of("Wait"),
         "state": any(),
     });
-    object(
-        &required,
-        json!({ "trigger": text(), "due_ms": optional("integer") }),
-    )
+    let mut others = checkpoint()["properties"].take();
+    others["trigger"] = text();
+    others["checkpoint_ms"] = number();
+    others["due_ms"] = optional("integer");
+    object(&required, others)
+}
+
+/// A person's decision.
+fn note() -> Value {
+    let required = json!({ "node": text(), "decision": text() });
+    let by = json!({ "by": optional("string"), "reason": optional("string"), "at_ms": optional("integer") });
+    object(&required, by)
+}
+
+/// A task of the next superstep.
+fn task() -> Value {
+    let failure = json!({ "$ref": "#/components/schemas/NodeFailure" });
+    let required = json!({
+        "node": text(),
+        "index": optional("integer"),
+        "finished": { "type": "boolean" },
+        "error": { "anyOf": [failure, { "type": "null" }] },
+    });
+    object(&required, json!({}))
 }
 
 /// The fields of something that a thread waits for.
 fn waits() -> Value {
     json!({
         "id": text(),
-        "kind": { "enum": ["question", "approval", "confirmation", "credential", "result"] },
+        "kind": { "type": "string", "enum": ["question", "approval", "confirmation", "credential", "result"] },
         "text": text(),
         "name": optional("string"),
         "arguments": any(),
@@ -316,7 +354,7 @@ fn time() -> Value {
 }
 
 fn missed() -> Value {
-    json!({ "enum": ["skip", "latest", "all"] })
+    json!({ "type": "string", "enum": ["skip", "latest", "all"] })
 }
 
 fn definition() -> Value {
@@ -342,23 +380,49 @@ fn schedule() -> Value {
     object(&required, json!({ "input": any(), "clock_ahead": time() }))
 }
 
-/// An answer to a question, a decision about an approval, or an answer to the question of a human node.
-fn answer() -> Value {
-    let decisions = json!({ "enum": ["approve", "reject", "skip"] });
-    json!({
-        "anyOf": [
+/// The bodies of answers, by name: to a question, about a call of an agent, about a node, and to the question of a human node.
+fn answers() -> [(&'static str, Value); 6] {
+    let decisions = json!({ "type": "string", "enum": ["approve", "reject", "skip"] });
+    [
+        (
+            "QuestionAnswer",
             request(&json!({ "answer": any() }), json!({})),
+        ),
+        (
+            "CallDecision",
             request(
                 &json!({ "approve": { "type": "boolean" } }),
-                json!({ "reason": text(), "arguments": { "type": "object" } }),
+                json!({ "reason": optional("string"), "arguments": optional("object") }),
             ),
+        ),
+        (
+            "CallResult",
             request(&json!({ "result": any() }), json!({})),
+        ),
+        (
+            "CallCredential",
             request(&json!({ "credential": any() }), json!({})),
-            request(&json!({ "decision": decisions }), json!({ "by": text(), "reason": text() })),
+        ),
+        (
+            "NodeDecision",
+            request(
+                &json!({ "decision": decisions }),
+                json!({ "by": text(), "reason": text() }),
+            ),
+        ),
+        (
+            "HumanAnswer",
             request(
                 &json!({ "approved": { "type": "boolean" } }),
                 json!({ "choice": text(), "data": any(), "notes": text(), "responded_by": text() }),
             ),
-        ],
-    })
+        ),
+    ]
+}
+
+/// An answer of any kind.
+fn answer() -> Value {
+    let names = answers().map(|(name, _)| name);
+    let bodies = names.map(|name| json!({ "$ref": format!("#/components/schemas/{name}") }));
+    json!({ "anyOf": bodies })
 }
