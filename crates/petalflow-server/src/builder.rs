@@ -20,6 +20,7 @@ use serde::de::DeserializeOwned;
 
 use crate::access::{Access, AccessHook};
 use crate::hook::Hook;
+use crate::message_queue::Queue;
 use crate::name::check_name;
 use crate::notify::{Notifications, Notifier};
 #[cfg(feature = "schedules")]
@@ -574,6 +575,7 @@ impl ServerBuilder {
             notifications: self
                 .notifier
                 .map(|notifier| Notifications::new(notifier, &self.store)),
+            queue: Queue::new(&self.store),
             store: self.store,
             stop: self.stop,
             threads: self.threads,

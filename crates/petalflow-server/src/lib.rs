@@ -112,6 +112,9 @@ mod health;
 mod hook;
 mod host;
 mod limits;
+mod message_queue;
+mod multitask;
+mod multitask_strategy;
 mod name;
 mod notice;
 mod notification_delivery;
@@ -129,6 +132,8 @@ mod recovery;
 mod refusal;
 mod request;
 mod request_body;
+#[cfg(feature = "protocol")]
+mod request_labels;
 mod router;
 mod running;
 #[cfg(feature = "schedules")]
@@ -158,6 +163,7 @@ pub use access::Access;
 pub use builder::ServerBuilder;
 pub use error::{SetupError, SetupErrors};
 pub use limits::Limits;
+pub use multitask_strategy::MultitaskStrategy;
 pub use notice::Notice;
 pub use notify::{Notification, NotificationKind, Notifier};
 #[cfg(feature = "notify")]

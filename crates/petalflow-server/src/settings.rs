@@ -10,6 +10,7 @@ use petalflow_documents::kinds::TriggerAuth;
 
 use crate::access::AccessHook;
 use crate::hook::Hook;
+use crate::message_queue::Queue;
 use crate::notify::Notifications;
 #[cfg(feature = "schedules")]
 use crate::schedule::Schedules;
@@ -28,6 +29,8 @@ pub(crate) struct Settings {
     /// The threads of other programs, if they are shown.
     pub(crate) stored: Option<StoredThreads>,
     pub(crate) store: Arc<dyn Store>,
+    /// The messages that wait for the end of a turn.
+    pub(crate) queue: Queue,
     /// What other systems are told. `None`: nothing, and nothing is stored for it.
     pub(crate) notifications: Option<Notifications>,
     pub(crate) stop: CancelToken,

@@ -13,6 +13,8 @@ mod hostile;
 mod inbox;
 mod killed;
 mod kit;
+#[cfg(feature = "agent")]
+mod multitask;
 #[cfg(feature = "notify")]
 mod notifications;
 #[cfg(feature = "openai")]

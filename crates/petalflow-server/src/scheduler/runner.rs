@@ -122,6 +122,7 @@ impl Inner {
             value: schedule.input_value().into(),
             labels: Labels::from([(labels::SCHEDULE.to_string(), name)]),
             discards: false,
+            rolls_back: false,
         };
         let server = Arc::clone(self);
         self.run_detached(async move {

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::MultitaskStrategy;
+
 /// What a client is told of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
@@ -20,6 +22,8 @@ pub(crate) struct Facts {
     pub(crate) holds_pieces: bool,
     /// The webhook trigger that starts its threads, if it is one.
     pub(super) trigger: Option<String>,
+    /// What happens to a message while a run works.
+    pub(crate) multitask: MultitaskStrategy,
 }
 
 /// What kind of flow clients see.

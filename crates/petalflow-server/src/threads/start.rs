@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::labels;
+use crate::MultitaskStrategy;
 use crate::Notice;
 use crate::access::{self, Access};
 use crate::digest::digest;
+use crate::multitask::{self, Message, Taken};
 use crate::refusal::Refusal;
 use crate::request;
 use crate::served::{Input, InputValue, Labels, ServedThreads};
@@ -138,6 +141,7 @@ pub(crate) async fn begin(
         value: start.input,
         labels,
         discards: false,
+        rolls_back: false,
     };
     store(&server, &*flow, &thread, input).await?;
     Ok(thread)
@@ -187,6 +191,8 @@ struct Turn {
     /// Whether the input discards open questions.
     #[serde(default)]
     discard_pending: bool,
+    /// What happens if a run has the thread. `None`: what the flow says.
+    multitask_strategy: Option<MultitaskStrategy>,
 }
 
 /// Begins another turn of a thread.
@@ -200,13 +206,19 @@ pub(crate) async fn turn(
     let limit = server.settings.limits.max_input_bytes;
     let turn: Turn = request::json(request, limit, &server).await?;
     server.must_exist(&thread).await?;
-    let input = Input {
+    let message = Message {
+        id: request::identifier(&headers, &server.settings.key_header)?,
         value: turn.input.into(),
-        labels: Labels::new(),
         discards: turn.discard_pending,
+        strategy: turn.multitask_strategy.unwrap_or(flow.facts().multitask),
     };
-    let (id, of_turn) = (thread.clone(), Arc::clone(&flow));
-    let begin = async move |token| of_turn.begin(&id, input, &token).await;
-    server.begin_detached(&thread, begin).await?;
-    wait::respond(&server, &*flow, &thread, &headers).await
+    let (of_turn, flow_of_turn, id) = (Arc::clone(&server), Arc::clone(&flow), thread.clone());
+    let taken = async move { multitask::take(&of_turn, &flow_of_turn, &id, message).await };
+    let word = match server.run_detached(taken).await? {
+        Taken::Begun => return wait::respond(&server, &*flow, &thread, &headers).await,
+        Taken::Enqueued => "enqueued",
+        Taken::Steered => "steered",
+    };
+    let body = json!({ "thread": thread, "message": word });
+    Ok((StatusCode::ACCEPTED, Json(body)).into_response())
 }
