@@ -22,6 +22,7 @@ use serde::de::DeserializeOwned;
 use crate::access::{Access, AccessHook};
 use crate::hook::Hook;
 use crate::idempotency::{self, Keys};
+use crate::message_queue::Queue;
 use crate::name::check_name;
 use crate::notify::{Notifications, Notifier};
 #[cfg(feature = "schedules")]
@@ -586,6 +587,7 @@ impl ServerBuilder {
                 .notifier
                 .map(|notifier| Notifications::new(notifier, &self.store)),
             keys: Keys::new(&self.store, self.key_retention),
+            queue: Queue::new(&self.store),
             store: self.store,
             store_type: self.store_type,
             stop: self.stop,

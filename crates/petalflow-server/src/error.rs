@@ -40,6 +40,14 @@ pub enum SetupError {
         /// The trigger.
         trigger: String,
     },
+    /// The messages to a flow are to be read while it works, but it is no agent.
+    #[error(
+        "`{flow}` is no agent, and reads no messages while it works: use another `MultitaskStrategy`"
+    )]
+    NotSteered {
+        /// The flow.
+        flow: String,
+    },
     /// A name cannot be part of an address.
     #[error(
         "`{name}` cannot be part of an address: use at most 128 ASCII letters, digits, `-`, `_`, `.` and `~`"

@@ -6,6 +6,7 @@ use axum::http::{HeaderMap, StatusCode};
 use petalflow::run::CancelToken;
 use serde_json::{Value, json};
 
+use crate::MultitaskStrategy;
 use crate::access::Access;
 use crate::digest::digest;
 use crate::idempotency::Keys;
@@ -33,6 +34,17 @@ pub(crate) enum Of {
     Answer { thread: String, question: String },
     /// It can be done again without doing anything twice.
     Repeatable { thread: String },
+}
+
+impl Of {
+    /// A message to a thread. One that is queued has an id, by which it begins its turn once.
+    pub(crate) fn turn(thread: &str, strategy: MultitaskStrategy) -> Self {
+        let thread = thread.to_string();
+        match strategy {
+            MultitaskStrategy::Enqueue | MultitaskStrategy::Steer => Of::Repeatable { thread },
+            _ => Of::Run { thread },
+        }
+    }
 }
 
 impl Keyed {
@@ -229,6 +241,7 @@ mod tests {
                 value: json!({ "total": 1 }).into(),
                 labels: crate::served::Labels::new(),
                 discards: false,
+                rolls_back: false,
             };
             flow.begin("Counts:a", input, &token).await
         };

@@ -123,6 +123,9 @@ mod limits;
 mod measured_requests;
 #[cfg(feature = "metrics")]
 mod metrics;
+mod message_queue;
+mod multitask;
+mod multitask_strategy;
 mod name;
 mod notice;
 mod notification_delivery;
@@ -140,6 +143,8 @@ mod recovery;
 mod refusal;
 mod request;
 mod request_body;
+#[cfg(feature = "protocol")]
+mod request_labels;
 mod rest;
 mod router;
 mod running;
@@ -173,6 +178,7 @@ pub use access::Access;
 pub use builder::ServerBuilder;
 pub use error::{SetupError, SetupErrors};
 pub use limits::Limits;
+pub use multitask_strategy::MultitaskStrategy;
 pub use notice::Notice;
 pub use notify::{Notification, NotificationKind, Notifier};
 #[cfg(feature = "notify")]

@@ -41,6 +41,7 @@ pub(crate) async fn answer(
         value: kind.input(&id, answer).into(),
         labels: Labels::new(),
         discards: false,
+        rolls_back: false,
     };
     let (of_run, of_thread) = (Arc::clone(&flow), thread.clone());
     let begin = async move |token| of_run.begin(&of_thread, input, &token).await;

@@ -57,7 +57,9 @@ impl Server {
                 recovered += self.recover_all(&prefix, threads, query, &mut none).await?;
             }
         }
-        Ok(recovered + self.recover_due(&mut HashSet::new()).await?)
+        recovered += self.recover_due(&mut HashSet::new()).await?;
+        self.begin_queued().await?;
+        Ok(recovered)
     }
 
     /// Continues the threads that are due: whose questions have expired, or that have slept. Returns how many. Those that cannot be

@@ -20,6 +20,8 @@ pub(crate) struct Refusal {
     status: StatusCode,
     text: String,
     allow: Option<String>,
+    /// Whether a run has the thread.
+    is_of_busy_thread: bool,
 }
 
 impl Refusal {
@@ -28,12 +30,23 @@ impl Refusal {
             status,
             text: text.into(),
             allow: None,
+            is_of_busy_thread: false,
         }
     }
 
     #[cfg(any(feature = "a2a", feature = "openai", test))]
     pub(crate) fn status(&self) -> StatusCode {
         self.status
+    }
+
+    /// Whether the request was refused because a run has the thread.
+    pub(crate) fn is_of_busy_thread(&self) -> bool {
+        self.is_of_busy_thread
+    }
+
+    /// Whether the same request may succeed later.
+    pub(crate) fn may_be_repeated(&self) -> bool {
+        self.status == StatusCode::CONFLICT || self.status.is_server_error()
     }
 
     pub(crate) fn text(&self) -> &str {
@@ -117,7 +130,10 @@ impl From<&ThreadError> for Refusal {
             ThreadError::Store(StoreError::Unavailable(_)) => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Self::new(status, error.to_string())
+        Refusal {
+            is_of_busy_thread: matches!(error, ThreadError::Busy { .. }),
+            ..Self::new(status, error.to_string())
+        }
     }
 }
 

@@ -126,7 +126,11 @@ impl Server {
                 refused.clear();
                 self.recover().await
             } else {
-                self.recover_due(&mut refused).await
+                let due = self.recover_due(&mut refused).await;
+                match self.begin_queued().await {
+                    Ok(()) => due,
+                    Err(error) => due.and(Err(error)),
+                }
             };
             if let Err(error) = result {
                 let problem = &*error.to_string();

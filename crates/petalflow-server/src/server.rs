@@ -1,6 +1,6 @@
 //! The server: threads that requests start, their runs, and shutdown.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -59,6 +59,8 @@ pub(crate) struct Inner {
     pub(crate) settings: Settings,
     /// The runs of this process, by thread. The first has the thread; the others wait for it.
     running: Mutex<HashMap<String, Vec<Running>>>,
+    /// The threads with messages that this process has queued.
+    queued: Mutex<HashSet<String>>,
     tasks: TaskTracker,
     pub(crate) runs: Arc<Semaphore>,
     pub(crate) requests: Arc<Semaphore>,
@@ -89,6 +91,7 @@ impl Server {
             inner: Arc::new(Inner {
                 settings,
                 running: Mutex::default(),
+                queued: Mutex::default(),
                 tasks: TaskTracker::new(),
                 runs: semaphore(limits.max_runs),
                 requests: semaphore(limits.max_requests),
@@ -348,7 +351,6 @@ impl Inner {
     }
 
     /// Runs a future in a task of its own.
-    #[cfg(feature = "openai")]
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.tasks.spawn(work);
     }
@@ -454,6 +456,10 @@ impl Inner {
             measured.ended(server.status_of(thread).await);
             server.tell_end(thread, told.as_deref()).await;
             server.notify(Notice::Ended { thread });
+            let (server, thread) = (Arc::clone(server), guard.thread.clone());
+            // Before it looks for messages: who queues one looks itself if no run is here.
+            drop(guard);
+            server.run_has_ended(&thread);
         });
     }
 
@@ -491,6 +497,11 @@ impl Inner {
         // Those that wait for the thread would continue it.
         runs.iter().rev().for_each(|run| run.token.cancel());
         true
+    }
+
+    /// The threads with messages that this process has queued.
+    pub(crate) fn queued(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.queued.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn running(&self) -> MutexGuard<'_, HashMap<String, Vec<Running>>> {

@@ -11,6 +11,7 @@ use petalflow_documents::kinds::TriggerAuth;
 use crate::access::AccessHook;
 use crate::hook::Hook;
 use crate::idempotency::Keys;
+use crate::message_queue::Queue;
 use crate::notify::Notifications;
 #[cfg(feature = "schedules")]
 use crate::schedule::Schedules;
@@ -31,6 +32,8 @@ pub(crate) struct Settings {
     pub(crate) store: Arc<dyn Store>,
     /// The name of its type.
     pub(crate) store_type: &'static str,
+    /// The messages that wait for the end of a turn.
+    pub(crate) queue: Queue,
     /// What other systems are told. `None`: nothing, and nothing is stored for it.
     pub(crate) notifications: Option<Notifications>,
     pub(crate) stop: CancelToken,

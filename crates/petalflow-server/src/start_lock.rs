@@ -22,6 +22,11 @@ pub(crate) struct StartLock {
 }
 
 impl StartLock {
+    /// With it, no request of a client begins a turn of the thread.
+    pub(crate) async fn of_requests(server: &Arc<Inner>, thread: &str) -> Result<Self, Refusal> {
+        Self::take(server, &format!("{thread}:request")).await
+    }
+
     pub(crate) async fn take(server: &Arc<Inner>, thread: &str) -> Result<Self, Refusal> {
         let lock = StartLock {
             server: Arc::clone(server),

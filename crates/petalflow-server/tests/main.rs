@@ -19,6 +19,8 @@ mod listing;
 mod mcp;
 #[cfg(feature = "metrics")]
 mod metrics;
+#[cfg(feature = "agent")]
+mod multitask;
 #[cfg(feature = "notify")]
 mod notifications;
 #[cfg(feature = "openai")]

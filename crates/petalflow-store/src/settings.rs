@@ -89,4 +89,13 @@ pub enum OnBusy {
     Queue,
     /// The other run is cancelled, and the run begins when it has ended. A run of another process notices this within a second.
     Cancel,
+    /// [`Cancel`](Self::Cancel), and the turn of the other run is undone: the run begins from the checkpoint before that turn, in one
+    /// step with its input. So the state has nothing of the turn: no values, no messages that it has taken, and no costs. What its
+    /// nodes did elsewhere stays. A turn that has finished at that moment stays too.
+    ///
+    /// The same holds for a turn that was cancelled, drained or killed before, but not for one that has failed or waits. A run that
+    /// resumes the thread undoes nothing.
+    ///
+    /// The run fails if the checkpoint before the turn was removed: see `Retention`.
+    Rollback,
 }

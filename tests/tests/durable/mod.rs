@@ -15,6 +15,7 @@ mod many_questions;
 mod outage;
 mod pending;
 mod protected;
+mod rollback;
 mod stop;
 mod streams;
 mod subflow_forks;

@@ -104,7 +104,14 @@ pub(super) fn all() -> Map<String, Value> {
             "Turn",
             request(
                 &json!({}),
-                json!({ "input": any(), "discard_pending": { "type": "boolean" } }),
+                json!({
+                    "input": any(),
+                    "discard_pending": { "type": "boolean" },
+                    "multitask_strategy": {
+                        "enum": ["reject", "enqueue", "steer", "interrupt", "rollback"],
+                        "description": "What happens if a run has the thread. Without it, what the flow says.",
+                    },
+                }),
             ),
         ),
         (

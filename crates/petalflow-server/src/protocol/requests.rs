@@ -8,25 +8,25 @@ use petalflow::checkpoint::ThreadStatus;
 
 use super::turn::{Turn, TurnInput};
 use super::waits::Answers;
+use crate::MultitaskStrategy;
 use crate::access::Access;
-use crate::digest::digest;
+use crate::message_queue::Queued;
+use crate::multitask::{self, Taken};
 use crate::refusal::Refusal;
+use crate::request_labels;
 use crate::served::{AnswerBody, InputValue, Labels, ServedThreads, no_thread};
 use crate::server::{Inner, prefix};
 use crate::start_lock::StartLock;
 use crate::threads::start::{self, Start, Starter};
 
-/// What the names of the labels of requests begin with. The value is the number of the last event before the turn, and a
-/// checksum of the request.
-const LABEL: &str = "petalflow.request.";
-
 /// How long a request waits for a run that has ended to release its thread.
 const RELEASE_TIME: Duration = Duration::from_millis(500);
 
-/// The number of requests of a thread that are known.
-const KNOWN: usize = 32;
+/// How often a request looks whether the turn of its queued message has begun.
+const QUEUE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A request of a client that begins a turn.
+#[derive(Clone)]
 pub(crate) struct Request {
     /// The id that the client has given it.
     pub(crate) id: String,
@@ -36,6 +36,8 @@ pub(crate) struct Request {
     pub(crate) own: String,
     /// The threads that its sender may see.
     pub(crate) access: Access,
+    /// What happens if a run has the thread. `None`: what the flow says.
+    pub(crate) strategy: Option<MultitaskStrategy>,
 }
 
 /// What a request does.
@@ -77,10 +79,10 @@ impl Request {
         if !self.access.allows(&info.labels) {
             return Err(no_thread());
         }
-        let Some(label) = info.labels.get(&self.label()) else {
+        let Some(label) = info.labels.get(&request_labels::label(&self.id)) else {
             return Ok(None);
         };
-        let (after, checksum) = read(label);
+        let (after, checksum) = request_labels::read(label);
         // The label is stored before the turn, and the turn before its first event.
         let runs = [ThreadStatus::Running, ThreadStatus::Stopped].contains(&info.status);
         if !runs && flow.last_event(&thread).await? <= after {
@@ -98,43 +100,130 @@ impl Request {
         Ok(Some(Turn::attach(flow, thread, after)))
     }
 
-    /// Begins the turn, also if the client disconnects. Of several requests with the same id, one begins it.
+    /// Begins the turn, also if the client disconnects. Of several requests with the same id, one begins it. A message that is queued is
+    /// stored, also if the client disconnects; this returns when its turn has begun. A message that the running turn reads leads to that
+    /// turn.
     pub(crate) async fn begin(
         self,
         server: &Arc<Inner>,
         flow: &Arc<dyn ServedThreads>,
         begins: Begins,
     ) -> Result<Turn, Refusal> {
-        let (of_task, flow) = (Arc::clone(server), Arc::clone(flow));
-        server
-            .run_detached(async move { self.begin_once(&of_task, &flow, begins).await })
-            .await
+        let (request, of_task, of_flow) = (self.clone(), Arc::clone(server), Arc::clone(flow));
+        let begun = async move { request.begin_once(&of_task, &of_flow, begins).await };
+        match server.run_detached(begun).await? {
+            Some(turn) => Ok(turn),
+            None => self.queued_turn(server, flow).await,
+        }
     }
 
+    /// The turn of the message. `None` if it is queued.
     async fn begin_once(
         self,
         server: &Arc<Inner>,
         flow: &Arc<dyn ServedThreads>,
         begins: Begins,
-    ) -> Result<Turn, Refusal> {
+    ) -> Result<Option<Turn>, Refusal> {
         let thread = self.thread(&**flow);
         let _lock = lock(server, &thread).await?;
         if let Some(turn) = self.earlier(server, flow).await? {
-            return Ok(turn);
+            return Ok(Some(turn));
         }
         let Some(info) = server.info(&thread).await? else {
-            return self.begin_thread(server, flow, begins).await;
+            return self.begin_thread(server, flow, begins).await.map(Some);
         };
-        let after = flow.last_event(&thread).await?;
+        // What a killed process has left comes first.
+        let queue = &server.settings.queue;
+        let is_queue_empty = queue.of(&thread).await?.is_empty();
+        if !is_queue_empty {
+            server.advance(flow, &thread).await?;
+        }
+        let works = info.status == ThreadStatus::Running || !has_ended(server, &thread).await;
+        let strategy = self.strategy.unwrap_or(flow.facts().multitask);
+        let mut rolls_back = false;
+        if let Begins::Input(input) = &begins
+            && input.answers.is_empty()
+            && (works || !is_queue_empty)
+        {
+            multitask::check_engine(&**flow, strategy)?;
+            match strategy {
+                MultitaskStrategy::Reject => {}
+                MultitaskStrategy::Enqueue | MultitaskStrategy::Steer => {
+                    return self
+                        .store(server, flow, &thread, input.clone(), strategy)
+                        .await;
+                }
+                MultitaskStrategy::Interrupt | MultitaskStrategy::Rollback => {
+                    let value = InputValue::Turn(Box::new(input.clone()));
+                    multitask::stop_for(server, flow, &thread, &value).await?;
+                    rolls_back = strategy == MultitaskStrategy::Rollback;
+                }
+            }
+        }
         if !has_ended(server, &thread).await {
             let text = "the thread has a turn that is not finished: wait for its end, or cancel it";
             return Err(Refusal::new(StatusCode::CONFLICT, text));
         }
+        let after = flow.last_event(&thread).await?;
+        let info = server.info(&thread).await?.ok_or_else(no_thread)?;
         let labels = self.added_to(info.labels, after);
         flow.set_labels(&thread, labels).await?;
-        match begins {
+        let turn = match begins {
+            Begins::Input(input) if rolls_back => {
+                Turn::begin_instead(server, flow, thread, input).await
+            }
             Begins::Input(input) => Turn::begin_on(server, flow, thread, input).await,
             Begins::Answer { id, body } => Turn::answer(server, flow, thread, id, body).await,
+        };
+        turn.map(Some)
+    }
+
+    /// Stores a message to a thread that a run has. Returns the running turn if that reads the message.
+    async fn store(
+        &self,
+        server: &Arc<Inner>,
+        flow: &Arc<dyn ServedThreads>,
+        thread: &str,
+        input: TurnInput,
+        strategy: MultitaskStrategy,
+    ) -> Result<Option<Turn>, Refusal> {
+        let discards = input.discards_questions;
+        let value = InputValue::Turn(Box::new(input));
+        let mut queued = Queued::of(Some(self.id.clone()), value, discards);
+        queued.checksum = Some(self.checksum.clone());
+        let taken = multitask::store(server, flow, thread, queued, strategy).await?;
+        if taken == Taken::Enqueued {
+            return Ok(None);
+        }
+        let turn = Turn::newest(flow, thread).await?;
+        let labels = server.info(thread).await?.ok_or_else(no_thread)?.labels;
+        let labels = self.added_to(labels, turn.after);
+        flow.set_labels(thread, labels).await?;
+        Ok(Some(turn))
+    }
+
+    /// Waits until the turn of the queued message has begun.
+    async fn queued_turn(
+        &self,
+        server: &Arc<Inner>,
+        flow: &Arc<dyn ServedThreads>,
+    ) -> Result<Turn, Refusal> {
+        let thread = self.thread(&**flow);
+        loop {
+            let waits = server.settings.queue.has(&thread, &self.id).await?;
+            // It leaves the queue when its turn has begun.
+            if let Some(turn) = self.earlier(server, flow).await? {
+                return Ok(turn);
+            }
+            if !waits {
+                let text = "the queued message was refused, or its thread was deleted";
+                return Err(Refusal::new(StatusCode::CONFLICT, text));
+            }
+            if server.is_stopping() {
+                let text = "the server stops. The message is stored, and its turn begins later";
+                return Err(Refusal::busy(text));
+            }
+            tokio::time::sleep(QUEUE_INTERVAL).await;
         }
     }
 
@@ -164,30 +253,16 @@ impl Request {
         Ok(Turn::attach(flow, thread, 0))
     }
 
-    fn label(&self) -> String {
-        format!("{LABEL}{}", &digest(&self.id)[..16])
-    }
-
     /// The labels with that of this request. Those of the oldest requests are removed, and those of requests whose turns were
     /// not stored.
     fn added_to(&self, labels: Labels, after: u64) -> Labels {
-        let (requests, mut labels): (Labels, Labels) = labels
-            .into_iter()
-            .partition(|(name, _)| name.starts_with(LABEL));
-        let stored = requests
-            .into_iter()
-            .filter(|(_, value)| read(value).0 < after);
-        let mut stored: Vec<_> = stored.collect();
-        stored.sort_by_key(|(_, value)| std::cmp::Reverse(read(value).0));
-        labels.extend(stored.into_iter().take(KNOWN - 1));
-        labels.insert(self.label(), format!("{after}:{}", self.checksum));
-        labels
+        request_labels::with(&self.id, &self.checksum, labels, after)
     }
 }
 
 /// With it, no request of a client begins a turn of the thread.
 pub(crate) async fn lock(server: &Arc<Inner>, thread: &str) -> Result<StartLock, Refusal> {
-    StartLock::take(server, &format!("{thread}:request")).await
+    StartLock::of_requests(server, thread).await
 }
 
 /// Whether no run of this process has the thread. A client may know the end of a run a moment before the thread is free.
@@ -198,34 +273,4 @@ async fn has_ended(server: &Inner, thread: &str) -> bool {
     // Nothing is sent: it closes.
     let ended = tokio::time::timeout(RELEASE_TIME, ended.recv()).await;
     ended.is_ok()
-}
-
-/// The number and the checksum in the value of a label.
-fn read(value: &str) -> (u64, &str) {
-    let (after, checksum) = value.split_once(':').unwrap_or((value, ""));
-    (after.parse().unwrap_or(u64::MAX), checksum)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_newest_requests_are_known() {
-        let mut labels = Labels::from([("topic".to_string(), "roses".to_string())]);
-        for number in 0..100 {
-            let request = Request {
-                id: number.to_string(),
-                checksum: "c".into(),
-                own: "t".into(),
-                access: Access::All,
-            };
-            // The turn of each second request was not stored.
-            labels = request.added_to(labels, number / 2 * 10);
-        }
-        assert_eq!(labels.len(), KNOWN + 1);
-        let newest = labels.values().filter(|value| *value == "490:c");
-        assert_eq!(newest.count(), 1);
-        assert_eq!(labels["topic"], "roses");
-    }
 }

@@ -147,7 +147,7 @@ impl Schedule {
         let mut flows = flows.iter();
         let flow = flows.find(|flow| flow.facts().name == self.flow);
         let flow = flow.ok_or_else(|| wrong(format!("there is no flow `{}`", self.flow)))?;
-        let input = flow.check_input(self.input.clone());
+        let input = flow.check_input(self.input.clone().into());
         input.map_err(|refusal| wrong(refusal.text().to_string()))?;
         let plan = Plan { cron, zone };
         if plan.after(jiff::Timestamp::now()).next().is_none() {

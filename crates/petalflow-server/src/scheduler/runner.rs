@@ -201,6 +201,7 @@ impl Inner {
             value: schedule.input_value().into(),
             labels: Labels::from([(labels::SCHEDULE.to_string(), name)]),
             discards: false,
+            rolls_back: false,
         };
         Ok((flow, thread, input))
     }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::plain_words;
+use crate::MultitaskStrategy;
 
 /// What a client is told of a flow.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub(crate) struct Facts {
     pub(crate) holds_pieces: bool,
     /// The webhook trigger that starts its threads, if it is one.
     pub(super) trigger: Option<String>,
+    /// What happens to a message while a run works.
+    pub(crate) multitask: MultitaskStrategy,
 }
 
 /// What kind of flow clients see.

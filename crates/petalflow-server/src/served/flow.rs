@@ -20,6 +20,7 @@ use super::remote::RemoteThreads;
 use super::remote_flow::RemoteFlow;
 use super::typed::{EventLog, TypedThreads};
 use super::typed_flow::TypedFlow;
+use crate::MultitaskStrategy;
 use crate::error::SetupError;
 use crate::name::check_name;
 
@@ -121,6 +122,7 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
                 graph: drawing::value(&graph),
                 drawing: petalflow_graph::picture_without_style(&graph),
                 trigger: None,
+                multitask: MultitaskStrategy::default(),
                 #[cfg(feature = "protocol")]
                 holds_pieces: false,
             },
@@ -226,6 +228,24 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
         self
     }
 
+    /// Sets what happens to a message that comes while a run of the thread works. By default it is refused. A request can name another
+    /// strategy.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// use petalflow_llm::ScriptedModel;
+    /// use petalflow_server::{MultitaskStrategy, ServedFlow};
+    ///
+    /// let agent = Agent::new(ScriptedModel::new(["Hello."]));
+    /// let served = ServedFlow::agent(&agent).named("librarian").multitask(MultitaskStrategy::Steer);
+    /// # let _ = served;
+    /// ```
+    #[must_use]
+    pub fn multitask(mut self, strategy: MultitaskStrategy) -> Self {
+        self.facts.multitask = strategy;
+        self
+    }
+
     /// Never shows the value of this key of the state: clients see `null`. A key that is marked `#[key(secret)]` is never shown
     /// either. This is for keys of flows that are not your own.
     ///
@@ -279,6 +299,10 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
     /// The mistakes of its settings.
     pub(crate) fn check(&self) -> Vec<SetupError> {
         let mut errors: Vec<_> = check_name(&self.facts.name).err().into_iter().collect();
+        if self.facts.multitask == MultitaskStrategy::Steer && self.facts.kind != FlowKind::Agent {
+            let flow = self.facts.name.clone();
+            errors.push(SetupError::NotSteered { flow });
+        }
         let keys = <F::State as State>::KEYS;
         let unknown = self.facts.secrets.iter();
         let unknown = unknown.filter(|secret| !keys.iter().any(|key| key.name == **secret));

@@ -21,7 +21,7 @@ use super::remote::RemoteThreads;
 #[cfg(feature = "protocol")]
 use super::remote_log;
 use super::threads::{
-    Elsewhere, Input, Labels, ReadThreads, RunEvents, ServedThreads, Stop, no_thread,
+    Elsewhere, Input, InputValue, Labels, ReadThreads, RunEvents, ServedThreads, Stop, no_thread,
 };
 #[cfg(feature = "protocol")]
 use super::turn_view::TurnView;
@@ -160,9 +160,8 @@ impl<F: Flow<State: Storable>> ServedThreads for RemoteFlow<F> {
         Some(self)
     }
 
-    #[cfg(feature = "schedules")]
-    fn check_input(&self, value: Value) -> Result<(), Refusal> {
-        self.flow.read_input(value.into()).map(drop)
+    fn check_input(&self, value: InputValue) -> Result<(), Refusal> {
+        self.flow.read_input(value).map(drop)
     }
 
     async fn begin(

@@ -9,6 +9,7 @@ use super::facts::{Facts, FlowKind};
 use super::question::Questions;
 use super::threads::ReadThreads;
 use super::view::{self, Shown};
+use crate::MultitaskStrategy;
 use crate::refusal::Refusal;
 
 /// The threads of a flow whose program is not here.
@@ -32,6 +33,7 @@ impl StoredFlow {
                 graph: json!({ "nodes": [], "edges": [] }),
                 drawing: String::new(),
                 trigger: None,
+                multitask: MultitaskStrategy::default(),
                 #[cfg(feature = "protocol")]
                 holds_pieces: false,
             },

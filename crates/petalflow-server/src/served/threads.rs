@@ -51,6 +51,7 @@ impl RunEvent {
 pub(crate) type Labels = BTreeMap<String, String>;
 
 /// The value of an input.
+#[derive(Clone)]
 pub(crate) enum InputValue {
     /// As the flow describes it to clients.
     Json(Value),
@@ -72,6 +73,8 @@ pub(crate) struct Input {
     pub(crate) labels: Labels,
     /// Whether open questions are discarded.
     pub(crate) discards: bool,
+    /// Whether a turn that was stopped before its end is undone.
+    pub(crate) rolls_back: bool,
 }
 
 pub(crate) fn no_thread() -> Refusal {
@@ -128,8 +131,7 @@ pub(crate) trait ServedThreads: ReadThreads {
     }
 
     /// Fails if the value is no input of the flow.
-    #[cfg(feature = "schedules")]
-    fn check_input(&self, value: Value) -> Result<(), Refusal>;
+    fn check_input(&self, value: InputValue) -> Result<(), Refusal>;
 
     /// Stores an input.
     async fn begin(

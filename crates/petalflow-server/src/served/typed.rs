@@ -24,7 +24,7 @@ use super::question::Questions;
 use super::question::{AnswerBody, unfit};
 use super::refused_answer::RefusedAnswer;
 use super::threads::{
-    HookThreads, Input, Labels, ReadThreads, RunEvent, RunEvents, ServedThreads, Stop,
+    HookThreads, Input, InputValue, Labels, ReadThreads, RunEvent, RunEvents, ServedThreads, Stop,
 };
 #[cfg(feature = "protocol")]
 use super::turn_view::TurnView;
@@ -138,9 +138,8 @@ impl<F: Flow<State: Storable>> ReadThreads for TypedThreads<F> {
 
 #[async_trait]
 impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
-    #[cfg(feature = "schedules")]
-    fn check_input(&self, value: Value) -> Result<(), Refusal> {
-        self.flow.read_input(value.into()).map(drop)
+    fn check_input(&self, value: InputValue) -> Result<(), Refusal> {
+        self.flow.read_input(value).map(drop)
     }
 
     async fn begin(
@@ -150,7 +149,13 @@ impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
         token: &CancelToken,
     ) -> Result<RunEvents, Refusal> {
         let value = self.flow.read_input(input.value)?;
-        let thread = self.run_of(thread, token);
+        let threads = self.threads.clone().cancel_with(token);
+        let threads = threads.on_busy(if input.rolls_back {
+            OnBusy::Rollback
+        } else {
+            OnBusy::Refuse
+        });
+        let thread = threads.thread(thread);
         if !input.labels.is_empty() {
             thread.set_labels(input.labels).await?;
         }

@@ -3,17 +3,20 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use axum::Json;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{labels, when};
+use crate::MultitaskStrategy;
 use crate::Notice;
 use crate::access::{self, Access};
 use crate::digest::digest;
 use crate::keyed_request::{Keyed, Of};
+use crate::multitask::{self, Message, Taken};
 use crate::refusal::Refusal;
 use crate::request;
 use crate::served::{Input, InputValue, Labels, ServedThreads};
@@ -151,6 +154,7 @@ pub(crate) async fn begin(
         value: start.input,
         labels,
         discards: false,
+        rolls_back: false,
     };
     match start.at {
         Some(at) => {
@@ -207,6 +211,8 @@ struct Turn {
     /// Whether the input discards open questions.
     #[serde(default)]
     discard_pending: bool,
+    /// What happens if a run has the thread. `None`: what the flow says.
+    multitask_strategy: Option<MultitaskStrategy>,
 }
 
 /// Begins another turn of a thread.
@@ -221,17 +227,27 @@ pub(crate) async fn turn(
     let body = request::whole(request, limit, &server).await?;
     let turn: Turn = request::parse(&body)?;
     server.must_exist(&thread).await?;
-    let of = Of::Run {
-        thread: thread.clone(),
-    };
+    let strategy = turn.multitask_strategy.unwrap_or(flow.facts().multitask);
+    let of = Of::turn(&thread, strategy);
     let keyed = Keyed::of(&server, &access, &headers, ("turn", &body), of)?;
-    let input = Input {
+    let message = Message {
+        id: keyed.as_ref().map(|keyed| keyed.key().to_string()),
         value: turn.input.into(),
-        labels: Labels::new(),
         discards: turn.discard_pending,
+        strategy,
     };
-    let (id, of_turn) = (thread.clone(), Arc::clone(&flow));
-    let begin = async move |token| of_turn.begin(&id, input, &token).await;
-    server.begin_once(keyed, &thread, begin).await?;
-    wait::respond(&server, &*flow, &thread, &headers).await
+    let (of_turn, flow_of_turn, id) = (Arc::clone(&server), Arc::clone(&flow), thread.clone());
+    let taken = async move {
+        let word = match multitask::take(&of_turn, &flow_of_turn, &id, message).await? {
+            Taken::Begun => return Ok(json!({ "thread": id })),
+            Taken::Enqueued => "enqueued",
+            Taken::Steered => "steered",
+        };
+        Ok(json!({ "thread": id, "message": word }))
+    };
+    let taken = server.once(keyed, taken).await?;
+    if taken.get("message").is_none() {
+        return wait::respond(&server, &*flow, &thread, &headers).await;
+    }
+    Ok((StatusCode::ACCEPTED, Json(taken)).into_response())
 }

@@ -5,6 +5,7 @@ mod commands;
 mod flows;
 #[cfg(all(feature = "a2a", feature = "ag-ui", feature = "openai"))]
 mod protocols;
+mod queue;
 mod webhooks;
 
 use std::io::{BufRead, BufReader, Read, Write};

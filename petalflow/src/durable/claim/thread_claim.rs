@@ -281,7 +281,7 @@ impl ThreadClaim {
             match on_busy {
                 _ if may_answer => {}
                 OnBusy::Queue => {}
-                OnBusy::Cancel => match &known {
+                OnBusy::Cancel | OnBusy::Rollback => match &known {
                     Some((run, _)) => run.stop(StopKind::Replace),
                     None if told.as_ref() == Some(&other) => {}
                     None => {

@@ -6,3 +6,4 @@ pub(super) mod open_thread;
 pub(super) mod opener;
 pub(super) mod restored_frontier;
 pub(super) mod thread_start;
+mod undo_turn;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::opener::{OpenedThread, ThreadOpener};
 use super::thread_start::{Command, Nested, ThreadStart};
-use crate::checkpoint::{Cause, Header, Outline, StoredWrite, ThreadStatus, WriteName};
+use super::undo_turn::UnfinishedTurn;
+use crate::checkpoint::{Cause, Header, OnBusy, Outline, StoredWrite, ThreadStatus, WriteName};
 use crate::clock::from_ms;
 use crate::durable::inbox::Inbox;
 use crate::durable::load::checkpoint::{LoadedCheckpoint, load_checkpoint, waiting};
@@ -36,6 +37,7 @@ pub(in crate::durable) async fn open(
         storage,
         namespace,
         durability,
+        on_busy,
         command,
         nested,
         discard_pending,
@@ -96,6 +98,13 @@ pub(in crate::durable) async fn open(
         }
         (Command::Input(input), Some(head)) => match nested {
             None => {
+                let undone = match on_busy {
+                    OnBusy::Rollback => UnfinishedTurn::of(opener.writer.storage(), &head).await?,
+                    _ => None,
+                };
+                if let Some(undone) = undone {
+                    return opener.begin_instead(undone, head, input).await;
+                }
                 if !discard_pending {
                     opener.check_nothing_waits(&head).await?;
                 }
@@ -128,7 +137,7 @@ fn loaded_barrier(head: &LoadedCheckpoint) -> Option<LoadedBarrier> {
 
 impl ThreadOpener<'_> {
     /// Begins a new thread, or a sub-flow without an earlier state.
-    async fn begin(mut self, input: InputBox) -> Result<OpenedThread, ThreadError> {
+    pub(super) async fn begin(mut self, input: InputBox) -> Result<OpenedThread, ThreadError> {
         self.writer.set_lost(KeySet::NONE);
         let start = self.writer.codec().ty.start;
         let (state, written) = start(input).map_err(|error| {
@@ -313,7 +322,7 @@ impl ThreadOpener<'_> {
 
     /// Begins a new turn: the state remains, except for the keys that last one turn. `failed` is a later checkpoint, of a turn
     /// that is not continued and of which the state has nothing.
-    async fn begin_turn(
+    pub(super) async fn begin_turn(
         mut self,
         head: LoadedCheckpoint,
         failed: Option<LoadedCheckpoint>,

@@ -11,6 +11,7 @@ use super::task::Task;
 use super::task_id::TaskId;
 use super::updates::TaskState;
 use super::wire::{Configuration, Message, SendMessage};
+use crate::MultitaskStrategy;
 use crate::access::Access;
 use crate::digest::digest;
 use crate::protocol::requests::{Begins, Request};
@@ -43,14 +44,19 @@ pub(super) async fn begin(
         checksum: digest(checked_text(message)),
         own: own(server, &**flow, message, task.as_ref(), access).await?,
         access: access.clone(),
+        strategy: strategy(message)?,
     };
     let of_turn = |own: &str, turn: &Turn| TaskId::new(own, turn.after, access);
     let own = request.own.clone();
     if let Some(turn) = request.earlier(server, flow).await? {
         return Ok((task.unwrap_or_else(|| of_turn(&own, &turn)), turn));
     }
-    let begins = if let Some(id) = &task {
-        let now = Task::read(flow, id.clone()).await?;
+    let steers = request.strategy.unwrap_or(flow.facts().multitask) == MultitaskStrategy::Steer;
+    let now = match &task {
+        Some(id) => Some(Task::read(flow, id.clone()).await?),
+        None => None,
+    };
+    let begins = if let Some(now) = now.filter(|now| !(steers && now.state == TaskState::Working)) {
         let answers = answers(&now, message)?;
         Begins::with_answers(answers, TurnInput::default())
     } else {
@@ -61,6 +67,20 @@ pub(super) async fn begin(
     };
     let turn = request.begin(server, flow, begins).await?;
     Ok((task.unwrap_or_else(|| of_turn(&own, &turn)), turn))
+}
+
+/// What the message says that happens while a task of its context works.
+fn strategy(message: &Message) -> Result<Option<MultitaskStrategy>, A2aError> {
+    let Some(named) = message.metadata.get("multitask_strategy") else {
+        return Ok(None);
+    };
+    let known = named.as_str().and_then(MultitaskStrategy::named);
+    let invalid = || {
+        ErrorKind::InvalidParams.with(
+            "`message.metadata.multitask_strategy` is `reject`, `enqueue`, `steer`, `interrupt` or `rollback`",
+        )
+    };
+    known.map(Some).ok_or_else(invalid)
 }
 
 fn check(message: &Message, configuration: &Configuration) -> Result<(), A2aError> {
@@ -154,7 +174,9 @@ async fn after_cancelled(
 fn answers(task: &Task, message: &Message) -> Result<Answers, A2aError> {
     let id = task.id.text();
     if task.state == TaskState::Working {
-        let text = format!("task `{id}` is working: wait until it has ended, or cancel it");
+        let text = format!(
+            "task `{id}` is working: wait until it has ended, cancel it, or send the message with the metadata `\"multitask_strategy\": \"steer\"`"
+        );
         return Err(ErrorKind::UnsupportedOperation.with(text));
     }
     if task.state.is_terminal() {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::input::{ResumeEntry, ResumeStatus, RunInput};
 use super::thread::{IDS, Known, text};
+use crate::MultitaskStrategy;
 use crate::access::Access;
 use crate::digest::digest;
 use crate::protocol::requests::{Begins, Request};
@@ -46,6 +47,7 @@ pub(super) async fn begin(
             .own_id(&access, flow.facts(), &input.thread_id)
             .await?,
         access,
+        strategy: strategy(input)?,
     };
     if let Some(turn) = request.earlier(server, flow).await? {
         return Ok(Run::Turn(turn));
@@ -73,6 +75,21 @@ pub(super) async fn begin(
         return Ok(Run::Shown(known));
     };
     Ok(Run::Turn(request.begin(server, flow, begins).await?))
+}
+
+/// What the client passes on that happens while a run works.
+fn strategy(input: &RunInput) -> Result<Option<MultitaskStrategy>, Refusal> {
+    let named = &input.forwarded_props["multitask_strategy"];
+    if named.is_null() {
+        return Ok(None);
+    }
+    let known = named.as_str().and_then(MultitaskStrategy::named);
+    let invalid = || {
+        unfit(
+            "`forwardedProps.multitask_strategy` is `reject`, `enqueue`, `steer`, `interrupt` or `rollback`",
+        )
+    };
+    known.map(Some).ok_or_else(invalid)
 }
 
 /// What goes on in a thread. `None` if the client sends no messages and no answers.

@@ -111,6 +111,7 @@ impl Caller {
             value: input.into(),
             labels: Labels::new(),
             discards: false,
+            rolls_back: false,
         };
         let (flow, thread) = (Arc::clone(&waited.flow), waited.thread.clone());
         let begin = async move |token| flow.begin(&thread, input, &token).await;

@@ -62,6 +62,26 @@ impl Turn {
         thread: String,
         input: TurnInput,
     ) -> Result<Self, Refusal> {
+        Self::begin_next(server, flow, thread, input, false).await
+    }
+
+    /// Begins a turn of a thread in place of the last one, which was stopped before its end: that one is undone.
+    pub(crate) async fn begin_instead(
+        server: &Arc<Inner>,
+        flow: &Arc<dyn ServedThreads>,
+        thread: String,
+        input: TurnInput,
+    ) -> Result<Self, Refusal> {
+        Self::begin_next(server, flow, thread, input, true).await
+    }
+
+    async fn begin_next(
+        server: &Arc<Inner>,
+        flow: &Arc<dyn ServedThreads>,
+        thread: String,
+        input: TurnInput,
+        rolls_back: bool,
+    ) -> Result<Self, Refusal> {
         if server.info(&thread).await?.is_none() {
             return Err(no_thread());
         }
@@ -70,6 +90,7 @@ impl Turn {
             discards: input.discards_questions,
             value: InputValue::Turn(Box::new(input)),
             labels: Labels::new(),
+            rolls_back,
         };
         let (of_turn, id) = (Arc::clone(flow), thread.clone());
         let begin = async move |token| of_turn.begin(&id, input, &token).await;

@@ -1,7 +1,12 @@
 //! Where a turn begins and ends in the log of its thread.
 
+use std::sync::Arc;
+
+use petalflow::event::LoggedEvent;
+
 use super::begin::Turn;
 use crate::refusal::Refusal;
+use crate::served::ServedThreads;
 use crate::turn_parts::Logged;
 
 /// Where a turn is in its thread.
@@ -41,6 +46,21 @@ impl Turn {
             }
         }
         Ok(Some(extent))
+    }
+
+    /// The last turn of a thread, as far as its log shows.
+    pub(crate) async fn newest(
+        flow: &Arc<dyn ServedThreads>,
+        thread: &str,
+    ) -> Result<Self, Refusal> {
+        let events = flow.events_since(thread, 0).await?;
+        let mut ends = events.iter().rev();
+        let is_end = |event: &&LoggedEvent| Logged::of(event).is_some_and(|it| it.ends_turn());
+        let last = events.last().map(|last| last.number);
+        // The end of the last turn is no beginning of another one.
+        let before = ends.find(|event| is_end(event) && Some(event.number) != last);
+        let after = before.map_or(0, |end| end.number);
+        Ok(Turn::attach(flow, thread.to_string(), after))
     }
 
     /// The number of the last event before the turn that was before this one. `None` for the first turn.

@@ -205,9 +205,14 @@ export function checkpoint(id, number, signal) {
  * @param {string} id
  * @param {unknown} input
  * @param {boolean} discardPending
+ * @param {string} [strategy] What happens if a run has the thread.
  */
-export function turn(id, input, discardPending) {
-  return write("POST", ["threads", id, "turns"], discardPending ? { input, discard_pending: true } : { input });
+export function turn(id, input, discardPending, strategy) {
+  return write("POST", ["threads", id, "turns"], {
+    input,
+    ...(discardPending ? { discard_pending: true } : {}),
+    ...(strategy ? { multitask_strategy: strategy } : {}),
+  });
 }
 
 /**

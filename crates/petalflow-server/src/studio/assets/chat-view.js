@@ -52,7 +52,7 @@ export async function showChat({ main, signal, setTitle, whenShown }, id) {
   const drawMessages = () => {
     const messages = messagesOf(session.view.state);
     const pending = composer.pending(messages.filter((message) => message.role === "user").length);
-    const state = `${session.view.checkpoint} ${messages.length} ${shown} ${pending}`;
+    const state = `${session.view.checkpoint} ${messages.length} ${shown} ${pending.join("\n")}`;
     if (state === drawn) return;
     drawn = state;
     const follow = isAtEnd();
@@ -60,10 +60,10 @@ export async function showChat({ main, signal, setTitle, whenShown }, id) {
     replace(
       list,
       messages.slice(-shown).map((message, index) => elementOf(message, Math.max(0, messages.length - shown) + index)),
-      pending === null
-        ? null
-        : messageElement({ author: "you", role: "user", parts: [{ kind: "text", text: pending }], usage: null }),
-      messages.length === 0 && pending === null
+      pending.map((text) =>
+        messageElement({ author: "you", role: "user", parts: [{ kind: "text", text }], usage: null }),
+      ),
+      messages.length === 0 && pending.length === 0
         ? h("li", { class: "muted" }, "No messages yet. Write the first one below.")
         : null,
     );
@@ -111,13 +111,22 @@ export async function showChat({ main, signal, setTitle, whenShown }, id) {
   void session.watch();
 }
 
+/** What can happen to a message while a run has the thread, and in words. @type {[string, string][]} */
+const STRATEGIES = [
+  ["steer", "Let the agent read it in this turn"],
+  ["enqueue", "Send it when this turn has ended"],
+  ["interrupt", "Stop this turn, and go on with the message"],
+  ["rollback", "Undo this turn, and go on with the message"],
+];
+
 /** The field for the next message. */
 class Composer {
   /** @param {ThreadSession} session */
   constructor(session) {
     this.session = session;
-    /** @type {{text: string, userMessages: number} | null} */
-    this.sent = null;
+    /** The messages that were sent and are not in the state yet, each with the number of messages of the user that the state has with it. @type {{text: string, count: number}[]} */
+    this.sent = [];
+    this.isSending = false;
     this.onSent = () => {};
     this.text = h("textarea", {
       id: "chat-text",
@@ -133,6 +142,18 @@ class Composer {
       this.discard,
       "Discard the open questions",
     );
+    const reads = session.flow.kind === "agent";
+    this.strategy = h(
+      "select",
+      { id: "chat-strategy" },
+      STRATEGIES.filter(([name]) => reads || name !== "steer").map(([value, words]) => h("option", { value }, words)),
+    );
+    this.strategyLabel = h(
+      "label",
+      { class: "choice", for: "chat-strategy" },
+      "While the run works: ",
+      this.strategy,
+    );
     this.hint = h("p", { class: "hint", id: "chat-hint" });
     this.problem = h("p", { class: "problem", role: "alert", hidden: true });
     this.element = h(
@@ -141,6 +162,7 @@ class Composer {
       h("label", { for: "chat-text", class: "hidden-text" }, "Message"),
       h("div", { class: "composer-row" }, this.text, this.send),
       this.discardLabel,
+      this.strategyLabel,
       this.hint,
       this.problem,
     );
@@ -159,42 +181,50 @@ class Composer {
   update() {
     const { view } = this.session;
     const isBusy = view.status === "running";
-    this.send.disabled = isBusy;
+    this.send.disabled = this.isSending;
+    this.strategyLabel.hidden = !isBusy;
     this.discardLabel.hidden = view.questions.length === 0;
     this.hint.textContent = isBusy
-      ? "A run is in progress. Send the next message when it has ended."
+      ? "A run is in progress. Say what happens to the message."
       : "Enter sends the message, Shift and Enter begin a new line.";
   }
 
   /**
-   * The message that was sent and is not in the state yet.
+   * The messages that were sent and are not in the state yet.
    *
    * @param {number} userMessages How many messages of the user the state has.
    */
   pending(userMessages) {
-    if (this.sent && userMessages > this.sent.userMessages) this.sent = null;
-    return this.sent?.text ?? null;
+    this.sent = this.sent.filter(({ count }) => count > userMessages);
+    return this.sent.map(({ text }) => text);
   }
 
   async submit() {
     const text = this.text.value.trim();
     if (!text || this.send.disabled) return;
     this.problem.hidden = true;
-    this.send.disabled = true;
+    this.isSending = true;
+    this.update();
     const { id, flow, view } = this.session;
+    const strategy = view.status === "running" ? this.strategy.value : undefined;
+    const userMessages = messagesOf(view.state).filter((message) => message.role === "user").length;
+    const last = this.sent.at(-1)?.count ?? userMessages;
+    // The message takes the place of that of the turn that is undone.
+    const message = { text, count: strategy === "rollback" ? last : last + 1 };
     try {
-      this.sent = { text, userMessages: messagesOf(view.state).filter((message) => message.role === "user").length };
+      this.sent.push(message);
       this.onSent();
-      await api.turn(id, textInput(flow, text), this.discard.checked);
+      await api.turn(id, textInput(flow, text), this.discard.checked, strategy);
       this.text.value = "";
       this.discard.checked = false;
       await this.session.lookAgain();
     } catch (error) {
-      this.sent = null;
+      this.sent = this.sent.filter((other) => other !== message);
       this.onSent();
       this.problem.textContent = messageOf(error);
       this.problem.hidden = false;
     } finally {
+      this.isSending = false;
       this.update();
     }
   }

@@ -208,8 +208,8 @@ impl CheckpointWriter {
     fn append(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
         let after = self.newest.map(CheckpointSeq::get);
         let removed_results = self.removed_results();
-        if let Some(number) = self.taken_message {
-            return self.append_with_messages(after, removed_results, number);
+        if self.taken_message.is_some() || !self.with_next.is_empty() {
+            return self.append_with_changes(after, removed_results);
         }
         let checkpoint = &mut self.next.checkpoint;
         if self.durability == Durability::Async {
@@ -227,12 +227,12 @@ impl CheckpointWriter {
         }
     }
 
-    /// Appends the next checkpoint, and records that it has the messages up to a number: both or neither.
-    fn append_with_messages(
+    /// Appends the next checkpoint, records that it has the messages up to a number, and makes the changes that belong to it: all of
+    /// them or none.
+    fn append_with_changes(
         &mut self,
         after: Option<u64>,
         removed_results: Range<u64>,
-        number: u64,
     ) -> BoxFuture<'_, Result<(), StoreError>> {
         let append = StoreChange::Append {
             namespace: self.namespace.clone(),
@@ -240,13 +240,20 @@ impl CheckpointWriter {
             after,
             settled: removed_results,
         };
-        let changes = vec![append, inbox::taken_up_to(number)];
+        let mut changes = vec![append];
+        changes.extend(self.taken_message.map(inbox::taken_up_to));
+        changes.extend(self.with_next.iter().cloned());
         if self.durability == Durability::Async {
             let storage = self.storage.clone();
             self.in_flight = Some(tokio::spawn(async move { storage.apply(changes).await }));
             return Box::pin(std::future::ready(Ok(())));
         }
         Box::pin(self.storage.apply(changes))
+    }
+
+    /// These changes are made together with the next checkpoint.
+    pub(in crate::durable) fn apply_with_next(&mut self, changes: Vec<StoreChange>) {
+        self.with_next = changes;
     }
 
     /// The messages up to a number are in the writes that were recorded, or were refused.
@@ -297,6 +304,7 @@ impl CheckpointWriter {
         self.header.parent = Some(seq.get());
         self.header.notes.clear();
         self.taken_message = None;
+        self.with_next.clear();
         self.oldest_results = self.origin();
         self.saved = true;
         self.mark_stored();

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use tokio::task::JoinHandle;
 
 use crate::checkpoint::{
-    AnswerEntry, Cause, DecisionRecord, Durability, Header, Outline, Retention, StoreError,
-    StoredCheckpoint, ThreadStorage,
+    AnswerEntry, Cause, DecisionRecord, Durability, Header, Outline, Retention, StoreChange,
+    StoreError, StoredCheckpoint, ThreadStorage,
 };
 use crate::durable::record::dirty_keys::{DirtyKeys, KeyEntries};
 use crate::durable::record::fingerprint::Fingerprint;
@@ -73,6 +73,8 @@ pub(crate) struct CheckpointWriter {
     pruning: Pruning,
     /// The last message that is in the state or was refused, if the store does not know of it.
     taken_message: Option<u64>,
+    /// What is changed together with the next checkpoint.
+    with_next: Vec<StoreChange>,
     next: NextCheckpoint,
     /// The time, until the run waits: reading it takes as long as encoding a small checkpoint.
     now_ms: Option<u64>,
@@ -141,6 +143,7 @@ impl CheckpointWriter {
             previous_outline: Outline::default(),
             pruning: Pruning::default(),
             taken_message: None,
+            with_next: Vec::new(),
             next: NextCheckpoint::default(),
             now_ms: None,
         }

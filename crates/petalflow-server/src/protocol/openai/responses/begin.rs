@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use super::id::ResponseId;
 use super::request::ReadRequest;
+use crate::MultitaskStrategy;
 use crate::access::Access;
 use crate::protocol::openai::answers::{self, Continues};
 use crate::protocol::openai::error::ApiError;
 use crate::protocol::openai::start::{self, Start};
+use crate::protocol::requests::{Begins, Request};
 use crate::protocol::turn::{Turn, TurnInput};
 use crate::refusal::Refusal;
 use crate::served::ServedThreads;
@@ -37,6 +39,9 @@ pub(super) async fn begin(
         return Err(unknown(previous));
     };
     if extent.end.is_none() {
+        if flow.facts().multitask != MultitaskStrategy::Reject && request.input.results.is_empty() {
+            return while_working(server, flow, &earlier.thread, request, starter).await;
+        }
         let text =
             format!("the response `{previous}` is in progress: continue it when it has ended");
         return Err(ApiError::conflict(text));
@@ -56,6 +61,33 @@ pub(super) async fn begin(
         .await
         .map_err(Refusal::from)?;
     next(server, &starter.access, flow, other, request).await
+}
+
+/// Takes a request that continues a response in progress, as the flow says.
+async fn while_working(
+    server: &Arc<Inner>,
+    flow: &Arc<dyn ServedThreads>,
+    thread: &str,
+    request: ReadRequest,
+    starter: Starter,
+) -> Result<Turn, ApiError> {
+    let prefix = prefix(flow.facts());
+    let id = starter
+        .key
+        .unwrap_or_else(|| format!("{:032x}", fastrand::u128(..)));
+    let sent = Request {
+        id: format!("openai {id}"),
+        checksum: starter.checksum,
+        own: thread.strip_prefix(&*prefix).unwrap_or(thread).to_string(),
+        access: starter.access,
+        strategy: None,
+    };
+    let input = TurnInput {
+        messages: request.input.messages,
+        client: request.settings,
+        ..TurnInput::default()
+    };
+    Ok(sent.begin(server, flow, Begins::Input(input)).await?)
 }
 
 /// Begins the next turn of a thread.

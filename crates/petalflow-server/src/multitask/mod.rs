@@ -1,0 +1,9 @@
+//! Messages to a thread that a run has: what happens to them, and what begins the turns of those that wait.
+
+mod advance;
+mod message;
+mod steering;
+
+pub(crate) use message::{Message, Taken, take};
+#[cfg(feature = "protocol")]
+pub(crate) use message::{check_engine, stop_for, store};
