@@ -113,6 +113,16 @@ pub(crate) async fn begin_child(
     Ok(storage.apply(vec![first, due]).await?)
 }
 
+/// How a thread reaches another one: by its id if both are in stores, by the engine and the id if both are in engines. `None` if it
+/// does not.
+pub(crate) fn address_of(thread: &str, store: &dyn Store, for_store: &dyn Store) -> Option<String> {
+    match (store.engine(), for_store.engine()) {
+        (None, None) => Some(thread.into()),
+        (Some(engine), Some(_)) => Some(format!("{engine}/{thread}")),
+        _ => None,
+    }
+}
+
 /// Records that a thread is cancelled with the one of the task.
 pub(crate) async fn add_cancelled_child(
     parent: &ThreadStorage,

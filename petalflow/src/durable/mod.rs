@@ -33,7 +33,7 @@ pub(crate) use claim::stop::StopKind;
 pub(crate) use claim::thread_claim::{ThreadClaim, new_owner};
 pub(crate) use inbox::{message_to, send};
 pub(crate) use links::{
-    ThreadEnd, add_cancelled_child, add_joining, begin_child, end_of, started_by,
+    ThreadEnd, add_cancelled_child, add_joining, address_of, begin_child, end_of, started_by,
 };
 #[cfg(feature = "engine")]
 pub(crate) use load::slice::slice;
