@@ -14,6 +14,7 @@ use std::time::Duration;
 use super::claim::due_signal::tell_due;
 use super::claim::stop::{StopKind, send};
 use super::claim::thread_claim::{ThreadClaim, claimed_run, new_owner};
+use super::ops::stopping::stop;
 use super::record::fingerprint::{Fingerprint, codec_of};
 use super::write::checkpoint_writer::{CheckpointWriter, PlannedFrontier};
 use crate::checkpoint::{
@@ -284,8 +285,7 @@ async fn cancel(store: &Arc<dyn Store>, thread: &str) -> Result<(), ThreadError>
         if let Claim::Busy { owner } = store.claim(thread, &owner).await? {
             match claimed_run(&storage.thread, &owner) {
                 Some((run, _)) => run.stop(StopKind::Cancel),
-                // The run holds the thread itself when it looks for commands. Nobody waits for it.
-                None => send(&storage, &owner, StopKind::Cancel).await?,
+                None => stop_elsewhere(storage, &owner).await?,
             }
             return Ok(());
         }
@@ -301,6 +301,25 @@ async fn cancel(store: &Arc<dyn Store>, thread: &str) -> Result<(), ThreadError>
     held(&storage).await?;
     drop(claim);
     Ok(())
+}
+
+/// Cancels the run of a thread in another process, which holds the thread itself when it looks for commands. Nobody waits for it, but
+/// its process may have died, and the claim remains for a while: then the thread is held as soon as it is free, before anything
+/// recovers it.
+async fn stop_elsewhere(storage: ThreadStorage, owner: &str) -> Result<(), ThreadError> {
+    send(&storage, owner, StopKind::Cancel).await?;
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        runtime.spawn(completed(storage));
+    }
+    Ok(())
+}
+
+/// Boxed, because the thread is held with its own children.
+fn completed(storage: ThreadStorage) -> BoxFuture<'static, ()> {
+    Box::pin(async move {
+        // If the store fails now, the command remains, and a run that lives carries it out.
+        let _ = stop(&storage, StopKind::Cancel).await;
+    })
 }
 
 /// A thread without a run is held, so no run tells those that wait for it, or cancels its children.
