@@ -17,6 +17,7 @@ use restate_sdk::serde::Json;
 
 use crate::bodies::ThreadBodies;
 use crate::flow::RestateFlow;
+use crate::links::{is_end, stop_children, tell_end};
 use crate::pass::{
     JournaledPass, PassSettings, Recorded, Silences, now_ms, recorded_of, step_retries,
 };
@@ -25,7 +26,7 @@ use crate::size_limit::{failure, size};
 use crate::thread_state::{ChangeMeta, Listed, Message, Meta, ThreadState};
 
 /// The key of the object's state.
-const STATE: &str = "thread";
+pub(crate) const STATE: &str = "thread";
 
 /// The key of what is listed of the thread.
 pub(crate) const LISTED: &str = "listed";
@@ -131,6 +132,9 @@ pub(crate) async fn advance<F: Flow<State: Storable>>(
         }
         let changes = state.records.with_status(end.status, end.due_ms)?;
         state.records.apply(&changes);
+    }
+    if end.status == ThreadStatus::Held {
+        stop_children(&ctx, &state.records);
     }
     state.meta.used += u64::from(end.committed);
     state.meta.failure = end.failure;
@@ -303,6 +307,11 @@ async fn rest<F: Flow<State: Storable>>(
     } else {
         Vec::new()
     };
+    let joining = if is_removed || is_end(status) {
+        std::mem::take(&mut state.meta.joining)
+    } else {
+        Vec::new()
+    };
     match state.info(ctx.key())? {
         Some(info) => {
             // While it runs, the list has what was so when it began to.
@@ -315,6 +324,7 @@ async fn rest<F: Flow<State: Storable>>(
         None => forget(flow, ctx, &state.meta),
     }
     wake(ctx, waiting);
+    tell_end(ctx, joining);
     Ok(())
 }
 
@@ -329,6 +339,7 @@ pub(crate) async fn hold<F: Flow<State: Storable>>(
         return Ok(());
     }
     let has_run = !state.rests()?;
+    stop_children(&ctx, &state.records);
     let held = state.records.with_status(ThreadStatus::Held, None)?;
     state.records.apply(&held);
     let mut at_ms = None;
@@ -382,6 +393,7 @@ pub(crate) async fn delete<F: Flow<State: Storable>>(
     flow.engine.forget_events(ctx.key()).await;
     forget(flow, &ctx, &stored.head);
     wake(&ctx, stored.head.waiting);
+    tell_end(&ctx, stored.head.joining);
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! What can fail.
 
 use petalflow::RunError;
+use petalflow::checkpoint::StoreError;
 use petalflow::engine::RecordsError;
 use petalflow::thread::ThreadError;
 
@@ -120,6 +121,19 @@ pub enum RestateError {
         /// The cause.
         source: std::io::Error,
     },
+}
+
+/// The error as that of a store.
+pub(crate) fn store_error(error: RestateError) -> StoreError {
+    match error {
+        error @ RestateError::Unreachable { .. } => {
+            StoreError::unavailable("the Restate server cannot be reached", error)
+        }
+        error @ (RestateError::NoDriver { .. } | RestateError::NotServed(_)) => {
+            StoreError::unavailable("no driver of the flow answers", error)
+        }
+        error => StoreError::other("the request to Restate failed", error),
+    }
 }
 
 impl From<BodyError> for RestateError {

@@ -113,15 +113,17 @@ impl<F: Flow> Clone for RestateFlow<F> {
 impl<F: Flow<State: Storable>> RestateFlow<F> {
     /// A flow whose nodes run in the driver, except for those with `remote` in `with`. The newest checkpoint of a thread remains.
     pub fn new(launch: Launch<F>) -> Self {
-        RestateFlow {
+        let flow = RestateFlow {
             engine: ThreadEngine::new(launch).retention(Retention::max_checkpoints(1)),
             source: None,
             delete_after: None,
             bodies: None,
             retry: RetryPolicy::default(),
             timeouts: Timeouts::default(),
-            prefix: "petalflow_".into(),
-        }
+            prefix: String::new(),
+        };
+        // Its name has the prefix.
+        flow.prefix("petalflow_")
     }
 
     /// Sets what the names of the services of this flow begin with; `petalflow_` by default. Two programs on one server whose flows have
@@ -144,6 +146,7 @@ impl<F: Flow<State: Storable>> RestateFlow<F> {
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = prefix.into();
+        self.engine = self.engine.clone().reached_as(self.threads_service());
         self
     }
 

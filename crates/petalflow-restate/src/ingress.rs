@@ -72,8 +72,19 @@ impl Ingress {
 
     /// Calls a handler without an answer.
     pub(crate) async fn send(&self, thread: &str, handler: &str) -> Result<(), RestateError> {
+        self.send_with(thread, handler, Vec::new()).await
+    }
+
+    /// The same with a body.
+    pub(crate) async fn send_with(
+        &self,
+        thread: &str,
+        handler: &str,
+        body: Vec<u8>,
+    ) -> Result<(), RestateError> {
         let path = format!("{}/send", self.path(thread, handler));
-        self.http.send(&path, Vec::new()).await.map(drop)
+        let sent = self.http.send(&path, body).await;
+        sent.map(drop).map_err(|error| self.in_words(error))
     }
 
     fn path(&self, thread: &str, handler: &str) -> String {

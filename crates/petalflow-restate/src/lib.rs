@@ -67,6 +67,7 @@
 mod admin;
 mod bodies;
 mod cancellation;
+mod children;
 mod client;
 mod driver;
 mod endpoint;
@@ -75,6 +76,7 @@ mod flow;
 mod follow;
 mod http;
 mod ingress;
+mod links;
 mod node_host;
 mod pass;
 mod placed;

@@ -12,7 +12,7 @@ use petalflow_server::{RemoteThreads, ThreadWork};
 
 use crate::admin::Admin;
 use crate::client::Client;
-use crate::error::RestateError;
+use crate::error::{RestateError, store_error};
 use crate::thread::RestateThread;
 
 /// How many threads are read at once to list some of them.
@@ -80,13 +80,7 @@ fn thread_error(error: RestateError) -> ThreadError {
         RestateError::Unknown(thread) => ThreadError::Unknown { thread },
         RestateError::Exists(thread) => ThreadError::Exists { thread },
         error @ RestateError::TooLarge(_) => ThreadError::Request(error.to_string()),
-        error @ RestateError::Unreachable { .. } => {
-            StoreError::unavailable("the Restate server cannot be reached", error).into()
-        }
-        error @ (RestateError::NoDriver { .. } | RestateError::NotServed(_)) => {
-            StoreError::unavailable("no driver of the flow answers", error).into()
-        }
-        error => StoreError::other("the request to Restate failed", error).into(),
+        error => store_error(error).into(),
     }
 }
 

@@ -11,13 +11,13 @@ use restate_sdk::discovery::{
 };
 use restate_sdk::endpoint::{ContextInternal, Error};
 use restate_sdk::errors::HandlerError;
-use restate_sdk::serde::Serialize;
+use restate_sdk::serde::{Json, Serialize};
 use restate_sdk::service::{Service, ServiceDefinition, macro_support::service_definition};
 use tokio::sync::Semaphore;
 
 use crate::error::RestateError;
 use crate::flow::RestateFlow;
-use crate::{driver, node_host};
+use crate::{driver, links, node_host};
 
 type Handled = BoxFuture<'static, Result<(), Error>>;
 
@@ -34,6 +34,8 @@ pub(crate) fn threads<F: Flow<State: Storable>>(
         exclusive("delete"),
         exclusive("subscribe"),
         exclusive("nudge"),
+        exclusive("join"),
+        exclusive("look"),
         shared("ping"),
         shared("stop"),
         shared("read"),
@@ -103,6 +105,16 @@ impl<F: Flow<State: Storable>> Service for Threads<F> {
                     let ((), meta) = ctx.input().await;
                     let nudged = driver::nudge(&flow, (&ctx, meta).into()).await;
                     answer(&ctx, nudged);
+                }
+                "join" => {
+                    let (by, meta) = ctx.input::<Json<String>>().await;
+                    let joined = links::join(&flow, (&ctx, meta).into(), by.into_inner()).await;
+                    answer(&ctx, joined);
+                }
+                "look" => {
+                    let ((), meta) = ctx.input().await;
+                    let looked = links::look(&flow, (&ctx, meta).into()).await;
+                    answer(&ctx, looked);
                 }
                 "ping" => {
                     let ((), _) = ctx.input().await;

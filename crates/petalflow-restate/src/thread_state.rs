@@ -26,6 +26,9 @@ pub(crate) struct Meta {
     pub(crate) failure: Option<String>,
     /// The awakeables of those that wait until the thread rests.
     pub(crate) waiting: Vec<String>,
+    /// The addresses of the threads that wait for the end of this one.
+    #[serde(default)]
+    pub(crate) joining: Vec<String>,
     /// When the thread was created, in milliseconds since 1970 (UTC). Its first checkpoint may be gone.
     #[serde(default)]
     pub(crate) created_ms: Option<u64>,

@@ -4,6 +4,7 @@
 mod agents;
 mod away;
 mod bodies;
+mod children;
 mod cluster;
 mod conformance;
 mod kills;

@@ -121,9 +121,9 @@ mod keyed_request;
 mod limits;
 #[cfg(feature = "metrics")]
 mod measured_requests;
+mod message_queue;
 #[cfg(feature = "metrics")]
 mod metrics;
-mod message_queue;
 mod multitask;
 mod multitask_strategy;
 mod name;

@@ -41,6 +41,10 @@ macro_rules! forward {
             fn heard(&self) {
                 (**self).heard();
             }
+
+            fn engine(&self) -> Option<&str> {
+                (**self).engine()
+            }
         }
     };
 }

@@ -433,6 +433,12 @@ pub trait Store: Send + Sync + 'static {
     /// Called when a node of a run over this store says that it goes on, as `Context::heartbeat` and each emitted value do. A store
     /// needs to do nothing.
     fn heard(&self) {}
+
+    /// The name under which an engine has the threads of this store, if it is not a store but the view of an engine. Threads of
+    /// engines reach each other by it. `None`, the default, for a store.
+    fn engine(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// Why a call of a store failed.

@@ -9,8 +9,6 @@ use super::Store;
 #[derive(Default)]
 pub struct ThreadLinks {
     is_child: AtomicBool,
-    /// Whether an engine runs the thread, whose threads cannot start others.
-    is_alone: AtomicBool,
     joined: Mutex<Vec<(Arc<dyn Store>, Arc<str>)>>,
 }
 
@@ -23,16 +21,6 @@ impl ThreadLinks {
     /// Whether another thread has started this one.
     pub fn is_child(&self) -> bool {
         self.is_child.load(Ordering::Relaxed)
-    }
-
-    /// The thread cannot start others.
-    pub fn set_alone(&self) {
-        self.is_alone.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the thread cannot start others.
-    pub fn is_alone(&self) -> bool {
-        self.is_alone.load(Ordering::Relaxed)
     }
 
     /// A task waits for the end of a thread, which is in this store.

@@ -14,6 +14,7 @@ use std::time::Duration;
 use super::claim::due_signal::tell_due;
 use super::claim::stop::{StopKind, send};
 use super::claim::thread_claim::{ThreadClaim, claimed_run, new_owner};
+use super::ops::stopping::stop;
 use crate::checkpoint::{
     Claim, LINKS, OnBusy, Store, StoreError, StoredWrite, ThreadInfo, ThreadStatus, ThreadStorage,
     WriteName,
@@ -62,6 +63,16 @@ pub(crate) async fn started_by(
     let newest = storage.history("", None, 1).await?;
     let record = storage.records("", &newest).await?.pop();
     Ok(record.map(|record| record.header.owner.map(TaskId::from_bytes)))
+}
+
+/// How a thread reaches another one: by its id if both are in stores, by the engine and the id if both are in engines. `None` if it
+/// does not.
+pub(crate) fn address_of(thread: &str, store: &dyn Store, for_store: &dyn Store) -> Option<String> {
+    match (store.engine(), for_store.engine()) {
+        (None, None) => Some(thread.into()),
+        (Some(engine), Some(_)) => Some(format!("{engine}/{thread}")),
+        _ => None,
+    }
 }
 
 /// Records that a thread is cancelled with the one of the task.
@@ -225,8 +236,7 @@ async fn cancel(store: &Arc<dyn Store>, thread: &str) -> Result<(), ThreadError>
         if let Claim::Busy { owner } = store.claim(thread, &owner).await? {
             match claimed_run(&storage.thread, &owner) {
                 Some((run, _)) => run.stop(StopKind::Cancel),
-                // The run holds the thread itself when it looks for commands. Nobody waits for it.
-                None => send(&storage, &owner, StopKind::Cancel).await?,
+                None => stop_elsewhere(storage, &owner).await?,
             }
             return Ok(());
         }
@@ -242,6 +252,25 @@ async fn cancel(store: &Arc<dyn Store>, thread: &str) -> Result<(), ThreadError>
     held(&storage).await?;
     drop(claim);
     Ok(())
+}
+
+/// Cancels the run of a thread in another process, which holds the thread itself when it looks for commands. Nobody waits for it, but
+/// its process may have died, and the claim remains for a while: then the thread is held as soon as it is free, before anything
+/// recovers it.
+async fn stop_elsewhere(storage: ThreadStorage, owner: &str) -> Result<(), ThreadError> {
+    send(&storage, owner, StopKind::Cancel).await?;
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        runtime.spawn(completed(storage));
+    }
+    Ok(())
+}
+
+/// Boxed, because the thread is held with its own children.
+fn completed(storage: ThreadStorage) -> BoxFuture<'static, ()> {
+    Box::pin(async move {
+        // If the store fails now, the command remains, and a run that lives carries it out.
+        let _ = stop(&storage, StopKind::Cancel).await;
+    })
 }
 
 /// A thread without a run is held, so no run tells those that wait for it, or cancels its children.

@@ -35,7 +35,9 @@ pub(crate) use claim::live_runs::live_run;
 pub(crate) use claim::stop::StopKind;
 pub(crate) use claim::thread_claim::{ThreadClaim, new_owner};
 pub(crate) use inbox::{message_to, send};
-pub(crate) use links::{ThreadEnd, add_cancelled_child, add_joining, end_of, started_by};
+pub(crate) use links::{
+    ThreadEnd, add_cancelled_child, add_joining, address_of, end_of, started_by,
+};
 #[cfg(feature = "engine")]
 pub(crate) use load::slice::slice;
 pub(crate) use ops::history::history;

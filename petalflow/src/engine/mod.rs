@@ -16,6 +16,8 @@
 //! For crash safety in one process, [stores](crate::checkpoint) need less code.
 
 mod batch;
+mod engine_store;
+mod engine_threads;
 mod erased;
 mod law;
 mod logging;
@@ -32,6 +34,8 @@ mod streaming;
 mod thread_engine;
 
 pub use batch::{Batch, PassEnd, TaskRequest};
+pub use engine_store::EngineStore;
+pub use engine_threads::{EngineThreads, ThreadAddress};
 pub use pass::Pass;
 pub use record_changes::RecordChanges;
 pub use records::ThreadRecords;

@@ -34,6 +34,7 @@ struct Shared {
     /// The nodes whose results cannot be used, and the node that has run, of a pass that is for one task.
     nodes: Mutex<Nodes>,
     heartbeats: Arc<AtomicU64>,
+    engine: Option<Arc<str>>,
     /// Notified when there is something that the caller should get before the end of the pass.
     news: Notify,
     /// `None` if nobody takes batches before the end.
@@ -54,15 +55,26 @@ impl PassStore {
         records: ThreadRecords,
         batches: Option<mpsc::UnboundedSender<Sent>>,
     ) -> Result<Self, RecordsError> {
-        Self::counting(thread, records, batches, Arc::default())
+        Self::with(thread, records, batches, Arc::default(), None)
     }
 
-    /// Counts too how often nodes say that they go on.
-    pub(super) fn counting(
+    /// Hands out batches, counts how often nodes say that they go on, and is of the engine with this name.
+    pub(super) fn of_pass(
+        thread: &str,
+        records: ThreadRecords,
+        batches: mpsc::UnboundedSender<Sent>,
+        heartbeats: Arc<AtomicU64>,
+        engine: Option<Arc<str>>,
+    ) -> Result<Self, RecordsError> {
+        Self::with(thread, records, Some(batches), heartbeats, engine)
+    }
+
+    fn with(
         thread: &str,
         records: ThreadRecords,
         batches: Option<mpsc::UnboundedSender<Sent>>,
         heartbeats: Arc<AtomicU64>,
+        engine: Option<Arc<str>>,
     ) -> Result<Self, RecordsError> {
         records.check_kinds()?;
         Ok(PassStore(Arc::new(Shared {
@@ -72,6 +84,7 @@ impl PassStore {
             has_requested: AtomicBool::new(false),
             nodes: Mutex::default(),
             heartbeats,
+            engine,
             news: Notify::new(),
             batches,
             token: CancelToken::new(),
@@ -214,7 +227,12 @@ fn is_waited_for(write: &StoredWrite) -> bool {
     let contents = write.contents();
     matches!(
         contents,
-        Some(WriteName::Once(_) | WriteName::Sleep(_) | WriteName::Unfinished(_))
+        Some(
+            WriteName::Once(_)
+                | WriteName::Sleep(_)
+                | WriteName::Unfinished(_)
+                | WriteName::Child(_)
+        )
     )
 }
 
@@ -352,5 +370,9 @@ impl Store for PassStore {
 
     fn heard(&self) {
         self.0.heartbeats.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn engine(&self) -> Option<&str> {
+        self.0.engine.as_deref()
     }
 }

@@ -284,7 +284,7 @@ impl RecordedThread {
 }
 
 /// The write that a record has, and its number.
-fn write_of(key: &str, bytes: &[u8]) -> Option<(u64, StoredWrite)> {
+pub(super) fn write_of(key: &str, bytes: &[u8]) -> Option<(u64, StoredWrite)> {
     let parts: Vec<&str> = key.split(SEPARATOR).collect();
     let ["w", _, seq, task, name] = parts[..] else {
         return None;

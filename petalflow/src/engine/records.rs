@@ -6,14 +6,16 @@ use std::sync::Arc;
 
 use rpds::RedBlackTreeMapSync;
 
+use super::engine_threads::ThreadAddress;
 use super::record_changes::RecordChanges;
 use super::record_form::{
     SEPARATOR, STATUS, after_numbers, after_parts, key, log_record, number, number_in,
     pack_checkpoint, pack_status, unknown_record, unpack_checkpoint, unpack_numbers, unpack_status,
 };
+use super::record_store::write_of;
 use super::records_error::RecordsError;
 use crate::checkpoint::{
-    CodecError, EVENT_LOG, Store, StoreChange, StoreError, StoredCheckpoint, StoredWrite,
+    CodecError, EVENT_LOG, LINKS, Store, StoreChange, StoreError, StoredCheckpoint, StoredWrite,
     ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus, ThreadStorage, WriteName,
 };
 use crate::durable::moved_after;
@@ -251,6 +253,16 @@ impl ThreadRecords {
         let flow = self.described()?.map(|(flow, ..)| flow);
         let bytes = pack_status(&flow.unwrap_or_default(), status, due_ms);
         Ok(RecordChanges(vec![(STATUS.into(), Some(bytes))]))
+    }
+
+    /// The threads that are stopped when a person holds this one, because its nodes have started them with
+    /// [`cancel_with_parent`](crate::thread::StartChild::cancel_with_parent). They are in engines.
+    pub fn cancelled_children(&self) -> impl Iterator<Item = ThreadAddress> {
+        let links = self.range(key(&["w", LINKS, ""]), after_parts(&["w", LINKS]));
+        let links = links.filter_map(|(key, bytes)| write_of(key, bytes));
+        let children =
+            links.filter(|(_, link)| matches!(link.contents(), Some(WriteName::Child(_))));
+        children.filter_map(|(_, link)| ThreadAddress::parse(&String::from_utf8_lossy(&link.bytes)))
     }
 
     /// What one task needs to run: the checkpoint of its superstep with those that it builds on, the records of the task, and all

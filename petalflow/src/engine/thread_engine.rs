@@ -1,6 +1,7 @@
 //! A flow whose threads an engine keeps.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use super::batch::TaskRequest;
 use super::erased::AnyEngine;
@@ -121,6 +122,14 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     #[must_use]
     pub fn retention(mut self, retention: Retention) -> Self {
         self.any.retention = retention;
+        self
+    }
+
+    /// Sets the name by which the threads of other flows reach those of this one: see [`EngineThreads`](super::EngineThreads). It has no
+    /// `/`. Without it, a node that waits for a thread that it has started learns of its end when it looks again.
+    #[must_use]
+    pub fn reached_as(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.any.name = Some(name.into());
         self
     }
 

@@ -26,13 +26,6 @@ impl TaskServices {
     ) -> BoxFuture<'a, Result<(), BoxError>> {
         Box::pin(async move {
             task.check_alive("start")?;
-            if self.storage.links.is_alone() {
-                return Err(format!(
-                    "node `{}` starts the thread `{child}`, and an engine such as Restate runs its own thread, which cannot start others: start it in the program, or run this flow with a store",
-                    task.node
-                )
-                .into());
-            }
             let id = TaskId::of(&[&task.id.to_bytes(), b"child", child.as_bytes()]);
             if self.lock().children.contains(&id) {
                 return Ok(());

@@ -102,7 +102,10 @@ where
                     any.checked()?;
                     if cancels {
                         // First, so that no moment is without it.
-                        durable::add_cancelled_child(&services.storage, &any.id).await?;
+                        let own = &services.storage;
+                        let child = durable::address_of(&any.id, &any.threads.store, &own.store);
+                        let child = child.ok_or_else(|| apart(&any.id, &own.thread))?;
+                        durable::add_cancelled_child(own, &child).await?;
                     }
                     any.begin_as_child(task.id, Box::new(input)).await
                 });
@@ -127,6 +130,13 @@ where
             Err(any.of_another().into())
         })
     }
+}
+
+/// The error of a thread that is to be cancelled with another one, where one of the two is in a store and the other in an engine.
+fn apart(child: &str, parent: &str) -> ThreadError {
+    ThreadError::Request(format!(
+        "thread `{child}` cannot be cancelled with thread `{parent}`, because one of them is in a store and the other in an engine such as Restate: start it without `cancel_with_parent()`"
+    ))
 }
 
 /// The run of a child whose parent is not stored.
@@ -217,9 +227,8 @@ impl Context {
     ///
     /// # Errors
     ///
-    /// If there is a thread with this id that this task has not started, the input does not fit, the store of the other flow fails, or
-    /// an engine such as Restate runs this thread. If the store of this thread fails, the run ends. In a run without a store: if no
-    /// runtime of tokio polls it.
+    /// If there is a thread with this id that this task has not started, the input does not fit, or the store of the other flow fails.
+    /// If the store of this thread fails, the run ends. In a run without a store: if no runtime of tokio polls it.
     ///
     /// # Cancel safety
     ///

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::time::Duration;
 
 use petalflow::Flow;
-use petalflow::checkpoint::{InMemoryStore, Store, ThreadInfo, ThreadQuery, ThreadStatus};
+use petalflow::checkpoint::{Claim, InMemoryStore, Store, ThreadInfo, ThreadQuery, ThreadStatus};
 use petalflow::prelude::*;
 use petalflow::run::CancelToken;
 use petalflow::thread::{Durability, JoinError, Outcome, Thread, Threads};
@@ -347,6 +347,38 @@ async fn f43_cancel_goes_down_to_children_that_ask_for_it() {
     assert_eq!(resumed.into_finished().unwrap().square, 49_000_000);
     let total = parent.resume(()).await.unwrap().into_finished().unwrap();
     assert_eq!(total.squares, 49_000_004);
+}
+
+#[tokio::test(start_paused = true)]
+async fn f43_a_child_whose_process_has_died_is_held_when_its_claim_ends() {
+    let store = InMemoryStore::new();
+    let program = program(&store, Durability::Sync);
+    let parent = program.totals.thread("total");
+    waits(parent.run(vec![2]).await.unwrap());
+    // The claim of a process that has died remains for a while.
+    let died = "a process that has died";
+    let claimed = store.claim("part-2", died).await.unwrap();
+    assert_eq!(claimed, Claim::Granted);
+
+    let token = CancelToken::new();
+    token.cancel();
+    let cancelled = program.totals.clone().cancel_with(&token).thread("total");
+    assert!(cancelled.resume(()).await.is_err());
+    assert_eq!(info(&parent).await.status, ThreadStatus::Held);
+    let child = program.parts.thread("part-2");
+    assert_eq!(info(&child).await.status, ThreadStatus::Running);
+
+    store.release("part-2", died);
+    sleep(Duration::from_mins(1)).await;
+    assert_eq!(info(&child).await.status, ThreadStatus::Held);
+    // A program that starts leaves it alone.
+    let interrupted = ThreadQuery {
+        status: Some(ThreadStatus::Running),
+        ..ThreadQuery::default()
+    };
+    let recovered = program.parts.resume_all(interrupted).await.unwrap();
+    assert!(recovered.is_empty());
+    assert_eq!(program.counts.children.load(SeqCst), 0);
 }
 
 #[tokio::test(start_paused = true)]

@@ -31,6 +31,8 @@ pub(in crate::engine) struct AnyEngine {
     /// How many events of a thread are logged at least.
     pub(in crate::engine) logs: Option<u64>,
     pub(in crate::engine) publisher: Option<Arc<Publisher>>,
+    /// The name by which threads of other engines reach those of this one.
+    pub(in crate::engine) name: Option<Arc<str>>,
 }
 
 impl std::fmt::Debug for AnyEngine {
@@ -55,6 +57,7 @@ impl AnyEngine {
             retention: Retention::ALL,
             logs: None,
             publisher: None,
+            name: None,
         }
     }
 
@@ -166,7 +169,6 @@ impl AnyEngine {
         let flow = Arc::clone(&self.flow);
         let mut threads = AnyThreads::new(flow, settings, Arc::new(store.clone()));
         threads.retention = self.retention;
-        threads.starts_threads = false;
         threads
     }
 }

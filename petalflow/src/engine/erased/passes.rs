@@ -94,7 +94,7 @@ impl AnyEngine {
         let events = self.pass_events(&thread, &records, used, task);
         let role = Role::of(task, &self.placed);
         let prepared = async move {
-            let store = PassStore::counting(&thread, records, Some(to), counted)?;
+            let store = PassStore::of_pass(&thread, records, to, counted, engine.name.clone())?;
             if let Some(task) = task
                 && engine.has_result(&thread, &store, task).await
             {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::AnyThread;
+use crate::checkpoint::StoreError;
 use crate::durable::{self, Begins, ThreadEnd};
 use crate::erased::InputBox;
 use crate::error::BoxError;
@@ -51,7 +52,14 @@ impl AnyThread {
                     Begins::AsChild(task),
                     input,
                 ));
-                ThreadError::catch_panic(begin).await?;
+                let begun = ThreadError::catch_panic(begin).await;
+                // An engine has no claims, so another pass of the task may have been faster.
+                if matches!(&begun, Err(ThreadError::Store(StoreError::Conflict { .. })))
+                    && durable::started_by(&storage).await? == Some(Some(task))
+                {
+                    return Ok(());
+                }
+                begun?;
                 // A waker that is told before would find the thread busy.
                 drop(claim);
                 durable::tell_due(flow.stored_name());
@@ -92,7 +100,10 @@ impl AnyThread {
         if self.end().await?.0.is_some() {
             return Ok(None);
         }
-        durable::add_joining(&self.checked()?, task.id, &services.storage.thread).await?;
+        let (own, store) = (&services.storage, &self.threads.store);
+        if let Some(parent) = durable::address_of(&own.thread, &own.store, store) {
+            durable::add_joining(&self.checked()?, task.id, &parent).await?;
+        }
         // It may have ended before it could know who waits.
         let (end, created_ms) = self.end().await?;
         if end.is_some() {

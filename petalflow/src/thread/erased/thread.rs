@@ -253,11 +253,7 @@ impl AnyThread {
     fn storage(&self) -> ThreadStorage {
         let threads = &self.threads;
         let (store, flow) = (Arc::clone(&threads.store), threads.flow.stored_name());
-        let storage = ThreadStorage::new(store, Arc::clone(&self.id), flow.into());
-        if !threads.starts_threads {
-            storage.links.set_alone();
-        }
-        storage
+        ThreadStorage::new(store, Arc::clone(&self.id), flow.into())
     }
 
     pub(crate) fn checked(&self) -> Result<ThreadStorage, ThreadError> {

@@ -21,8 +21,6 @@ pub(crate) struct AnyThreads {
     /// Which events are stored.
     pub(crate) event_filter: Option<EventFilter>,
     pub(crate) log_role: LogRole,
-    /// Whether their nodes can start other threads. Those of an engine cannot.
-    pub(crate) starts_threads: bool,
 }
 
 impl AnyThreads {
@@ -37,7 +35,6 @@ impl AnyThreads {
             event_log: None,
             event_filter: None,
             log_role: LogRole::default(),
-            starts_threads: true,
         }
     }
 

@@ -92,6 +92,7 @@ impl Caller {
             input: input.into(),
             labels: Labels::new(),
             own_labels: Labels::new(),
+            at: None,
         };
         let starter = Starter {
             access: self.access.clone(),
