@@ -42,6 +42,10 @@ local function append(namespace, seq, base, created, content, first, last)
         checkpoints = tonumber(string.sub(info, 1, 20))
         size = tonumber(string.sub(info, 21, 40))
         begun = string.sub(info, 61, 80)
+        -- The first checkpoint of a sub-flow is older if the clock went back.
+        if created < begun and redis.call('ZLEXCOUNT', seqs, '[' .. at, '(' .. namespace .. '\1') == 1 then
+            begun = created
+        end
         own = string.sub(info, 81)
         if string.sub(info, 41, 60) > updated then
             updated = changed()
