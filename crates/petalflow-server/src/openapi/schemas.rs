@@ -63,19 +63,7 @@ pub(super) fn all() -> Map<String, Value> {
             "Flows",
             object(&json!({ "flows": list_of("Flow") }), json!({})),
         ),
-        (
-            "Start",
-            request(
-                &json!({}),
-                json!({
-                    "id": id(),
-                    "input": any(),
-                    "labels": labels(),
-                    "delay": optional("string"),
-                    "at": { "type": ["string", "null"], "format": "date-time" },
-                }),
-            ),
-        ),
+        ("Start", start()),
         (
             "Turn",
             request(
@@ -148,6 +136,19 @@ pub(super) fn all() -> Map<String, Value> {
             request(&json!({ "checkpoint": number() }), json!({ "id": id() })),
         ),
         ("Copy", request(&json!({ "id": id() }), json!({}))),
+        ("Labels", labels()),
+        (
+            "Labelled",
+            object(&json!({ "labels": labels() }), json!({})),
+        ),
+    ];
+    let all = all.into_iter().chain(of_schedules());
+    all.map(|(name, schema)| (name.to_string(), schema))
+        .collect()
+}
+
+fn of_schedules() -> [(&'static str, Value); 5] {
+    [
         ("Schedule", schedule()),
         ("Definition", definition()),
         (
@@ -165,15 +166,20 @@ pub(super) fn all() -> Map<String, Value> {
             "Schedules",
             object(&json!({ "schedules": list_of("Schedule") }), json!({})),
         ),
-        ("Labels", labels()),
-        (
-            "Labelled",
-            object(&json!({ "labels": labels() }), json!({})),
-        ),
-    ];
-    let all = all.into_iter();
-    all.map(|(name, schema)| (name.to_string(), schema))
-        .collect()
+    ]
+}
+
+fn start() -> Value {
+    request(
+        &json!({}),
+        json!({
+            "id": id(),
+            "input": any(),
+            "labels": labels(),
+            "delay": optional("string"),
+            "at": { "type": ["string", "null"], "format": "date-time" },
+        }),
+    )
 }
 
 fn info() -> Value {
