@@ -172,7 +172,7 @@ impl Inner {
         .await
     }
 
-    /// Begins a run as [`begin_detached`](Self::begin_detached) does, once for a request with a key.
+    /// Begins a run as [`begin`](Self::begin) does, also if its client disconnects, and once for a request with a key.
     pub(crate) async fn begin_once<B>(
         self: &Arc<Self>,
         keyed: Option<Keyed>,

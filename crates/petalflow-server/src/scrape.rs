@@ -12,7 +12,7 @@ use crate::access;
 use crate::refusal::Refusal;
 use crate::server::Inner;
 
-/// The media type of OpenMetrics, which Prometheus reads.
+/// The media type of `OpenMetrics`, which Prometheus reads.
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// How many threads of a status are counted. A scrape must not read the whole store.
@@ -28,7 +28,7 @@ const COUNTED: [ThreadStatus; 6] = [
     ThreadStatus::Failed,
 ];
 
-/// The numbers, in the format of OpenMetrics.
+/// The numbers, in the format of `OpenMetrics`.
 pub(crate) async fn metrics(
     State(server): State<Arc<Inner>>,
     request: Request,

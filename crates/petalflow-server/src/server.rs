@@ -398,20 +398,6 @@ impl Inner {
         Ok(())
     }
 
-    /// Begins a run as [`begin`](Self::begin) does, also if its client disconnects.
-    pub(crate) async fn begin_detached<B>(
-        self: &Arc<Self>,
-        thread: &str,
-        begin: impl FnOnce(CancelToken) -> B + Send + 'static,
-    ) -> Result<(), Refusal>
-    where
-        B: Future<Output = Result<RunEvents, Refusal>> + Send,
-    {
-        let (server, thread) = (Arc::clone(self), thread.to_string());
-        self.run_detached(async move { server.begin(thread, begin).await })
-            .await
-    }
-
     /// Drives a run in a task of its own.
     pub(crate) fn drive(self: &Arc<Self>, thread: String, mut run: RunEvents, drive: Drive) {
         let Drive {

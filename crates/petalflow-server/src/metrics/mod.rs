@@ -96,7 +96,7 @@ impl Metrics {
         self.due.set(gauged(count));
     }
 
-    /// All numbers, in the format of OpenMetrics.
+    /// All numbers, in the format of `OpenMetrics`.
     pub(crate) fn text(&self) -> Result<String, fmt::Error> {
         let mut text = String::new();
         encode(&mut text, &self.registry)?;

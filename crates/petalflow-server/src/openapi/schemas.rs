@@ -87,19 +87,7 @@ pub(super) fn all() -> Map<String, Value> {
             "Flows",
             object(&json!({ "flows": list_of("Flow") }), json!({})),
         ),
-        (
-            "Start",
-            request(
-                &json!({}),
-                json!({
-                    "id": optional_id(),
-                    "input": any(),
-                    "labels": labels(),
-                    "delay": optional("string"),
-                    "at": { "type": ["string", "null"], "format": "date-time" },
-                }),
-            ),
-        ),
+        ("Start", start()),
         (
             "Turn",
             request(
@@ -199,6 +187,19 @@ pub(super) fn all() -> Map<String, Value> {
             ),
         ),
         ("Copy", request(&json!({ "id": id() }), json!({}))),
+        ("Labels", labels()),
+        (
+            "Labelled",
+            object(&json!({ "labels": labels() }), json!({})),
+        ),
+    ];
+    let all = all.into_iter().chain(of_schedules()).chain(answers());
+    all.map(|(name, schema)| (name.to_string(), schema))
+        .collect()
+}
+
+fn of_schedules() -> [(&'static str, Value); 5] {
+    [
         ("Schedule", schedule()),
         ("Definition", definition()),
         (
@@ -216,15 +217,20 @@ pub(super) fn all() -> Map<String, Value> {
             "Schedules",
             object(&json!({ "schedules": list_of("Schedule") }), json!({})),
         ),
-        ("Labels", labels()),
-        (
-            "Labelled",
-            object(&json!({ "labels": labels() }), json!({})),
-        ),
-    ];
-    let all = all.into_iter().chain(answers());
-    all.map(|(name, schema)| (name.to_string(), schema))
-        .collect()
+    ]
+}
+
+fn start() -> Value {
+    request(
+        &json!({}),
+        json!({
+            "id": optional_id(),
+            "input": any(),
+            "labels": labels(),
+            "delay": optional("string"),
+            "at": { "type": ["string", "null"], "format": "date-time" },
+        }),
+    )
 }
 
 fn info() -> Value {

@@ -16,7 +16,7 @@ use crate::served::ServedThreads;
 /// The schedules of a server.
 pub(crate) struct Schedules {
     /// Those of the program.
-    pub(crate) schedules: Vec<Arc<ReadSchedule>>,
+    pub(crate) of_program: Vec<Arc<ReadSchedule>>,
     pub(crate) records: Records,
     definitions: Definitions,
     /// Wakes what begins the threads.
@@ -44,7 +44,7 @@ impl Schedules {
             }
         }
         Schedules {
-            schedules: read,
+            of_program: read,
             records: Records::new(store),
             definitions: Definitions::new(store),
             changed: Notify::new(),
@@ -52,8 +52,8 @@ impl Schedules {
     }
 
     /// The schedule of the program with this name.
-    fn of_program(&self, name: &str) -> Option<&Arc<ReadSchedule>> {
-        let mut schedules = self.schedules.iter();
+    fn find_of_program(&self, name: &str) -> Option<&Arc<ReadSchedule>> {
+        let mut schedules = self.of_program.iter();
         schedules.find(|known| known.schedule.name() == name)
     }
 
@@ -61,7 +61,7 @@ impl Schedules {
     pub(crate) async fn defined(&self) -> Result<Vec<String>, Refusal> {
         let mut names = self.definitions.names().await?;
         // The program has the name since then.
-        names.retain(|name| self.of_program(name).is_none());
+        names.retain(|name| self.find_of_program(name).is_none());
         Ok(names)
     }
 
@@ -71,7 +71,7 @@ impl Schedules {
         name: &str,
         flows: &[Arc<dyn ServedThreads>],
     ) -> Result<Arc<ReadSchedule>, Refusal> {
-        if let Some(schedule) = self.of_program(name) {
+        if let Some(schedule) = self.find_of_program(name) {
             return Ok(Arc::clone(schedule));
         }
         let found = self.definitions.find(name).await?;
@@ -110,7 +110,7 @@ impl Schedules {
     }
 
     fn must_be_defined(&self, name: &str, done: &str) -> Result<(), Refusal> {
-        if self.of_program(name).is_none() {
+        if self.find_of_program(name).is_none() {
             return Ok(());
         }
         let text = format!(

@@ -66,7 +66,7 @@ impl Inner {
     async fn begin_scheduled(self: &Arc<Self>) -> Duration {
         let schedules = &self.settings.schedules;
         let mut wait = MAX_WAIT;
-        for schedule in &schedules.schedules {
+        for schedule in &schedules.of_program {
             let begun = self.begin_due(schedule).await;
             wait = wait.min(self.waits(schedule.schedule.name(), begun));
         }
@@ -108,7 +108,7 @@ impl Inner {
     /// The schedules of the program, and those of clients whose flows are served here.
     pub(super) async fn all_schedules(&self) -> Result<Vec<Arc<ReadSchedule>>, Refusal> {
         let schedules = &self.settings.schedules;
-        let mut all = schedules.schedules.clone();
+        let mut all = schedules.of_program.clone();
         for name in schedules.defined().await? {
             all.extend(self.schedule(&name).await.ok());
         }

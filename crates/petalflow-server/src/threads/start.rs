@@ -125,7 +125,7 @@ pub(crate) async fn start(
         at,
     };
     let begun = begin(Arc::clone(&server), Arc::clone(&flow), start, starter);
-    let begun = async move { Ok(Value::String(begun.await?)) };
+    let begun = Box::pin(async move { Ok(Value::String(begun.await?)) });
     let begun = server.once(keyed, begun).await?;
     let thread = begun.as_str().unwrap_or_default();
     wait::respond(&server, &*flow, thread, &headers).await

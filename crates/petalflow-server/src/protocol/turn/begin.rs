@@ -94,7 +94,7 @@ impl Turn {
         };
         let (of_turn, id) = (Arc::clone(flow), thread.clone());
         let begin = async move |token| of_turn.begin(&id, input, &token).await;
-        server.begin_detached(&thread, begin).await?;
+        server.begin_once(None, &thread, begin).await?;
         Ok(Self::attach(flow, thread, after))
     }
 
@@ -109,7 +109,7 @@ impl Turn {
         let after = flow.last_event(&thread).await?;
         let (of_turn, id) = (Arc::clone(flow), thread.clone());
         let begin = async move |token| of_turn.answer(&id, &question, answer, &token).await;
-        server.begin_detached(&thread, begin).await?;
+        server.begin_once(None, &thread, begin).await?;
         Ok(Self::attach(flow, thread, after))
     }
 
