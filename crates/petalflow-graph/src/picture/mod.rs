@@ -428,7 +428,7 @@ mod tests {
     fn f43_a_pause_is_drawn_without_a_character() {
         let mut graph = essay();
         let plain = picture(&graph);
-        let nodes = &mut graph.nodes.to_mut();
+        let nodes = graph.nodes.to_mut();
         nodes[1].before = When::Always;
         nodes[2].after = When::Always;
         let svg = picture(&graph);

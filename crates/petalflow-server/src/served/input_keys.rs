@@ -64,7 +64,7 @@ mod tests {
             },
             "required": ["cents", "lines"],
         });
-        assert_eq!(schema(<Order as petalflow::state::State>::KEYS), expected);
+        assert_eq!(schema(<Order as State>::KEYS), expected);
         let _ = Pay::new();
     }
 }

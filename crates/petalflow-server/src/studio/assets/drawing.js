@@ -216,7 +216,9 @@ function areaOf(node) {
  */
 function labelsOf(picture) {
   // The texts of vertices are upright.
-  const texts = [...picture.querySelectorAll("text[font-style=italic]")].filter((text) => text.textContent);
+  const texts = [...picture.querySelectorAll("text")].filter(
+    (text) => text.getAttribute("font-style") === "italic" && text.textContent,
+  );
   return texts.map((text) => ({
     x: Number(text.getAttribute("x") ?? 0),
     y: Number(text.getAttribute("y") ?? 0) - LABEL_ABOVE,
