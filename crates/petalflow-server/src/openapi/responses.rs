@@ -51,7 +51,7 @@ pub(super) fn of(operation: &Operation) -> Map<String, Value> {
 pub(super) fn content(schema: &str) -> Value {
     match schema {
         "svg" => json!({ "image/svg+xml": { "schema": { "type": "string" } } }),
-        "events" => json!({ "text/event-stream": { "schema": reference("ThreadEvent") } }),
+        "events" => json!({ "text/event-stream": { "schema": reference("EventMessage") } }),
         "any" => json!({ "application/json": { "schema": {} } }),
         "any or a stream" => json!({
             "application/json": { "schema": {} },
