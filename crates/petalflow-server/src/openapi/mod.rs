@@ -201,9 +201,13 @@ impl OfProtocol {
         };
         let mut value = described(&self.operation, security);
         let (status, schema) = self.operation.response;
+        let mut succeeded = json!({ "description": self.operation.summary });
+        if !schema.is_empty() {
+            succeeded["content"] = responses::content(schema);
+        }
         let refused = "The request is refused, in the form of the protocol.";
         value["responses"] = json!({
-            status: { "description": self.operation.summary, "content": responses::content(schema) },
+            status: succeeded,
             "default": { "description": refused },
         });
         value["externalDocs"] = json!({ "url": self.specification });

@@ -150,18 +150,38 @@ pub(super) const AG_UI: &[OfProtocol] = &[OfProtocol {
 pub(super) const MCP: &[OfProtocol] = &[];
 
 #[cfg(feature = "mcp")]
-pub(super) const MCP: &[OfProtocol] = &[OfProtocol {
-    operation: send(
-        "mcp_call",
-        "/mcp",
-        "any or a stream",
-        "A message of JSON-RPC.",
-    ),
-    specification: "https://modelcontextprotocol.io/specification",
-}];
+pub(super) const MCP: &[OfProtocol] = {
+    const fn of(operation: Operation) -> OfProtocol {
+        OfProtocol {
+            operation,
+            specification: "https://modelcontextprotocol.io/specification",
+        }
+    }
+    &[
+        of(send(
+            "mcp_call",
+            "/mcp",
+            "any or a stream",
+            "A message of JSON-RPC.",
+        )),
+        of(Operation {
+            response: ("200", "a stream"),
+            ..read(
+                "mcp_listen",
+                "/mcp",
+                "The messages of the server to a session.",
+            )
+        }),
+        of(Operation {
+            method: "delete",
+            response: ("202", ""),
+            ..read("mcp_end_session", "/mcp", "Ends a session.")
+        }),
+    ]
+};
 
 /// An address that is only read. Each protocol has errors of its own.
-#[cfg(any(feature = "a2a", feature = "openai"))]
+#[cfg(any(feature = "a2a", feature = "mcp", feature = "openai"))]
 const fn read(id: &'static str, path: &'static str, summary: &'static str) -> Operation {
     Operation {
         refusals: &[],

@@ -59,7 +59,7 @@ pub(super) fn of(operation: &Operation) -> Map<String, Value> {
 pub(super) fn content(schema: &str) -> Value {
     match schema {
         "svg" => json!({ "image/svg+xml": { "schema": { "type": "string" } } }),
-        "events" => json!({ "text/event-stream": { "schema": reference("ThreadEvent") } }),
+        "events" => json!({ "text/event-stream": { "schema": reference("EventMessage") } }),
         "metrics" => json!({ "application/openmetrics-text": { "schema": { "type": "string" } } }),
         "any" => json!({ "application/json": { "schema": {} } }),
         "any or a stream" => json!({

@@ -160,6 +160,7 @@ pub(super) fn all() -> Map<String, Value> {
             ),
         ),
         ("Answer", answer()),
+        ("EventMessage", event_message()),
         (
             "Edit",
             request(
@@ -431,6 +432,15 @@ fn answers() -> [(&'static str, Value); 6] {
             ),
         ),
     ]
+}
+
+/// A message of a stream of server-sent events.
+fn event_message() -> Value {
+    let event = json!({ "$ref": "#/components/schemas/ThreadEvent" });
+    let data =
+        json!({ "type": "string", "contentMediaType": "application/json", "contentSchema": event });
+    let required = json!({ "event": text(), "id": text(), "data": data });
+    object(&required, json!({}))
 }
 
 /// An answer of any kind.

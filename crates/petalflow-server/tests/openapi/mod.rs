@@ -2,6 +2,7 @@
 
 mod document;
 mod python;
+mod schemathesis;
 mod typescript;
 
 use std::path::Path;
