@@ -14,6 +14,7 @@ mod chromedriver;
 mod folder;
 pub mod missing;
 pub mod operations;
+pub mod other_children;
 mod other_process;
 mod postgres;
 mod redis;

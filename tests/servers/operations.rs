@@ -303,9 +303,9 @@ pub async fn a_pruning_that_was_killed_is_completed_by_the_next(open: Open) {
     }
 }
 
-/// How long a question can be answered: longer than a run takes until it waits, because a question that expires earlier is settled by
-/// the run.
-const ANSWERABLE: Duration = Duration::from_millis(150);
+/// How long a question can be answered: longer than a run of any machine takes until it waits, because a question that expires earlier
+/// is settled by the run. Sweeps have a clock that is ahead.
+const ANSWERABLE: Duration = Duration::from_hours(1);
 
 #[derive(Serialize, Deserialize)]
 struct Bid;
@@ -355,17 +355,12 @@ async fn is_asked(store: &dyn Store) -> bool {
     false
 }
 
-/// Until a question has expired that was asked.
-async fn expire() {
-    tokio::time::sleep(ANSWERABLE + Duration::from_millis(5)).await;
-}
-
 /// Sweeps until nothing is due.
 async fn sweep_all(store: &Arc<dyn Store>) {
-    for _ in 0..10 {
-        // A run that is resumed may ask a question that was not stored.
-        expire().await;
-        let swept = Auction::new().store(store).sweep().await.unwrap();
+    for sweep in 1..=10 {
+        // A run that is resumed may ask a question that was not stored. It has expired at the next sweep.
+        let later = FaultyStore::new(store).ahead(sweep * 10 * ANSWERABLE);
+        let swept = Auction::new().store(&later).sweep().await.unwrap();
         if swept.is_empty() {
             return;
         }
@@ -429,13 +424,8 @@ pub async fn a_sweep_that_was_killed_is_completed_at_the_next_start(open: Open) 
                 return;
             };
             let paused = Auction::new().store(&store).thread("t").run(list([])).await;
-            if paused.unwrap().interrupts().len() < 2 {
-                // The machine was so slow that a question has expired meanwhile.
-                assert!(nth < 1_000, "no run waits for both questions");
-                continue;
-            }
-            expire().await;
-            let faulty = FaultyStore::new(&store);
+            assert_eq!(paused.unwrap().interrupts().len(), 2);
+            let faulty = FaultyStore::new(&store).ahead(2 * ANSWERABLE);
             faulty.inject(Fault { kind, nth });
             let threads = Auction::new().store(&faulty);
             tokio::select! {

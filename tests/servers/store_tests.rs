@@ -24,7 +24,7 @@ pub trait ServerStore {
 
 /// A store of the shared server that no other test uses, with what another process needs to open it too. Without a server,
 /// reports a skip.
-async fn fresh<S: ServerStore>(what: &str) -> Option<(S::Store, String)> {
+pub(crate) async fn fresh<S: ServerStore>(what: &str) -> Option<(S::Store, String)> {
     let url = found_or_skip(S::server())?;
     let name = fresh_name(what);
     let store = S::open(url, &name).await.expect("the server runs");
@@ -32,7 +32,7 @@ async fn fresh<S: ServerStore>(what: &str) -> Option<(S::Store, String)> {
 }
 
 /// The store that the first process has named. `None` in the first process.
-async fn store_of_first_process<S: ServerStore>() -> Option<S::Store> {
+pub(crate) async fn store_of_first_process<S: ServerStore>() -> Option<S::Store> {
     let given = server_of_first_process()?;
     let (url, name) = given.split_once(' ')?;
     Some(S::open(url, name).await.expect("the server runs"))
@@ -50,6 +50,17 @@ macro_rules! other_process_tests {
         #[tokio::test]
         async fn other_process_claims() {
             $crate::store_tests::claim_in_other_process::<$kind>().await;
+        }
+
+        #[tokio::test]
+        async fn f43_a_child_in_another_process_is_cancelled_with_its_parent() {
+            $crate::other_children::a_child_in_another_process_is_cancelled_with_its_parent::<$kind>()
+                .await;
+        }
+
+        #[tokio::test]
+        async fn other_process_runs_a_child() {
+            $crate::other_children::run_a_child::<$kind>().await;
         }
 
         #[tokio::test]

@@ -4,6 +4,7 @@ use std::future::poll_fn;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
+use std::time::Duration;
 
 use petalflow::async_trait;
 use petalflow::checkpoint::{
@@ -35,6 +36,8 @@ use super::fault::{Fault, FaultTarget};
 pub struct FaultyStore {
     store: Arc<dyn Store>,
     process: Arc<Mutex<Process>>,
+    /// How much its clock is ahead.
+    ahead: Duration,
 }
 
 #[derive(Default)]
@@ -115,7 +118,29 @@ impl FaultyStore {
         FaultyStore {
             store,
             process: Arc::default(),
+            ahead: Duration::ZERO,
         }
+    }
+
+    /// Sets the clock of the process ahead of that of the store, so that what expires or sleeps is due without a wait.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use petalflow::checkpoint::{InMemoryStore, Store};
+    /// use petalflow_testing::FaultyStore;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let store = InMemoryStore::new();
+    /// let tomorrow = FaultyStore::new(&store).ahead(Duration::from_hours(24));
+    /// assert!(tomorrow.now_ms().await? >= store.now_ms().await? + 86_000_000);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn ahead(mut self, ahead: Duration) -> Self {
+        self.ahead = ahead;
+        self
     }
 
     /// Injects a fault, which occurs at the call that it names. Only faults of [`FaultTarget::Call`] have an effect.
@@ -394,7 +419,7 @@ impl Store for FaultyStore {
         }
     }
 
-    fn claim_lasts(&self) -> Option<std::time::Duration> {
+    fn claim_lasts(&self) -> Option<Duration> {
         self.store.claim_lasts()
     }
 
@@ -404,5 +429,10 @@ impl Store for FaultyStore {
 
     fn needs_checksums(&self) -> bool {
         self.store.needs_checksums()
+    }
+
+    async fn now_ms(&self) -> Result<u64, StoreError> {
+        let ahead_ms = u64::try_from(self.ahead.as_millis()).unwrap_or(u64::MAX);
+        Ok(self.store.now_ms().await?.saturating_add(ahead_ms))
     }
 }
