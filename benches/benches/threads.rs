@@ -67,7 +67,7 @@ async fn fill(store: &Arc<dyn Store>) {
     for writer in 0..WRITERS {
         let store = Arc::clone(store);
         writers.spawn(async move {
-            for number in (writer..THREADS).step_by(WRITERS as usize) {
+            for number in (0..THREADS).filter(|number| number % WRITERS == writer) {
                 add(&*store, sample(number)).await;
             }
         });
