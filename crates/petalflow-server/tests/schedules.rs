@@ -399,7 +399,7 @@ async fn f43_a_schedule_of_a_client_begins_threads_of_any_replica_once() {
     let router = servers[0].router();
     let defined = call(&router, "PUT", "/schedules/tick", definition).await;
     assert_eq!(defined.status, StatusCode::CREATED, "{defined:?}");
-    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+    let deadline = tokio::time::Instant::now() + Duration::from_mins(1);
     let times = loop {
         let times = begun_or_none(&router).await;
         if times.len() >= 3 {
