@@ -89,7 +89,7 @@ fn build(server: &Inner) -> Value {
 
 /// The schema of the input of a flow, and its name.
 fn input(flow: &dyn ReadThreads) -> (String, Value) {
-    let name = component(&format!("input.{}", flow.facts().name));
+    let name = schemas::component(&format!("input.{}", flow.facts().name));
     let mut schema = flow.facts().input.clone().unwrap_or_else(|| json!({}));
     drop_null_defaults(&mut schema);
     // In its place in this document, it is no root.
@@ -128,11 +128,6 @@ fn within(schema: &mut Value, place: &str) {
         Value::Array(items) => items.iter_mut().for_each(|item| within(item, place)),
         _ => {}
     }
-}
-
-/// The name of a component, which has fewer characters than that of a flow.
-fn component(name: &str) -> String {
-    name.replace('~', "_")
 }
 
 /// The protocols that the server speaks.
@@ -274,7 +269,7 @@ mod tests {
         let tree = "#/components/schemas/input.a/$defs/Tree";
         assert_eq!(schema["$ref"], tree);
         assert_eq!(schema["$defs"]["Tree"]["items"]["$ref"], tree);
-        assert_eq!(component("input.a~b"), "input.a_b");
+        assert_eq!(schemas::component("input.a~b"), "input.a_b");
         assert_eq!(tag("/.well-known/agent-card.json"), "well-known");
         assert_eq!(tag("/openapi.json"), "openapi");
     }
