@@ -22,6 +22,7 @@ use crate::server::Inner;
 use crate::settings::Settings;
 use operations::{OF_SCHEDULES, OPERATIONS, Operation, PUBLIC};
 use protocols::OfProtocol;
+#[cfg(feature = "mcp")]
 pub(crate) use schemas::STATUSES;
 
 /// The document, with the schemas of the flows of this server.
