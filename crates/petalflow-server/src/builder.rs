@@ -552,10 +552,10 @@ impl ServerBuilder {
             errors.extend(unknown.map(|name| SetupError::NoAgent { name: name.into() }));
         }
         #[cfg(feature = "mcp")]
-        if self.protocols.mcp {
-            let names = self.flows.iter().map(|(name, _)| name);
-            errors.extend(names.filter_map(|name| crate::protocol::mcp::problem(name)));
-        }
+        errors.extend(
+            self.protocols
+                .taken(self.flows.iter().map(|(name, _)| name)),
+        );
         errors.extend(crate::host::problems(&self.hosts));
         errors.extend(self.unlogged_problems());
         if self.event_log == 0

@@ -72,7 +72,22 @@ pub(crate) struct Protocols {
     pub(crate) openai: bool,
 }
 
+/// The tool of MCP that answers questions.
+#[cfg(feature = "mcp")]
+pub(crate) const ANSWER_TOOL: &str = "answer";
+
 impl Protocols {
+    /// The mistake that a flow has the name of a tool of the server.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn taken<'a>(
+        &self,
+        mut flows: impl Iterator<Item = &'a String>,
+    ) -> Option<crate::SetupError> {
+        let name = ANSWER_TOOL.to_string();
+        let is_taken = self.mcp && flows.any(|flow| *flow == name);
+        is_taken.then_some(crate::SetupError::ToolName { name })
+    }
+
     /// The name of a protocol that is served.
     pub(crate) fn first(&self) -> Option<&'static str> {
         let Protocols {

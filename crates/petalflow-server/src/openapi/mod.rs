@@ -22,6 +22,7 @@ use crate::server::Inner;
 use crate::settings::Settings;
 use operations::{OF_METRICS, OF_SCHEDULES, OPERATIONS, Operation, PUBLIC};
 use protocols::OfProtocol;
+#[cfg(feature = "mcp")]
 pub(crate) use schemas::STATUSES;
 
 /// The document, with the schemas of the flows of this server.
@@ -89,7 +90,7 @@ fn build(server: &Inner) -> Value {
 
 /// The schema of the input of a flow, and its name.
 fn input(flow: &dyn ReadThreads) -> (String, Value) {
-    let name = component(&format!("input.{}", flow.facts().name));
+    let name = schemas::component(&format!("input.{}", flow.facts().name));
     let mut schema = match flow.description()["input"].take() {
         Value::Null => json!({}),
         schema => schema,
@@ -131,11 +132,6 @@ fn within(schema: &mut Value, place: &str) {
         Value::Array(items) => items.iter_mut().for_each(|item| within(item, place)),
         _ => {}
     }
-}
-
-/// The name of a component, which has fewer characters than that of a flow.
-fn component(name: &str) -> String {
-    name.replace('~', "_")
 }
 
 /// The protocols that the server speaks.
@@ -277,7 +273,7 @@ mod tests {
         let tree = "#/components/schemas/input.a/$defs/Tree";
         assert_eq!(schema["$ref"], tree);
         assert_eq!(schema["$defs"]["Tree"]["items"]["$ref"], tree);
-        assert_eq!(component("input.a~b"), "input.a_b");
+        assert_eq!(schemas::component("input.a~b"), "input.a_b");
         assert_eq!(tag("/.well-known/agent-card.json"), "well-known");
         assert_eq!(tag("/openapi.json"), "openapi");
     }

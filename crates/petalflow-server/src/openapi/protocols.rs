@@ -12,6 +12,7 @@ pub(super) struct OfProtocol {
 pub(super) const NONE: &[OfProtocol] = &[];
 
 #[cfg(not(feature = "openai"))]
+#[allow(dead_code, reason = "only the test of ids reads it")]
 pub(super) const OPENAI: &[OfProtocol] = &[];
 
 #[cfg(feature = "openai")]
@@ -71,6 +72,7 @@ pub(super) const OPENAI: &[OfProtocol] = {
 };
 
 #[cfg(not(feature = "a2a"))]
+#[allow(dead_code, reason = "only the test of ids reads it")]
 pub(super) const A2A: &[OfProtocol] = &[];
 
 #[cfg(feature = "a2a")]
@@ -133,6 +135,7 @@ pub(super) const A2A: &[OfProtocol] = {
 };
 
 #[cfg(not(feature = "ag-ui"))]
+#[allow(dead_code, reason = "only the test of ids reads it")]
 pub(super) const AG_UI: &[OfProtocol] = &[];
 
 #[cfg(feature = "ag-ui")]
@@ -147,6 +150,7 @@ pub(super) const AG_UI: &[OfProtocol] = &[OfProtocol {
 }];
 
 #[cfg(not(feature = "mcp"))]
+#[allow(dead_code, reason = "only the test of ids reads it")]
 pub(super) const MCP: &[OfProtocol] = &[];
 
 #[cfg(feature = "mcp")]

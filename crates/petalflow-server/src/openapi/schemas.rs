@@ -7,6 +7,11 @@ pub(crate) const STATUSES: [&str; 7] = [
     "running", "waiting", "sleeping", "stopped", "held", "failed", "finished",
 ];
 
+/// The name of a component, which has fewer characters than that of a flow.
+pub(super) fn component(name: &str) -> String {
+    name.replace('~', "_")
+}
+
 pub(super) fn status() -> Value {
     json!({ "type": "string", "enum": STATUSES })
 }

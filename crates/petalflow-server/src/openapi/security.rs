@@ -3,6 +3,7 @@
 use petalflow_documents::kinds::TriggerAuth;
 use serde_json::{Map, Value, json};
 
+use super::schemas::component;
 use crate::hook::Hook;
 use crate::settings::Settings;
 
@@ -55,7 +56,7 @@ pub(super) fn of_hook(hook: &Hook) -> Value {
 }
 
 fn name(hook: &Hook) -> String {
-    super::component(&format!("webhook.{}.{}", hook.workflow, hook.trigger))
+    component(&format!("webhook.{}.{}", hook.workflow, hook.trigger))
 }
 
 fn scheme(auth: &TriggerAuth) -> Option<Value> {

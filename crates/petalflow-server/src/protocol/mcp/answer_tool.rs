@@ -4,7 +4,7 @@ use rmcp::model::CallToolResponse;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::call::Caller;
+use super::caller::Caller;
 use super::questions;
 use crate::refusal::Refusal;
 use crate::served::{no_thread, unfit};

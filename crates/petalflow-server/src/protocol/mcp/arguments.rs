@@ -3,7 +3,6 @@
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
-use super::tools::any_object;
 use crate::refusal::Refusal;
 use crate::served::{Facts, FlowKind, unfit};
 
@@ -40,7 +39,7 @@ impl Arguments {
     pub(super) fn schema(self, facts: &Facts) -> Value {
         match self {
             Arguments::Input => {
-                let mut schema = facts.input.clone().unwrap_or_else(any_object);
+                let mut schema = facts.input.clone().unwrap_or_else(|| json!({}));
                 schema["type"] = "object".into();
                 schema
             }

@@ -2,42 +2,18 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{CallToolResponse, InputResponses, JsonObject};
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::model::{CallToolResponse, JsonObject};
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 use super::arguments::Arguments;
+use super::caller::{Caller, Waited};
 use super::outcome;
 use super::progress::Progress;
 use super::questions::{self, Asked};
-use crate::access::Access;
 use crate::answers;
 use crate::refusal::Refusal;
 use crate::served::{AnswerBody, Input, Labels, ServedThreads, no_thread};
-use crate::server::Inner;
 use crate::threads::start::{self, Start, Starter};
-
-/// Who calls a tool, and with which request.
-pub(super) struct Caller {
-    pub(super) server: Arc<Inner>,
-    pub(super) access: Access,
-    /// Cancelled when the client cancels the call.
-    pub(super) cancelled: CancellationToken,
-    /// Answers to the questions of an earlier result of the call.
-    pub(super) responses: InputResponses,
-    /// What the earlier result told the client to send back: the id of the thread.
-    pub(super) state: Option<String>,
-    pub(super) cx: RequestContext<RoleServer>,
-}
-
-/// A thread that a call waits for.
-pub(super) struct Waited {
-    pub(super) flow: Arc<dyn ServedThreads>,
-    pub(super) thread: String,
-    /// The number of the last event before the run.
-    after: u64,
-}
 
 impl Caller {
     /// Calls the tool of a flow.
@@ -187,11 +163,4 @@ impl Caller {
 async fn view(waited: &Waited) -> Result<Value, Refusal> {
     let view = waited.flow.view(&waited.thread, None).await?;
     view.ok_or_else(no_thread)
-}
-
-impl Waited {
-    /// The number of the last event before the run.
-    pub(super) fn after(&self) -> u64 {
-        self.after
-    }
 }

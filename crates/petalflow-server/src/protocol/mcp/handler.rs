@@ -11,11 +11,12 @@ use rmcp::service::{NotificationContext, RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
 use serde_json::Value;
 
-use super::call::Caller;
+use super::caller::Caller;
 use super::calls::Calls;
 use super::{answer_tool, outcome, tools};
 use crate::access::Access;
 use crate::server::Inner;
+use crate::settings::ANSWER_TOOL;
 
 /// What models read about the tools as a whole.
 const INSTRUCTIONS: &str = "Each tool starts a durable thread, and returns its result. If the status of the result is `waiting`, a \
@@ -71,7 +72,7 @@ impl ServerHandler for Handler {
             cx,
         };
         let arguments = request.arguments.unwrap_or_default();
-        let result = if request.name == tools::ANSWER {
+        let result = if request.name == ANSWER_TOOL {
             answer_tool::call(&caller, Value::Object(arguments)).await
         } else {
             let flow = tools::flow(&self.server, &request.name)?;

@@ -4,6 +4,7 @@ mod answer_form;
 mod answer_tool;
 mod arguments;
 mod call;
+mod caller;
 mod calls;
 mod endpoint;
 mod handler;
@@ -13,7 +14,6 @@ mod questions;
 mod tools;
 
 use crate::builder::ServerBuilder;
-use crate::error::SetupError;
 
 pub(crate) use endpoint::routes;
 
@@ -47,9 +47,4 @@ impl ServerBuilder {
         self.protocols.mcp = true;
         self
     }
-}
-
-/// The mistake of a flow whose name is that of a tool of the server.
-pub(crate) fn problem(flow: &str) -> Option<SetupError> {
-    (flow == tools::ANSWER).then(|| SetupError::ToolName { name: flow.into() })
 }

@@ -5,13 +5,13 @@ use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
 use super::arguments::{put_definitions, take_definitions};
-use super::call::Waited;
-use super::tools::ANSWER;
+use super::caller::Waited;
 use crate::openapi::STATUSES;
 use crate::protocol::turn::{ItemKind, Turn, TurnItem};
 use crate::refusal::Refusal;
 use crate::served::{Facts, FlowKind};
 use crate::server::Inner;
+use crate::settings::ANSWER_TOOL;
 
 /// A result with `isError`, for the model that called the tool.
 pub(super) fn failed(text: &str) -> CallToolResult {
@@ -107,7 +107,7 @@ fn is_talk(facts: &Facts) -> bool {
 
 /// The last message of the turn.
 async fn said(waited: &Waited) -> Result<String, Refusal> {
-    let turn = Turn::attach(&waited.flow, waited.thread.clone(), waited.after());
+    let turn = Turn::attach(&waited.flow, waited.thread.clone(), waited.after);
     Ok(last_message(turn.so_far().await?))
 }
 
@@ -145,7 +145,7 @@ fn waiting_text(thread: &str, waits: &Value) -> String {
         })
         .collect();
     format!(
-        "Thread `{thread}` waits for a person. Ask, then call the tool `{ANSWER}` with the thread, the question and the answer.\n{}",
+        "Thread `{thread}` waits for a person. Ask, then call the tool `{ANSWER_TOOL}` with the thread, the question and the answer.\n{}",
         waits.join("\n")
     )
 }

@@ -11,7 +11,7 @@ use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
 
 use super::answer_form::AnswerForm;
-use super::call::Caller;
+use super::caller::Caller;
 use super::calls::has_sessions;
 use crate::refusal::Refusal;
 use crate::served::{AnswerBody, unfit};

@@ -4,22 +4,20 @@ use std::sync::Arc;
 
 use rmcp::ErrorData;
 use rmcp::model::{JsonObject, Tool};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::arguments::Arguments;
 use super::{answer_tool, outcome};
 use crate::served::{Facts, ServedThreads};
 use crate::server::Inner;
-
-/// The name of the tool that answers questions.
-pub(super) const ANSWER: &str = "answer";
+use crate::settings::ANSWER_TOOL;
 
 /// The tools of a server.
 pub(super) fn all(server: &Inner) -> Vec<Tool> {
     let flows = server.settings.flows.iter();
     let flows = flows.map(|flow| of_flow(flow.facts()));
     let answer = tool(
-        ANSWER,
+        ANSWER_TOOL,
         "Answers what a thread waits for, and returns the result of its run.".into(),
         answer_tool::schema(),
         outcome::schema(None),
@@ -35,7 +33,7 @@ pub(super) fn flow(server: &Inner, name: &str) -> Result<Arc<dyn ServedThreads>,
     }
     let names = server.settings.flows.iter().map(|flow| &*flow.facts().name);
     let names: Vec<String> = names
-        .chain([ANSWER])
+        .chain([ANSWER_TOOL])
         .map(|name| format!("`{name}`"))
         .collect();
     let text = format!("unknown tool `{name}`; there are {}", names.join(", "));
@@ -76,9 +74,4 @@ fn description(facts: &Facts) -> String {
         Some(text) => format!("Runs the {kind} `{name}`. Its input: {text}"),
         None => format!("Runs the {kind} `{name}`."),
     }
-}
-
-/// A schema without a type of its own is one of objects.
-pub(super) fn any_object() -> Value {
-    json!({ "type": "object" })
 }
