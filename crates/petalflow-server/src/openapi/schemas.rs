@@ -214,7 +214,15 @@ fn view() -> Value {
         "waits": list_of("Wait"),
         "state": any(),
     });
-    object(&required, json!({ "trigger": text() }))
+    let trouble = json!({
+        "state": { "enum": ["retrying", "paused"] },
+        "service": text(),
+        "attempts": number(),
+        "error": text(),
+        "next_ms": optional("integer"),
+    });
+    let trouble = object(&trouble, json!({}));
+    object(&required, json!({ "trigger": text(), "trouble": trouble }))
 }
 
 /// The fields of something that a thread waits for.

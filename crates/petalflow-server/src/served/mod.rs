@@ -13,6 +13,7 @@ mod remote_flow;
 #[cfg(feature = "protocol")]
 mod remote_log;
 mod remote_run;
+mod remote_trouble;
 mod remote_work;
 mod stored;
 mod threads;
@@ -32,6 +33,7 @@ pub(crate) use forms::keys;
 pub(crate) use open_question::OpenQuestion;
 pub(crate) use question::AnswerBody;
 pub use remote::{RemoteThreads, ThreadWork};
+pub use remote_trouble::RemoteTrouble;
 pub(crate) use stored::StoredFlow;
 pub(crate) use threads::{
     Elsewhere, HookThreads, Input, InputValue, Labels, ReadThreads, RunEvents, ServedThreads, Stop,
