@@ -48,6 +48,23 @@ async fn send(cx: Context, parcels: Managed<Threads<Pack>>) -> petalflow::Result
 
 flow!(Send(Order) { send });
 
+/// The test that starts another process, which runs one of these itself. They stand at the root of the test program.
+#[macro_export]
+macro_rules! other_child_tests {
+    ($kind:ty) => {
+        #[tokio::test]
+        async fn f43_a_child_in_another_process_is_cancelled_with_its_parent() {
+            $crate::other_children::a_child_in_another_process_is_cancelled_with_its_parent::<$kind>()
+                .await;
+        }
+
+        #[tokio::test]
+        async fn other_process_runs_a_child() {
+            $crate::other_children::run_a_child::<$kind>().await;
+        }
+    };
+}
+
 /// A child in another process is cancelled with its parent. If that process has died, the child is held when its claim ends.
 pub async fn a_child_in_another_process_is_cancelled_with_its_parent<S>()
 where

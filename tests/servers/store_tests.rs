@@ -53,17 +53,6 @@ macro_rules! other_process_tests {
         }
 
         #[tokio::test]
-        async fn f43_a_child_in_another_process_is_cancelled_with_its_parent() {
-            $crate::other_children::a_child_in_another_process_is_cancelled_with_its_parent::<$kind>()
-                .await;
-        }
-
-        #[tokio::test]
-        async fn other_process_runs_a_child() {
-            $crate::other_children::run_a_child::<$kind>().await;
-        }
-
-        #[tokio::test]
         async fn processes_that_contend_lose_nothing() {
             $crate::store_tests::processes_that_contend_lose_nothing::<$kind>().await;
         }

@@ -12,7 +12,8 @@ use petalflow_test_servers::store_tests::{
     ESSAY, ServerStore, append, busy_claim, checkpoint, is_away, is_back, wait_for_claim,
 };
 use petalflow_test_servers::{
-    Found, Postgres, found_or_skip, fresh_name, operation_tests, other_process_tests,
+    Found, Postgres, found_or_skip, fresh_name, operation_tests, other_child_tests,
+    other_process_tests,
 };
 use petalflow_test_support::{Need, skip};
 use petalflow_testing::{StoreUnderTest, store_contract};
@@ -56,6 +57,7 @@ impl ServerStore for Server {
     }
 }
 
+other_child_tests!(Server);
 other_process_tests!(Server);
 
 operation_tests!(operations, || Box::pin(async {

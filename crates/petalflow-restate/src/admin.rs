@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::error::RestateError;
 use crate::http::{Http, encoded};
@@ -163,9 +163,26 @@ impl Admin {
             _ => Vec::new(),
         };
         let all = [advancing].into_iter().chain(&called);
-        Ok(all
+        let mut trouble = all
             .filter_map(InvocationRow::trouble)
-            .max_by_key(|trouble| (trouble.is_paused, trouble.attempts)))
+            .max_by_key(|trouble| (trouble.is_paused, trouble.attempts));
+        if let Some(trouble) = trouble.as_mut().filter(|trouble| trouble.cause.is_empty()) {
+            trouble.cause = self.cause_of_pause(&trouble.invocation).await?;
+        }
+        Ok(trouble)
+    }
+
+    /// Why Restate has paused an invocation. It forgets what it lists of the failures then. Empty if it does not say.
+    async fn cause_of_pause(&self, invocation: &str) -> Result<String, RestateError> {
+        let query = format!(
+            "SELECT event_json FROM sys_journal_events WHERE id = {} AND event_type = 'Paused' ORDER BY appended_at DESC LIMIT 1",
+            quoted(invocation)
+        );
+        let newest: Option<EventRow> = self.query(&query).await?.pop();
+        let event = newest.and_then(|row| serde_json::from_str(&row.event_json).ok());
+        let event: Value = event.unwrap_or_default();
+        let cause = event["last_failure"]["error_message"].as_str();
+        Ok(cause.unwrap_or_default().into())
     }
 
     /// Lets Restate try an invocation again now.
@@ -177,7 +194,8 @@ impl Admin {
     /// The invocations that have not ended and fulfil a condition.
     async fn invocations_where(&self, condition: &str) -> Result<Vec<InvocationRow>, RestateError> {
         self.query(&format!(
-            "SELECT id, target_service_name, target_service_key, target_handler_name, status, retry_count, last_failure \
+            "SELECT id, target_service_name, target_service_key, target_handler_name, status, retry_count, last_failure, \
+             CAST(next_retry_at AS BIGINT) AS next_retry_ms \
              FROM sys_invocation WHERE {condition} AND status <> 'completed'"
         ))
         .await
@@ -255,6 +273,11 @@ struct DeploymentRow {
 }
 
 #[derive(Deserialize)]
+struct EventRow {
+    event_json: String,
+}
+
+#[derive(Deserialize)]
 struct InvocationRow {
     id: String,
     target_service_name: String,
@@ -266,6 +289,8 @@ struct InvocationRow {
     retry_count: Option<u64>,
     #[serde(default)]
     last_failure: Option<String>,
+    #[serde(default)]
+    next_retry_ms: Option<u64>,
 }
 
 impl InvocationRow {
@@ -277,6 +302,7 @@ impl InvocationRow {
             attempts: self.retry_count.unwrap_or_default(),
             is_paused,
             cause: self.last_failure.clone().unwrap_or_default(),
+            next_ms: self.next_retry_ms.filter(|_| !is_paused),
             invocation: self.id.clone(),
         })
     }

@@ -8,7 +8,7 @@ use petalflow::event::LoggedEvent;
 use petalflow::state::{RawValue, Storable};
 use petalflow::thread::{FollowedEvents, ThreadError};
 use petalflow::{Flow, async_trait};
-use petalflow_server::{RemoteThreads, ThreadWork};
+use petalflow_server::{RemoteThreads, RemoteTrouble, ThreadWork};
 
 use crate::admin::Admin;
 use crate::client::Client;
@@ -179,6 +179,30 @@ impl<F: Flow<State: Storable>> RemoteThreads<F> for RestateThreads<F> {
         let newest = source.newest(thread.id()).await;
         let failed = |error| StoreError::other("the events cannot be read", error).into();
         newest.map(Some).map_err(failed)
+    }
+
+    async fn trouble(&self, thread: &str) -> Result<Option<RemoteTrouble>, ThreadError> {
+        let service = self.client.threads_service();
+        let trouble = self.admin.trouble(&service, thread).await;
+        let trouble = trouble.map_err(thread_error)?;
+        Ok(trouble.map(|trouble| RemoteTrouble {
+            service: trouble.service,
+            attempts: trouble.attempts,
+            is_paused: trouble.is_paused,
+            error: trouble.cause,
+            next_ms: trouble.next_ms,
+        }))
+    }
+
+    async fn try_again(&self, thread: &str) -> Result<bool, ThreadError> {
+        let service = self.client.threads_service();
+        let trouble = self.admin.trouble(&service, thread).await;
+        let Some(trouble) = trouble.map_err(thread_error)? else {
+            return Ok(false);
+        };
+        let again = self.admin.resume(trouble.invocation()).await;
+        again.map_err(thread_error)?;
+        Ok(true)
     }
 
     fn has_event_log(&self) -> bool {

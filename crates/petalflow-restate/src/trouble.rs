@@ -27,12 +27,14 @@ use std::fmt;
 pub struct Trouble {
     /// The service whose process is away or fails: that of the threads, or that of a pool.
     pub service: String,
-    /// How often it was tried.
+    /// How often it was tried. 0 if Restate does not say, as of what it has paused.
     pub attempts: u64,
     /// Whether Restate tries again only after [`resume`](crate::RestateThread::resume).
     pub is_paused: bool,
     /// What went wrong the last time, in the words of Restate.
     pub cause: String,
+    /// When Restate tries again, in milliseconds since 1970 (UTC). `None` while it tries, and if it has paused.
+    pub next_ms: Option<u64>,
     pub(crate) invocation: String,
 }
 
@@ -53,9 +55,13 @@ impl fmt::Display for Trouble {
             ..
         } = self;
         let what = if *is_paused { "paused" } else { "retrying" };
+        let times = match attempts {
+            0 => String::new(),
+            attempts => format!(" {attempts} times"),
+        };
         write!(
             f,
-            "{what}: `{service}` has failed {attempts} times, the last time with: {cause}"
+            "{what}: `{service}` has failed{times}, the last time with: {cause}"
         )
     }
 }

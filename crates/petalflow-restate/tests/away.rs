@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use object_store::memory::InMemory;
 use petalflow::checkpoint::ThreadStatus;
 use petalflow::prelude::*;
+use petalflow::state::Storable;
 use petalflow_restate::{
     Bodies, Client, Endpoint, RestateError, RestateFlow, RestateThread, RetryPolicy, Trouble,
 };
@@ -60,7 +61,10 @@ async fn drive<F: Flow<State = Job>>(server: &Server, flow: &RestateFlow<F>) -> 
 }
 
 /// A host that is registered, and stops at once. Returns its address.
-async fn host_away(server: &Server, flow: &RestateFlow<Placed>) -> String {
+pub(super) async fn host_away<F: Flow<State: Storable>>(
+    server: &Server,
+    flow: &RestateFlow<F>,
+) -> String {
     let [port] = free_ports();
     let address = format!("127.0.0.1:{port}");
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -76,7 +80,7 @@ async fn host_away(server: &Server, flow: &RestateFlow<Placed>) -> String {
     address
 }
 
-async fn host(flow: &RestateFlow<Placed>, address: &str) {
+pub(super) async fn host<F: Flow<State: Storable>>(flow: &RestateFlow<F>, address: &str) {
     let host = Endpoint::new().nodes(flow, "pool").unwrap();
     tokio::spawn(host.bind(address).await.unwrap().serve());
 }
@@ -153,7 +157,9 @@ async fn f42_what_restate_has_paused_is_told_resumed_and_cancelled() {
         thread.begin("text".to_string()).await.unwrap();
     }
     let found = trouble(&ann, true).await;
-    assert!(found.to_string().starts_with("paused: "), "{found}");
+    let start = "paused: `petalflow_Nodes_Placed_pool` has failed, the last time with: ";
+    assert!(found.to_string().starts_with(start), "{found}");
+    assert!(!found.cause.is_empty(), "{found}");
     trouble(&bob, true).await;
     bob.cancel().await.unwrap();
     assert_eq!(bob.rest().await.unwrap().status, ThreadStatus::Held);

@@ -8,11 +8,12 @@ use petalflow::prelude::*;
 use petalflow::thread::Retention;
 use petalflow_documents::kinds::TriggerAuth;
 use petalflow_redis::{RedisEvents, RedisOptions};
-use petalflow_restate::{Client, Endpoint, RestateFlow, RestateThreads};
+use petalflow_restate::{Client, Endpoint, RestateFlow, RestateThreads, RetryPolicy};
 use petalflow_server::{ServedFlow, Server as HttpServer};
 use petalflow_test_servers::{Redis, found_or_skip, fresh_name};
 use serde_json::{Value, json};
 
+use crate::away::{host, host_away};
 use crate::support::{PATIENCE, Server};
 
 #[state]
@@ -378,4 +379,58 @@ async fn a_thread_is_edited_forked_cancelled_and_deleted() {
         assert_eq!(served.send(served.http.get(&url)).await.0, 404);
     }
     assert_eq!(served.get("/threads").await["threads"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f43_a_thread_that_restate_repeats_or_has_paused_says_so_and_is_resumed() {
+    for is_paused in [false, true] {
+        // What is not paused is not tried again while the test runs.
+        let wait = if is_paused {
+            Duration::from_millis(50)
+        } else {
+            Duration::from_mins(30)
+        };
+        let retry = RetryPolicy {
+            first: wait,
+            longest: wait,
+            attempts: is_paused.then_some(2),
+            ..RetryPolicy::default()
+        };
+        let flow = RestateFlow::new(PayRefund::new()).retry(retry);
+        let flow = flow.place("check", "pool").unwrap();
+        let Some((restate, served, flow)) = start(flow).await else {
+            return;
+        };
+        let address = host_away(&restate, &flow).await;
+        let thread = served.begin("one", 12, "ann").await;
+        let state = if is_paused { "paused" } else { "retrying" };
+        let deadline = Instant::now() + PATIENCE;
+        let view = loop {
+            let view = served.get(&format!("/threads/{thread}")).await;
+            assert_eq!(view["status"], "running", "{view}");
+            if view["trouble"]["state"] == state {
+                break view;
+            }
+            assert!(Instant::now() < deadline, "it is not {state}: {view}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        };
+        let trouble = &view["trouble"];
+        assert_eq!(trouble["service"], "petalflow_Nodes_PayRefund_pool");
+        // Restate forgets the number when it pauses.
+        let least = u64::from(!is_paused);
+        assert!(trouble["attempts"].as_u64() >= Some(least), "{trouble}");
+        assert!(!trouble["error"].as_str().unwrap().is_empty(), "{trouble}");
+        let next_ms = trouble["next_ms"].as_u64();
+        if is_paused {
+            assert_eq!(next_ms, None, "{trouble}");
+        } else {
+            assert!(next_ms > view["updated_ms"].as_u64(), "{view}");
+        }
+
+        host(&flow, &address).await;
+        let path = format!("/threads/{thread}/resume");
+        assert_eq!(served.post(&path, json!({})).await.0, 202);
+        let view = served.until(&thread, "waiting").await;
+        assert_eq!(view["trouble"], Value::Null);
+    }
 }

@@ -186,5 +186,5 @@ pub use notify::{Notification, NotificationKind, Notifier};
 pub use notify::{WebhookNotifier, WebhookNotifierError};
 #[cfg(feature = "schedules")]
 pub use schedule::{Missed, Schedule};
-pub use served::{FlowKind, RemoteThreads, ServedFlow, ThreadWork};
+pub use served::{FlowKind, RemoteThreads, RemoteTrouble, ServedFlow, ThreadWork};
 pub use server::Server;

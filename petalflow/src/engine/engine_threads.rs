@@ -54,6 +54,10 @@ pub trait EngineThreads: Send + Sync + 'static {
     /// # Errors
     ///
     /// The engine cannot be reached, or the records cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
     async fn read(&self, thread: &str) -> Result<ThreadRecords, StoreError>;
 
     /// Begins a thread with these records, whose first superstep is executed next. Returns whether there was none with this id.

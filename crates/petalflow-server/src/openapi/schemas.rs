@@ -322,7 +322,19 @@ fn view() -> Value {
     others["trigger"] = text();
     others["checkpoint_ms"] = number();
     others["due_ms"] = optional("integer");
+    others["trouble"] = trouble();
     object(&required, others)
+}
+
+/// Why a run of an engine is not getting on.
+fn trouble() -> Value {
+    let required = json!({
+        "state": { "type": "string", "enum": ["retrying", "paused"] },
+        "service": text(),
+        "attempts": number(),
+        "error": text(),
+    });
+    object(&required, json!({ "next_ms": optional("integer") }))
 }
 
 /// A person's decision.

@@ -15,6 +15,7 @@ mod remote_flow;
 #[cfg(feature = "protocol")]
 mod remote_log;
 mod remote_run;
+mod remote_trouble;
 mod remote_work;
 mod stored;
 mod threads;
@@ -36,6 +37,7 @@ pub(crate) use question::AnswerBody;
 #[cfg(feature = "mcp")]
 pub(crate) use question::unfit;
 pub use remote::{RemoteThreads, ThreadWork};
+pub use remote_trouble::RemoteTrouble;
 pub(crate) use stored::StoredFlow;
 pub(crate) use threads::{
     Elsewhere, HookThreads, Input, InputValue, Labels, ReadThreads, RunEvents, ServedThreads, Stop,

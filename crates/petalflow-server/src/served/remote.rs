@@ -6,6 +6,8 @@ use petalflow::checkpoint::{ThreadInfo, ThreadQuery};
 use petalflow::thread::{FollowedEvents, Thread, ThreadError};
 use petalflow::{Flow, async_trait};
 
+use super::remote_trouble::RemoteTrouble;
+
 /// What a server does with a copy of a thread.
 pub type ThreadWork<F> =
     Box<dyn FnOnce(Thread<F>) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
@@ -170,6 +172,33 @@ pub trait RemoteThreads<F: Flow>: Send + Sync + 'static {
     /// Dropping the future changes nothing.
     async fn newest_event(&self, _thread: &str) -> Result<Option<u64>, ThreadError> {
         Ok(None)
+    }
+
+    /// Why a thread does not go on that runs. `None` if it does, or if the engine does not know. By default it does not.
+    ///
+    /// # Errors
+    ///
+    /// The engine does not answer. The thread is shown without it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    async fn trouble(&self, _thread: &str) -> Result<Option<RemoteTrouble>, ThreadError> {
+        Ok(None)
+    }
+
+    /// Makes the engine try again now what a thread [does not go on](Self::trouble) with. Returns whether there is such a thing. By default
+    /// there is none.
+    ///
+    /// # Errors
+    ///
+    /// The engine does not answer.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the engine tries again or not.
+    async fn try_again(&self, _thread: &str) -> Result<bool, ThreadError> {
+        Ok(false)
     }
 
     /// Whether a thread has a log of its events, as `petalflow::engine::ThreadEngine::event_log` makes it. The protocols of agents

@@ -117,7 +117,16 @@ impl<F: Flow<State: Storable>> ReadThreads for RemoteFlow<F> {
     async fn view(&self, thread: &str, checkpoint: Option<u64>) -> Result<Option<Value>, Refusal> {
         let flow = Arc::clone(&self.flow);
         let work = async move |thread: Thread<F>| flow.view(&thread, checkpoint).await;
-        self.read(thread, work).await
+        let mut view = self.read(thread, work).await?;
+        if checkpoint.is_none()
+            && let Some(Value::Object(view)) = &mut view
+            && view.get("status").and_then(Value::as_str) == Some(ThreadStatus::Running.as_str())
+            // A thread is shown also if the engine does not say why it does not go on.
+            && let Ok(Some(trouble)) = self.threads.trouble(thread).await
+        {
+            view.insert("trouble".into(), trouble.value());
+        }
+        Ok(view)
     }
 
     async fn history(
@@ -213,7 +222,9 @@ impl<F: Flow<State: Storable>> ServedThreads for RemoteFlow<F> {
     async fn resume(&self, thread: &str, token: &CancelToken) -> Result<RunEvents, Refusal> {
         let work = async |thread: Thread<F>| stored(thread.resume(Resume::from(())).await);
         let published = self.newest_event(thread).await;
-        self.change(thread, work).await?;
+        if !self.threads.try_again(thread).await? {
+            self.change(thread, work).await?;
+        }
         Ok(self.run(thread, token, published))
     }
 
