@@ -1,7 +1,7 @@
 //! Messages that an agent reads while it works.
 
 use axum::http::StatusCode;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::message_queue::QueuedInput;
 use crate::refusal::Refusal;
@@ -40,7 +40,7 @@ pub(super) fn write(id: &str, input: &QueuedInput) -> Result<Value, Refusal> {
         message.meta.insert(ID.to_string(), id.into());
         message
     });
-    Ok(json!(marked.collect::<Vec<_>>()))
+    Ok(serde_json::json!(marked.collect::<Vec<_>>()))
 }
 
 #[cfg(not(feature = "agent"))]

@@ -118,7 +118,17 @@ pub(super) fn all() -> Map<String, Value> {
             "Begun",
             object(
                 &json!({ "thread": text() }),
-                json!({ "status": status(), "state": any(), "waits": list_of("Wait"), "due_ms": optional("integer") }),
+                json!({
+                    "status": status(),
+                    "state": any(),
+                    "waits": list_of("Wait"),
+                    "due_ms": optional("integer"),
+                    "message": {
+                        "type": "string",
+                        "enum": ["enqueued", "steered"],
+                        "description": "What was done with an input of a thread that a run has, unless it has begun a turn.",
+                    },
+                }),
             ),
         ),
         ("Listed", listed()),

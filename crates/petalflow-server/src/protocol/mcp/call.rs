@@ -92,7 +92,7 @@ impl Caller {
         };
         let (flow, thread) = (Arc::clone(&waited.flow), waited.thread.clone());
         let begin = async move |token| flow.begin(&thread, input, &token).await;
-        self.server.begin_detached(&waited.thread, begin).await
+        self.server.begin_once(None, &waited.thread, begin).await
     }
 
     /// Answers what a thread waits for.
