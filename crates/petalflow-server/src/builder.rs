@@ -19,6 +19,7 @@ use petalflow_documents::{Services, document_version, load};
 use serde::de::DeserializeOwned;
 
 use crate::access::{Access, AccessHook};
+use crate::bulk::Bulk;
 use crate::hook::Hook;
 use crate::name::check_name;
 use crate::notify::{Notifications, Notifier};
@@ -568,6 +569,7 @@ impl ServerBuilder {
         Ok(Server::new(Settings {
             hooks: hooks.collect(),
             flows,
+            bulk: Bulk::new(&self.store, log),
             #[cfg(feature = "schedules")]
             schedules,
             stored: self.shows_stored.then(|| StoredThreads::new(&self.store)),

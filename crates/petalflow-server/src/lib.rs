@@ -97,6 +97,7 @@ mod answers;
 mod builder;
 mod builder_notify;
 mod builder_remote;
+mod bulk;
 #[cfg(feature = "agent")]
 mod call_decision;
 mod chosen_id;

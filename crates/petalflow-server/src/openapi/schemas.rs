@@ -6,6 +6,10 @@ pub(super) fn status() -> Value {
     json!({ "enum": ["running", "waiting", "sleeping", "stopped", "held", "failed", "finished"] })
 }
 
+fn command() -> Value {
+    json!({ "enum": ["cancel", "hold", "resume", "delete", "label"] })
+}
+
 pub(super) fn order() -> Value {
     let orders = [
         "id",
@@ -85,6 +89,16 @@ pub(super) fn all() -> Map<String, Value> {
             request(
                 &json!({}),
                 json!({ "input": any(), "discard_pending": { "type": "boolean" } }),
+            ),
+        ),
+        (
+            "Command",
+            request(
+                &json!({ "command": command() }),
+                json!({
+                    "labels": { "type": "object", "additionalProperties": { "type": ["string", "null"] } },
+                    "all": { "type": "boolean" },
+                }),
             ),
         ),
         (
