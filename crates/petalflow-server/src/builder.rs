@@ -20,6 +20,7 @@ use petalflow_documents::{Services, document_version, load};
 use serde::de::DeserializeOwned;
 
 use crate::access::{Access, AccessHook};
+use crate::bulk::Bulk;
 use crate::hook::Hook;
 use crate::idempotency::{self, Keys};
 use crate::message_queue::Queue;
@@ -580,6 +581,7 @@ impl ServerBuilder {
         Ok(Server::new(Settings {
             hooks: hooks.collect(),
             flows,
+            bulk: Bulk::new(&self.store, log),
             #[cfg(feature = "schedules")]
             schedules,
             stored: self.shows_stored.then(|| StoredThreads::new(&self.store)),

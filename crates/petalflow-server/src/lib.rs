@@ -101,6 +101,7 @@ mod builder;
 mod builder_idempotency;
 mod builder_notify;
 mod builder_remote;
+mod bulk;
 #[cfg(feature = "agent")]
 mod call_decision;
 mod chosen_id;

@@ -7,6 +7,7 @@ use petalflow::checkpoint::{Store as _, ThreadInfo, ThreadQuery, ThreadStatus};
 use petalflow::thread::ThreadError;
 
 use crate::Notice;
+use crate::bulk;
 use crate::running::Pieces;
 use crate::served::ServedThreads;
 use crate::server::{Drive, PAGE, Server, prefix};
@@ -96,7 +97,9 @@ impl Server {
         });
         let flows = settings.flows.iter();
         let flows = flows.filter(|flow| flow.elsewhere().is_none());
-        hooks.chain(flows.map(|flow| (prefix(flow.facts()), &**flow)))
+        let flows = flows.map(|flow| (prefix(flow.facts()), &**flow));
+        let bulk = (bulk::PREFIX.to_string(), &*settings.bulk.threads);
+        hooks.chain(flows).chain([bulk])
     }
 
     /// Continues the threads of a flow that the query covers, page by page.

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::Notice;
+use crate::bulk;
 use crate::hook::Hook;
 use crate::refusal::Refusal;
 use crate::running::{Pieces, Running};
@@ -87,20 +88,20 @@ impl Server {
         let limits = settings.limits;
         let semaphore =
             |permits: usize| Arc::new(Semaphore::new(permits.min(Semaphore::MAX_PERMITS)));
-        Server {
-            inner: Arc::new(Inner {
-                settings,
-                running: Mutex::default(),
-                queued: Mutex::default(),
-                tasks: TaskTracker::new(),
-                runs: semaphore(limits.max_runs),
-                requests: semaphore(limits.max_requests),
-                streams: semaphore(limits.max_streams),
-                #[cfg(feature = "metrics")]
-                metrics: crate::metrics::Metrics::new(),
-                stopping: CancellationToken::new(),
-            }),
-        }
+        let inner = Arc::new(Inner {
+            settings,
+            running: Mutex::default(),
+            queued: Mutex::default(),
+            tasks: TaskTracker::new(),
+            runs: semaphore(limits.max_runs),
+            requests: semaphore(limits.max_requests),
+            streams: semaphore(limits.max_streams),
+            #[cfg(feature = "metrics")]
+            metrics: crate::metrics::Metrics::new(),
+            stopping: CancellationToken::new(),
+        });
+        inner.settings.bulk.server.set(&inner);
+        Server { inner }
     }
 
     pub(crate) fn inner(&self) -> &Arc<Inner> {
@@ -236,6 +237,10 @@ impl Inner {
     async fn find_owner(&self, thread: &str) -> Result<Owner, Refusal> {
         if let Some(hook) = self.settings.hooks.iter().find(|hook| hook.owns(thread)) {
             let threads = Arc::clone(&hook.threads);
+            return Ok(Owner::Served(threads));
+        }
+        if thread.starts_with(bulk::PREFIX) {
+            let threads = Arc::clone(&self.settings.bulk.threads);
             return Ok(Owner::Served(threads));
         }
         let flows = &self.settings.flows;

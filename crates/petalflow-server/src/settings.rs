@@ -9,6 +9,7 @@ use petalflow::thread::StoredThreads;
 use petalflow_documents::kinds::TriggerAuth;
 
 use crate::access::AccessHook;
+use crate::bulk::Bulk;
 use crate::hook::Hook;
 use crate::idempotency::Keys;
 use crate::message_queue::Queue;
@@ -25,6 +26,8 @@ pub(crate) struct Settings {
     pub(crate) hooks: Vec<Hook>,
     /// The flows that clients start, each with another name.
     pub(crate) flows: Vec<Arc<dyn ServedThreads>>,
+    /// The threads that give commands to others.
+    pub(crate) bulk: Bulk,
     #[cfg(feature = "schedules")]
     pub(crate) schedules: Schedules,
     /// The threads of other programs, if they are shown.

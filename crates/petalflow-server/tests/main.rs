@@ -4,6 +4,7 @@ mod access;
 mod answers;
 #[cfg(any(feature = "openai", all(feature = "a2a", feature = "ag-ui")))]
 mod asking;
+mod bulk;
 mod deliveries;
 mod durable;
 mod early_answers;

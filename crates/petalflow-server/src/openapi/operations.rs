@@ -169,6 +169,16 @@ pub(super) const OPERATIONS: &[Operation] = &[
             "How many threads of each flow have each status.",
         )
     },
+    Operation {
+        query: THREADS.split_at(THREADS.len() - 3).0,
+        body: Some("Command"),
+        refusals: OF_BODIES,
+        ..begin(
+            "command_threads",
+            "/thread-commands",
+            "Gives a command to all threads that meet the conditions. The thread of the response has the progress.",
+        )
+    },
     get(
         "get_thread",
         "/threads/{thread}",

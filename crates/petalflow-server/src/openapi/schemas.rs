@@ -16,6 +16,10 @@ pub(super) fn status() -> Value {
     json!({ "type": "string", "enum": STATUSES })
 }
 
+fn command() -> Value {
+    json!({ "enum": ["cancel", "hold", "resume", "delete", "label"] })
+}
+
 pub(super) fn order() -> Value {
     let orders = [
         "id",
@@ -104,6 +108,16 @@ pub(super) fn all() -> Map<String, Value> {
                         "enum": ["reject", "enqueue", "steer", "interrupt", "rollback"],
                         "description": "What happens if a run has the thread. Without it, what the flow says.",
                     },
+                }),
+            ),
+        ),
+        (
+            "Command",
+            request(
+                &json!({ "command": command() }),
+                json!({
+                    "labels": { "type": "object", "additionalProperties": { "type": ["string", "null"] } },
+                    "all": { "type": "boolean" },
                 }),
             ),
         ),

@@ -46,6 +46,34 @@ impl Conditions {
         Ok(conditions)
     }
 
+    /// The conditions of the query of an address.
+    pub(crate) fn of_query(query: &str) -> Result<Self, Refusal> {
+        let uri = format!("/?{query}").parse();
+        let uri: Uri = uri.map_err(|error| wrong(format!("the query cannot be read: {error}")))?;
+        Self::read(&uri)
+    }
+
+    /// Whether all threads meet the conditions.
+    pub(crate) fn is_empty(&self) -> bool {
+        let times = [
+            self.created_from_ms,
+            self.created_before_ms,
+            self.updated_from_ms,
+            self.updated_before_ms,
+        ];
+        let labels = [&self.labels, &self.any_labels, &self.not_labels];
+        self.flows.is_empty()
+            && self.statuses.is_empty()
+            && labels.into_iter().all(Vec::is_empty)
+            && self.prefix.is_empty()
+            && times.iter().all(Option::is_none)
+    }
+
+    /// Whether only part of these threads is asked for, or an order.
+    pub(crate) fn has_page(&self) -> bool {
+        self.after.is_some() || self.limit.is_some() || self.order != ThreadOrder::Id
+    }
+
     fn set(&mut self, name: &str, value: String) -> Result<(), Refusal> {
         match name {
             // A form sends a field without a choice too.
@@ -222,6 +250,6 @@ fn number<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, Refusal> {
     })
 }
 
-pub(super) fn wrong(text: String) -> Refusal {
+pub(crate) fn wrong(text: String) -> Refusal {
     Refusal::new(StatusCode::BAD_REQUEST, text)
 }

@@ -40,10 +40,15 @@ pub(crate) async fn replace(
     Ok((StatusCode::OK, Json(shown)))
 }
 
+/// Whether only the server and the engine set a label with this name.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    name.starts_with(RESERVED)
+}
+
 /// The labels of a client, with the reserved ones of the thread, which a client may repeat but not change.
 pub(super) fn with_reserved(mut labels: Labels, before: &Labels) -> Result<Labels, Refusal> {
     for (name, value) in &labels {
-        if name.starts_with(RESERVED) && before.get(name) != Some(value) {
+        if is_reserved(name) && before.get(name) != Some(value) {
             return Err(Refusal::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 format!(
@@ -52,7 +57,7 @@ pub(super) fn with_reserved(mut labels: Labels, before: &Labels) -> Result<Label
             ));
         }
     }
-    let reserved = before.iter().filter(|(name, _)| name.starts_with(RESERVED));
+    let reserved = before.iter().filter(|(name, _)| is_reserved(name));
     let reserved: BTreeMap<_, _> = reserved
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();

@@ -1,6 +1,6 @@
 //! The addresses of threads: list, start, show, steer.
 
-mod conditions;
+pub(crate) mod conditions;
 pub(crate) mod control;
 pub(crate) mod inbox;
 pub(crate) mod labels;

@@ -52,26 +52,9 @@ async fn respond(
     headers: HeaderMap,
     stop: Stop,
 ) -> Response {
-    let flow = server.owner(&thread).await?;
-    if flow.elsewhere().is_some() {
-        if stop != Stop::Cancel {
-            let text = "an engine keeps the thread, and can only cancel its run";
-            return Err(Refusal::new(StatusCode::CONFLICT, text));
-        }
-        if !server.cancel_anywhere(&thread).await? {
-            server.must_exist(&thread).await?;
-            let text = "no run has the thread";
-            return Err(Refusal::new(StatusCode::CONFLICT, text));
-        }
-        return Ok((StatusCode::ACCEPTED, Json(json!({ "thread": thread }))));
-    }
     let wait = wait::preferred(&headers).min(server.settings.limits.max_wait);
     let mut body = json!({ "thread": thread });
-    if let Some(status) = server.stop(&thread, stop, wait.max(SHORTEST_WAIT)).await? {
-        if has_ended(status) {
-            let text = format!("no run has the thread: it is {status}");
-            return Err(Refusal::new(StatusCode::CONFLICT, text));
-        }
+    if let Some(status) = server.stop_run(&thread, stop, wait).await? {
         body["status"] = status.as_str().into();
     }
     Ok((StatusCode::ACCEPTED, Json(body)))
@@ -82,6 +65,33 @@ fn has_ended(status: ThreadStatus) -> bool {
 }
 
 impl Inner {
+    /// Stops the run of a thread, wherever it is. Returns the status of the thread when no run has it, or `None` if it stops later. Fails
+    /// if the thread has ended, or if its engine cannot do this.
+    pub(crate) async fn stop_run(
+        &self,
+        thread: &str,
+        stop: Stop,
+        wait: Duration,
+    ) -> Result<Option<ThreadStatus>, Refusal> {
+        let conflict = |text: String| Err(Refusal::new(StatusCode::CONFLICT, text));
+        if self.owner(thread).await?.elsewhere().is_some() {
+            if stop != Stop::Cancel {
+                return conflict("an engine keeps the thread, and can only cancel its run".into());
+            }
+            if !self.cancel_anywhere(thread).await? {
+                self.must_exist(thread).await?;
+                return conflict("no run has the thread".into());
+            }
+            return Ok(None);
+        }
+        match self.stop(thread, stop, wait.max(SHORTEST_WAIT)).await? {
+            Some(status) if has_ended(status) => {
+                conflict(format!("no run has the thread: it is {status}"))
+            }
+            status => Ok(status),
+        }
+    }
+
     /// Stops the run of a thread of the store, in any process. Returns the status of the thread when no run has it. `None` if it still
     /// has one after this time: then the run stops later.
     async fn stop(

@@ -1,6 +1,7 @@
 //! Server processes that are killed after they have responded and before the runs end.
 
 mod agent;
+mod bulk;
 mod commands;
 mod flows;
 #[cfg(all(feature = "a2a", feature = "ag-ui", feature = "openai"))]
