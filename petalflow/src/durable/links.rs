@@ -12,11 +12,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::claim::due_signal::tell_due;
-use super::claim::stop::{StopKind, send};
-use super::claim::thread_claim::{ThreadClaim, claimed_run, new_owner};
-use super::ops::stopping::stop;
+use super::claim::thread_claim::{ThreadClaim, new_owner};
 use crate::checkpoint::{
-    Claim, LINKS, OnBusy, Store, StoreError, StoredWrite, ThreadInfo, ThreadStatus, ThreadStorage,
+    LINKS, OnBusy, Store, StoreError, StoredWrite, ThreadInfo, ThreadStatus, ThreadStorage,
     WriteName,
 };
 use crate::future::BoxFuture;
@@ -112,13 +110,12 @@ pub(super) async fn record_cause(
 }
 
 /// Whether [`run_ended`] has anything to do.
-pub(super) fn concerns(storage: &ThreadStorage, status: ThreadStatus, due_ms: Option<u64>) -> bool {
+pub(super) fn concerns(storage: &ThreadStorage, due_ms: Option<u64>) -> bool {
     let links = &storage.links;
-    status == ThreadStatus::Held || links.is_child() || (due_ms.is_some() && links.has_joined())
+    links.is_child() || (due_ms.is_some() && links.has_joined())
 }
 
-/// The run of a thread has ended, and has set its status: wakes the threads that wait for this one, and cancels its children if a
-/// person holds it. Returns whether this thread is due at once, because a thread that it waits for has ended.
+/// The run of a thread has ended, and has set its status: wakes the threads that wait for this one. Returns whether this thread is due at once, because a thread that it waits for has ended.
 ///
 /// Boxed, so that a run has no memory for it.
 pub(super) fn run_ended(
@@ -132,9 +129,6 @@ pub(super) fn run_ended(
             let now_ms = storage.store.now_ms().await?;
             storage.describe(status, Some(now_ms)).await?;
         }
-        if status == ThreadStatus::Held {
-            cancel_children(storage).await?;
-        }
         if storage.links.is_child() && is_end(status) {
             // They look again by themselves. This run has ended, whatever happens to others.
             let _ = wake_joining(storage).await;
@@ -143,7 +137,7 @@ pub(super) fn run_ended(
     })
 }
 
-fn is_end(status: ThreadStatus) -> bool {
+pub(super) fn is_end(status: ThreadStatus) -> bool {
     matches!(
         status,
         ThreadStatus::Finished | ThreadStatus::Failed | ThreadStatus::Held
@@ -162,7 +156,7 @@ async fn joined_has_ended(storage: &ThreadStorage) -> Result<bool, ThreadError> 
 }
 
 /// Makes the threads due that wait for the end of this one.
-async fn wake_joining(storage: &ThreadStorage) -> Result<(), ThreadError> {
+pub(super) async fn wake_joining(storage: &ThreadStorage) -> Result<(), ThreadError> {
     for link in storage.writes(LINKS, 0).await? {
         if link.contents() != Some(WriteName::Joined) {
             continue;
@@ -213,75 +207,7 @@ async fn sleeping(storage: &ThreadStorage) -> Result<Option<ThreadInfo>, ThreadE
     Ok(info.filter(is_asleep))
 }
 
-/// Cancels the threads that are cancelled with this one, and those that are cancelled with them.
-async fn cancel_children(storage: &ThreadStorage) -> Result<(), ThreadError> {
-    for link in storage.writes(LINKS, 0).await? {
-        if let Some(WriteName::Child(_)) = link.contents() {
-            let child = String::from_utf8_lossy(&link.bytes);
-            cancel(&storage.store, &child).await?;
-        }
-    }
-    Ok(())
-}
-
-/// Cancels the run of a thread, in any process, or holds a thread that does not run. Leaves a thread alone that has ended.
-async fn cancel(store: &Arc<dyn Store>, thread: &str) -> Result<(), ThreadError> {
-    let mut storage = ThreadStorage::new(Arc::clone(store), thread.into(), "".into());
-    let claim = loop {
-        match claimed(&storage).await {
-            Err(ThreadError::Busy { .. }) => {}
-            claim => break claim?,
-        }
-        let owner = new_owner();
-        if let Claim::Busy { owner } = store.claim(thread, &owner).await? {
-            match claimed_run(&storage.thread, &owner) {
-                Some((run, _)) => run.stop(StopKind::Cancel),
-                None => stop_elsewhere(storage, &owner).await?,
-            }
-            return Ok(());
-        }
-        store.release(thread, &owner);
-    };
-    storage.claim = claim.granted();
-    let info = storage.info().await?;
-    let Some(info) = info.filter(|info| !is_end(info.status) && info.damage.is_none()) else {
-        return Ok(());
-    };
-    storage.flow = info.flow.into();
-    storage.describe(ThreadStatus::Held, None).await?;
-    held(&storage).await?;
-    drop(claim);
-    Ok(())
-}
-
-/// Cancels the run of a thread in another process, which holds the thread itself when it looks for commands. Nobody waits for it, but
-/// its process may have died, and the claim remains for a while: then the thread is held as soon as it is free, before anything
-/// recovers it.
-async fn stop_elsewhere(storage: ThreadStorage, owner: &str) -> Result<(), ThreadError> {
-    send(&storage, owner, StopKind::Cancel).await?;
-    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-        runtime.spawn(completed(storage));
-    }
-    Ok(())
-}
-
-/// Boxed, because the thread is held with its own children.
-fn completed(storage: ThreadStorage) -> BoxFuture<'static, ()> {
-    Box::pin(async move {
-        // If the store fails now, the command remains, and a run that lives carries it out.
-        let _ = stop(&storage, StopKind::Cancel).await;
-    })
-}
-
-/// A thread without a run is held, so no run tells those that wait for it, or cancels its children.
-pub(super) fn held(storage: &ThreadStorage) -> BoxFuture<'_, Result<(), ThreadError>> {
-    Box::pin(async move {
-        cancel_children(storage).await?;
-        wake_joining(storage).await
-    })
-}
-
 /// Claims a thread, unless it is busy.
-async fn claimed(storage: &ThreadStorage) -> Result<ThreadClaim, ThreadError> {
+pub(super) async fn claimed(storage: &ThreadStorage) -> Result<ThreadClaim, ThreadError> {
     ThreadClaim::acquire(new_owner(), storage, OnBusy::Refuse, &mut None, None).await
 }

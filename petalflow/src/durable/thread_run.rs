@@ -8,6 +8,7 @@ use super::claim::due_signal::tell_due;
 use super::claim::thread_claim::{Answering, ClaimedRun, ThreadClaim, new_owner};
 use super::finished_status::finished_status;
 use super::links::{self, record_cause};
+use super::ops::stopping::cancel_children;
 use super::ops::thread_ops::first_expiry;
 use super::resume::document::ThreadDocument;
 use super::resume::open_thread::open;
@@ -139,7 +140,10 @@ async fn run_claimed(
         let closed = async {
             record_cause(&storage, status, ended.as_ref().err()).await?;
             storage.describe(status, due_ms).await?;
-            if links::concerns(&storage, status, due_ms) {
+            if status == ThreadStatus::Held {
+                Box::pin(cancel_children(&storage)).await?;
+            }
+            if links::concerns(&storage, due_ms) {
                 let is_due = links::run_ended(&storage, status, due_ms).await?;
                 due_at_once.store(is_due, Ordering::Relaxed);
             }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::engine_threads::{EngineThreads, ThreadAddress};
+use super::engine_threads::EngineThreads;
 use super::record_store::RecordStore;
+use super::thread_address::ThreadAddress;
 use crate::checkpoint::{
     Address, Claim, LINKS, Store, StoreChange, StoreError, Stored, StoredCheckpoint, StoredWrite,
     ThreadChange, ThreadInfo, ThreadQuery, WriteName,

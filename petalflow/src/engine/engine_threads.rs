@@ -1,10 +1,9 @@
 //! The threads of an engine, for nodes of other threads that start them and wait for their ends.
 
-use std::fmt;
-
 use async_trait::async_trait;
 
 use super::records::ThreadRecords;
+use super::thread_address::ThreadAddress;
 use crate::checkpoint::StoreError;
 
 /// The threads of one flow in an engine, for nodes of other flows that [start](crate::Context::start) them and wait for their ends.
@@ -82,39 +81,4 @@ pub trait EngineThreads: Send + Sync + 'static {
     ///
     /// If the future is dropped, it is so or not. The thread that waits looks again by itself.
     async fn join(&self, thread: &str, by: ThreadAddress) -> Result<(), StoreError>;
-}
-
-/// How a thread of an engine is reached.
-///
-/// ```
-/// use petalflow::engine::ThreadAddress;
-///
-/// let address = ThreadAddress::parse("orders/order-7").expect("it has an engine");
-/// assert_eq!((&*address.engine, &*address.thread), ("orders", "order-7"));
-/// assert_eq!(address.to_string(), "orders/order-7");
-/// assert_eq!(ThreadAddress::parse("order-7"), None);
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct ThreadAddress {
-    /// The [name](EngineThreads::name) of the threads of its flow.
-    pub engine: String,
-    /// Its id.
-    pub thread: String,
-}
-
-impl ThreadAddress {
-    /// The address that is displayed so. `None` if it is none.
-    pub fn parse(text: &str) -> Option<Self> {
-        let (engine, thread) = text.split_once('/')?;
-        Some(ThreadAddress {
-            engine: engine.into(),
-            thread: thread.into(),
-        })
-    }
-}
-
-impl fmt::Display for ThreadAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.engine, self.thread)
-    }
 }

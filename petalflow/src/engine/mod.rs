@@ -31,11 +31,12 @@ mod records;
 mod records_error;
 mod stream;
 mod streaming;
+mod thread_address;
 mod thread_engine;
 
 pub use batch::{Batch, PassEnd, TaskRequest};
 pub use engine_store::EngineStore;
-pub use engine_threads::{EngineThreads, ThreadAddress};
+pub use engine_threads::EngineThreads;
 pub use pass::Pass;
 pub use record_changes::RecordChanges;
 pub use records::ThreadRecords;
@@ -43,4 +44,5 @@ pub use records_error::RecordsError;
 pub use stream::{
     EventSink, EventSource, FollowedEvent, StoredEvents, StreamReader, StreamedEvent,
 };
+pub use thread_address::ThreadAddress;
 pub use thread_engine::ThreadEngine;

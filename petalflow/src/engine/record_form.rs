@@ -1,7 +1,8 @@
 //! The keys and the bytes of single records.
 
 use super::records_error::RecordsError;
-use crate::checkpoint::{CodecError, EVENT_LOG, StoredCheckpoint, ThreadStatus};
+use crate::checkpoint::{CodecError, EVENT_LOG, StoredCheckpoint, StoredWrite, ThreadStatus};
+use crate::ids::TaskId;
 use petalflow_store::codec::{Unpack, pack, unpack};
 
 /// Separates the parts of a key. No part contains it.
@@ -107,4 +108,18 @@ pub(super) fn unpack_status(
     let status =
         known.ok_or_else(|| RecordsError::Damaged(format!("unknown status `{status}`")))?;
     Ok((flow, status, due_ms))
+}
+
+/// The write that a record has, and its number.
+pub(super) fn write_of(key: &str, bytes: &[u8]) -> Option<(u64, StoredWrite)> {
+    let parts: Vec<&str> = key.split(SEPARATOR).collect();
+    let ["w", _, seq, task, name] = parts[..] else {
+        return None;
+    };
+    let write = StoredWrite {
+        task: TaskId::parse(task)?,
+        name: name.into(),
+        bytes: bytes.to_vec(),
+    };
+    Some((number_in(seq), write))
 }

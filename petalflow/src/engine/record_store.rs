@@ -8,8 +8,8 @@ use async_trait::async_trait;
 
 use super::record_changes::RecordChanges;
 use super::record_form::{
-    SEPARATOR, STATUS, after_numbers, after_parts, key, number, number_in, pack_checkpoint,
-    pack_status, unknown_record, unpack_checkpoint,
+    STATUS, after_numbers, after_parts, key, number, pack_checkpoint, pack_status, unknown_record,
+    unpack_checkpoint, write_of,
 };
 use super::records::{ThreadRecords, keys};
 use super::records_error::RecordsError;
@@ -17,7 +17,6 @@ use crate::checkpoint::{
     Address, Claim, Store, StoreChange, StoreError, Stored, StoredCheckpoint, StoredWrite,
     ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus,
 };
-use crate::ids::TaskId;
 
 /// A store over the records of threads. No call reads more records than it returns or removes.
 #[derive(Default)]
@@ -281,20 +280,6 @@ impl RecordedThread {
             .collect::<Result<_, _>>()
             .map_err(damaged(address.thread))
     }
-}
-
-/// The write that a record has, and its number.
-pub(super) fn write_of(key: &str, bytes: &[u8]) -> Option<(u64, StoredWrite)> {
-    let parts: Vec<&str> = key.split(SEPARATOR).collect();
-    let ["w", _, seq, task, name] = parts[..] else {
-        return None;
-    };
-    let write = StoredWrite {
-        task: TaskId::parse(task)?,
-        name: name.into(),
-        bytes: bytes.to_vec(),
-    };
-    Some((number_in(seq), write))
 }
 
 fn damaged(thread: &str) -> impl Fn(RecordsError) -> StoreError {

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use rpds::RedBlackTreeMapSync;
 
-use super::engine_threads::ThreadAddress;
 use super::record_changes::RecordChanges;
 use super::record_form::{
     SEPARATOR, STATUS, after_numbers, after_parts, key, log_record, number, number_in,
     pack_checkpoint, pack_status, unknown_record, unpack_checkpoint, unpack_numbers, unpack_status,
+    write_of,
 };
-use super::record_store::write_of;
 use super::records_error::RecordsError;
+use super::thread_address::ThreadAddress;
 use crate::checkpoint::{
     CodecError, EVENT_LOG, LINKS, Store, StoreChange, StoreError, StoredCheckpoint, StoredWrite,
     ThreadChange, ThreadInfo, ThreadQuery, ThreadStatus, ThreadStorage, WriteName,

@@ -1,9 +1,15 @@
-//! Stops the run that has a thread: gives it the command, waits for it, and does what remains.
+//! Stops the run that has a thread: gives it the command, waits for it, and does what remains. Threads that are cancelled with the
+//! thread are stopped, too.
+
+use std::sync::Arc;
 
 use super::super::claim::stop::{StopKind, StoredStop, send, stored, write};
 use super::super::claim::thread_claim::{ClaimedRun, ThreadClaim, Waits, claimed_run, new_owner};
-use super::super::links;
-use crate::checkpoint::{Claim, Moment, STOPS, ThreadStatus, ThreadStorage};
+use super::super::links::{claimed, is_end, wake_joining};
+use crate::checkpoint::{
+    Claim, LINKS, Moment, STOPS, Store, ThreadStatus, ThreadStorage, WriteName,
+};
+use crate::future::BoxFuture;
 use crate::outcome::ThreadError;
 
 /// Stops the run that has the thread, in any process, and waits until no run has it. Returns the status of the thread then.
@@ -78,7 +84,7 @@ async fn complete(storage: &ThreadStorage, kind: StopKind) -> Result<ThreadStatu
                 storage.flow = (&*info.flow).into();
             }
             storage.describe(ThreadStatus::Held, None).await?;
-            links::held(&storage).await?;
+            held(&storage).await?;
             Some(ThreadStatus::Held)
         }
         Some(info) => Some(info.status),
@@ -107,4 +113,74 @@ fn continues(status: ThreadStatus) -> bool {
             | ThreadStatus::Sleeping
             | ThreadStatus::Stopped
     )
+}
+
+/// Cancels the threads that are cancelled with this one, and those that are cancelled with them.
+pub(in crate::durable) async fn cancel_children(
+    storage: &ThreadStorage,
+) -> Result<(), ThreadError> {
+    for link in storage.writes(LINKS, 0).await? {
+        if let Some(WriteName::Child(_)) = link.contents() {
+            let child = String::from_utf8_lossy(&link.bytes);
+            cancel(&storage.store, &child).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Cancels the run of a thread, in any process, or holds a thread that does not run. Leaves a thread alone that has ended.
+async fn cancel(store: &Arc<dyn Store>, thread: &str) -> Result<(), ThreadError> {
+    let mut storage = ThreadStorage::new(Arc::clone(store), thread.into(), "".into());
+    let claim = loop {
+        match claimed(&storage).await {
+            Err(ThreadError::Busy { .. }) => {}
+            claim => break claim?,
+        }
+        let owner = new_owner();
+        if let Claim::Busy { owner } = store.claim(thread, &owner).await? {
+            match claimed_run(&storage.thread, &owner) {
+                Some((run, _)) => run.stop(StopKind::Cancel),
+                None => stop_elsewhere(storage, &owner).await?,
+            }
+            return Ok(());
+        }
+        store.release(thread, &owner);
+    };
+    storage.claim = claim.granted();
+    let info = storage.info().await?;
+    let Some(info) = info.filter(|info| !is_end(info.status) && info.damage.is_none()) else {
+        return Ok(());
+    };
+    storage.flow = info.flow.into();
+    storage.describe(ThreadStatus::Held, None).await?;
+    held(&storage).await?;
+    drop(claim);
+    Ok(())
+}
+
+/// Cancels the run of a thread in another process, which holds the thread itself when it looks for commands. Nobody waits for it, but
+/// its process may have died, and the claim remains for a while: then the thread is held as soon as it is free, before anything
+/// recovers it.
+async fn stop_elsewhere(storage: ThreadStorage, owner: &str) -> Result<(), ThreadError> {
+    send(&storage, owner, StopKind::Cancel).await?;
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        runtime.spawn(completed(storage));
+    }
+    Ok(())
+}
+
+/// Boxed, because the thread is held with its own children.
+fn completed(storage: ThreadStorage) -> BoxFuture<'static, ()> {
+    Box::pin(async move {
+        // If the store fails now, the command remains, and a run that lives carries it out.
+        let _ = stop(&storage, StopKind::Cancel).await;
+    })
+}
+
+/// A thread without a run is held, so no run tells those that wait for it, or cancels its children.
+fn held(storage: &ThreadStorage) -> BoxFuture<'_, Result<(), ThreadError>> {
+    Box::pin(async move {
+        cancel_children(storage).await?;
+        wake_joining(storage).await
+    })
 }
