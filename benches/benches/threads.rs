@@ -296,6 +296,12 @@ fn measure(name: &str, runtime: &Runtime, store: &dyn Store, hand: &ByHand) {
         "petalflow",
         "found"
     );
+    measure_lists(runtime, store, hand);
+    measure_counts(runtime, store, hand);
+}
+
+#[expect(clippy::too_many_lines, reason = "a table of queries")]
+fn measure_lists(runtime: &Runtime, store: &dyn Store, hand: &ByHand) {
     let page = ThreadQuery {
         limit: Some(PAGE),
         ..ThreadQuery::default()
@@ -397,6 +403,9 @@ fn measure(name: &str, runtime: &Runtime, store: &dyn Store, hand: &ByHand) {
         );
         print(name, by, listed(runtime, store, query));
     }
+}
+
+fn measure_counts(runtime: &Runtime, store: &dyn Store, hand: &ByHand) {
     // Threads in the middle of their first run have no flow yet.
     let all = "SELECT CASE WHEN status = 'running' THEN '' ELSE flow END, status, count(*) FROM threads GROUP BY 1, 2";
     print(

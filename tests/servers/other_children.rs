@@ -77,10 +77,7 @@ where
         let parcels = Pack::new().store(&store);
         let orders = Send::new().manage(parcels.clone()).store(&store);
         let waits = orders.thread("order").run(()).await.unwrap();
-        waits
-            .into_finished()
-            .err()
-            .expect("it waits for the parcel");
+        waits.into_finished().expect_err("it waits for the parcel");
 
         let mut process = OtherProcess::start("other_process_runs_a_child", &place);
         process.wait_for("packing");

@@ -216,10 +216,11 @@ pub(crate) fn page(query: &ThreadQuery<'_>, part: Part) -> Sql {
         }
     }
     let direction = if newest_first { " DESC" } else { "" };
-    sql.text += &match query.order {
+    let order = match query.order {
         ThreadOrder::Id => " ORDER BY t.thread".to_string(),
         _ => format!(" ORDER BY {time}{direction}, t.thread{direction}"),
     };
+    sql.text += &order;
     if let Some(limit) = query.limit {
         let limit = sql.number(limit as u64);
         sql.text += " LIMIT ";

@@ -97,7 +97,7 @@ async fn until_blocked<T>(
             sleep(Duration::from_millis(10)).await;
         }
     };
-    timeout(Duration::from_secs(60), wait).await.unwrap();
+    timeout(Duration::from_mins(1), wait).await.unwrap();
 }
 
 async fn with_status(store: &PostgresStore, status: ThreadStatus) -> Vec<ThreadInfo> {

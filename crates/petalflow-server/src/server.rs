@@ -33,7 +33,7 @@ pub(crate) const OWN_THREADS: &str = "petalflow.";
 enum Owner {
     Served(Arc<dyn ServedThreads>),
     /// It can only be read.
-    Stored(StoredFlow),
+    Stored(Box<StoredFlow>),
 }
 
 /// A server for webhooks. Clones are handles. The [crate](crate) has an example.
@@ -217,7 +217,7 @@ impl Inner {
     pub(crate) async fn reader(&self, thread: &str) -> Result<Arc<dyn ReadThreads>, Refusal> {
         match self.find_owner(thread).await? {
             Owner::Served(flow) => Ok(flow),
-            Owner::Stored(flow) => Ok(Arc::new(flow)),
+            Owner::Stored(flow) => Ok(Arc::from(flow as Box<dyn ReadThreads>)),
         }
     }
 
@@ -252,7 +252,10 @@ impl Inner {
         let named = flows.iter().find(|flow| flow.stored_name() == info.flow);
         match (named, &self.settings.stored) {
             (Some(flow), _) => Ok(Owner::Served(Arc::clone(flow))),
-            (None, Some(stored)) => Ok(Owner::Stored(StoredFlow::new(&info.flow, stored))),
+            (None, Some(stored)) => {
+                let flow = StoredFlow::new(&info.flow, stored);
+                Ok(Owner::Stored(Box::new(flow)))
+            }
             (None, None) => Err(no_thread()),
         }
     }

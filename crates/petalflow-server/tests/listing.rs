@@ -28,8 +28,8 @@ flow!(Letters(Note) { measure });
 
 /// Twelve threads of two flows, each created later than the one before, and one whose first run is in progress.
 async fn fill(store: &InMemoryStore) {
-    for number in 0..12_u64 {
-        let flow = ["Notes", "Letters"][number as usize % 2];
+    for (number, turn) in (0..12_u64).zip(0_usize..) {
+        let flow = ["Notes", "Letters"][turn % 2];
         let id = format!("{flow}:{number:02}");
         let first = StoredCheckpoint {
             seq: 1,
@@ -44,7 +44,7 @@ async fn fill(store: &InMemoryStore) {
             ThreadStatus::Finished,
             ThreadStatus::Failed,
             ThreadStatus::Held,
-        ][number as usize % 3];
+        ][turn % 3];
         let status = ThreadChange::Status {
             flow,
             status: ended,

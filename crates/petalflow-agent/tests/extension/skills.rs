@@ -7,7 +7,7 @@ use petalflow::checkpoint::InMemoryStore;
 use petalflow::{BoxError, Context, async_trait};
 use petalflow_agent::extension::{CodeExecutor, CodeOutput};
 use petalflow_agent::skills::{Skill, SkillError, Skills};
-use petalflow_llm::{LlmRequest, Reply};
+use petalflow_llm::{ChatMessage, LlmRequest, Reply};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -44,10 +44,7 @@ fn write(dir: &Path, name: &str, text: &str) {
 
 /// The results that the model reads, in order.
 fn results(request: &LlmRequest) -> Vec<Value> {
-    let results = request
-        .messages
-        .iter()
-        .flat_map(|message| message.tool_results());
+    let results = request.messages.iter().flat_map(ChatMessage::tool_results);
     results.map(|result| result.content.clone()).collect()
 }
 

@@ -8,7 +8,7 @@ use petalflow::checkpoint::InMemoryStore;
 use petalflow::tool::{FuncTool, ToolSet, ToolSource, ToolSpec};
 use petalflow_agent::{Agent, AgentError, ClientSettings, ConversationInput};
 use petalflow_llm::usage::TokenCount;
-use petalflow_llm::{Capabilities, LlmRequest, Reply, ScriptedModel};
+use petalflow_llm::{Capabilities, ChatMessage, LlmRequest, Reply, ScriptedModel};
 use serde_json::{Value, json};
 
 use crate::kit::{constant_tool, scripted_agent};
@@ -62,10 +62,7 @@ fn tools(request: &LlmRequest) -> Vec<&str> {
 
 /// The last result that the model reads.
 fn last_result(request: &LlmRequest) -> Value {
-    let results = request
-        .messages
-        .iter()
-        .flat_map(|message| message.tool_results());
+    let results = request.messages.iter().flat_map(ChatMessage::tool_results);
     results.last().expect("there is a result").content.clone()
 }
 

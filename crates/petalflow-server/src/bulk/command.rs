@@ -59,7 +59,7 @@ async fn resume(server: &Arc<Inner>, thread: &str) -> Result<(), Refusal> {
         if has_permit || server.settings.limits.max_runs < 2 || server.is_stopping() {
             let (id, flow) = (thread.to_string(), Arc::clone(&flow));
             let resume = async move |token| flow.resume(&id, &token).await;
-            return server.begin_detached(thread, resume).await;
+            return server.begin_once(None, thread, resume).await;
         }
         tokio::time::sleep(RETRY_WAIT).await;
     }

@@ -56,6 +56,7 @@ pub(crate) async fn start(
         input: input.into(),
         labels: Labels::new(),
         own_labels: Labels::new(),
+        at: None,
     };
     let flow = Arc::clone(&server.settings.bulk.threads);
     let begun = start::begin(Arc::clone(&server), Arc::clone(&flow), start, starter);

@@ -85,19 +85,20 @@ pub(super) fn read(input: Value) -> Result<JobInput, BoxError> {
 }
 
 /// The progress.
-pub(super) fn show(job: &Job) -> Result<Value, BoxError> {
-    Ok(json!({
+pub(super) fn show(job: &Job) -> Value {
+    json!({
         "command": job.command,
         "conditions": job.conditions,
         "matched": job.matched,
         "done": job.done,
         "failed": job.failed,
         "failures": job.failures,
-    }))
+    })
 }
 
 /// Lists the next page of threads. Returns whether there is one.
 #[node(Job, retry = 3)]
+#[expect(clippy::ref_option, reason = "the type of the key")]
 async fn select(
     conditions: &str,
     label: &Option<(String, String)>,

@@ -41,7 +41,7 @@ impl Bulk {
         let server = OfServer::default();
         let mut flow = ServedFlow::reading(RunCommand::new().manage(server.clone()), job::read);
         flow = flow.named(job::NAME);
-        flow.forms.state = job::show;
+        flow.forms.state = |job| Ok(job::show(job));
         Bulk {
             threads: Arc::new(flow.with_store(store, log)),
             server,

@@ -77,11 +77,10 @@ fn parameter(name: &str, place: &str) -> Value {
         "until" => {
             "`end`: until the thread has ended or is held. `rest`: also until it waits for a person, or sleeps."
         }
-        "Last-Event-ID" => "Only events after the one with this number.",
+        "Last-Event-ID" | "starting_after" => "Only events after the one with this number.",
         "Prefer" => "`wait=SECONDS`: how long the response may wait for the end of the run.",
         "before" => "Only checkpoints before this one: for the next page.",
         "stream" => "Whether the events are sent.",
-        "starting_after" => "Only events after the one with this number.",
         _ => "The largest number of items.",
     };
     json!({

@@ -87,7 +87,16 @@ fn any() -> Value {
 
 /// All schemas but those of the inputs of flows, by name.
 pub(super) fn all() -> Map<String, Value> {
-    let all = [
+    let all = of_server().into_iter();
+    let all = all.chain(of_lists()).chain(of_changes());
+    let all = all.chain(of_schedules()).chain(answers());
+    all.map(|(name, schema)| (name.to_string(), schema))
+        .collect()
+}
+
+/// Those of the server, and of the starts of threads and turns.
+fn of_server() -> Vec<(&'static str, Value)> {
+    vec![
         ("Health", object(&json!({ "status": text() }), json!({}))),
         ("Error", object(&json!({ "error": text() }), json!({}))),
         ("Flow", flow()),
@@ -145,6 +154,12 @@ pub(super) fn all() -> Map<String, Value> {
                 }),
             ),
         ),
+    ]
+}
+
+/// Those of lists, and of what is in them.
+fn of_lists() -> Vec<(&'static str, Value)> {
+    vec![
         ("Listed", listed()),
         (
             "Threads",
@@ -188,6 +203,12 @@ pub(super) fn all() -> Map<String, Value> {
                 json!({ "next": optional("integer") }),
             ),
         ),
+    ]
+}
+
+/// Those of changes of a thread.
+fn of_changes() -> Vec<(&'static str, Value)> {
+    vec![
         ("Answer", answer()),
         ("EventMessage", event_message()),
         (
@@ -222,10 +243,7 @@ pub(super) fn all() -> Map<String, Value> {
             "Labelled",
             object(&json!({ "labels": labels() }), json!({})),
         ),
-    ];
-    let all = all.into_iter().chain(of_schedules()).chain(answers());
-    all.map(|(name, schema)| (name.to_string(), schema))
-        .collect()
+    ]
 }
 
 fn of_schedules() -> [(&'static str, Value); 5] {

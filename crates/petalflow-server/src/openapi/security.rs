@@ -16,7 +16,7 @@ const BEARER: &str = "bearer";
 /// The schemes, by name.
 pub(super) fn schemes(settings: &Settings) -> Map<String, Value> {
     let mut schemes = Map::new();
-    let token = settings.threads.as_ref().and_then(|auth| scheme(auth));
+    let token = settings.threads.as_ref().and_then(scheme);
     if let Some(token) = token {
         schemes.insert(TOKEN.into(), token);
         let description = "The same token. Only the addresses of protocols take it so.";

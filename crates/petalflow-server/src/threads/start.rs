@@ -245,7 +245,7 @@ pub(crate) async fn turn(
         };
         Ok(json!({ "thread": id, "message": word }))
     };
-    let taken = server.once(keyed, taken).await?;
+    let taken = Box::pin(server.once(keyed, taken)).await?;
     if taken.get("message").is_none() {
         return wait::respond(&server, &*flow, &thread, &headers).await;
     }

@@ -20,26 +20,31 @@ async fn go_when_stored(store: &InMemoryStore, worker: &Worker, strategy: &str) 
         // The tool never ends.
         return;
     }
-    let is_stored = async || match strategy {
-        "enqueue" => {
-            let query = ThreadQuery {
-                prefix: "petalflow.queue:",
-                ..ThreadQuery::default()
+    let is_queued = async || {
+        let query = ThreadQuery {
+            prefix: "petalflow.queue:",
+            ..ThreadQuery::default()
+        };
+        !store.threads(query).await.expect("it answers").is_empty()
+    };
+    let is_sent = async || {
+        let all = store.threads(ThreadQuery::default()).await;
+        let mut is_sent = false;
+        for info in all.expect("it answers") {
+            let inbox = Address {
+                thread: &info.id,
+                namespace: "/inbox",
             };
-            !store.threads(query).await.expect("it answers").is_empty()
+            let messages = store.history(inbox, None, 1).await;
+            is_sent |= !messages.expect("it answers").is_empty();
         }
-        _ => {
-            let all = store.threads(ThreadQuery::default()).await;
-            let mut is_sent = false;
-            for info in all.expect("it answers") {
-                let inbox = Address {
-                    thread: &info.id,
-                    namespace: "/inbox",
-                };
-                let messages = store.history(inbox, None, 1).await;
-                is_sent |= !messages.expect("it answers").is_empty();
-            }
-            is_sent
+        is_sent
+    };
+    let is_stored = async || {
+        if strategy == "enqueue" {
+            is_queued().await
+        } else {
+            is_sent().await
         }
     };
     while !is_stored().await {
