@@ -103,6 +103,7 @@ async fn f43_no_label_of_an_edge_is_under_a_sign_and_no_sign_is_a_character() {
         let thread = refund(page).await;
         pay(page, &thread).await;
         page.wait_for_mark("pay", "waiting").await;
+        page.wait_for("document.querySelectorAll('.drawing .mark-sign circle').length === 2").await;
         let covered = "(() => { const boxes = (all) => [...all].map((one) => one.getBoundingClientRect()); \
             const signs = boxes(document.querySelectorAll('.drawing .mark-sign circle')); \
             const texts = [...document.querySelectorAll('.drawing text[font-style=italic]')]; \

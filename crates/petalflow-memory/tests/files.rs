@@ -138,7 +138,7 @@ async fn a_file_from_before_there_were_memories_gets_them() {
     drop(SqliteStore::open(&path).await.expect("it is made"));
     // As layout 1 was.
     let back = "DROP TABLE memories; DROP TABLE labels; DROP TABLE threads; DROP TABLE counts;
-        ALTER TABLE records RENAME TO writes; PRAGMA user_version = 1;";
+        ALTER TABLE records RENAME TO writes; ALTER TABLE log RENAME COLUMN reach TO span; PRAGMA user_version = 1;";
     let undo = Connection::open(&path).and_then(|connection| connection.execute_batch(back));
     undo.expect("it is as before");
     let memory = open(&path).await;

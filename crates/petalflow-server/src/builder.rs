@@ -64,10 +64,10 @@ pub struct ServerBuilder {
     access: Option<AccessHook>,
     shows_stored: bool,
     limits: Limits,
-    key_header: String,
+    pub(crate) key_header: String,
     pub(crate) key_retention: Duration,
     event_log: u64,
-    hosts: Vec<String>,
+    pub(crate) hosts: Vec<String>,
     routes: Router,
     pub(crate) listener: Option<Listener>,
     pub(crate) notifier: Option<Arc<dyn Notifier>>,
@@ -449,42 +449,12 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the header that identifies a request, such as `X-GitHub-Delivery`. The default is `Idempotency-Key`. A request with
-    /// the identifier of an earlier one begins nothing: it gets the answer of the earlier one. An empty identifier is refused.
-    /// [`idempotency_retention`](Self::idempotency_retention) says for how long.
-    #[must_use]
-    pub fn idempotency_header(mut self, name: impl Into<String>) -> Self {
-        self.key_header = name.into().to_ascii_lowercase();
-        self
-    }
-
     /// Sets how many events of a thread are stored at least, for clients that receive them. The default is 1,000. With 0, none
     /// are stored and none are sent. The supersteps and checkpoints of flows inside the graph, such as those of an agent, are left
     /// out. See [`Threads::event_log`](petalflow::thread::Threads::event_log).
     #[must_use]
     pub fn event_log(mut self, events: u64) -> Self {
         self.event_log = events;
-        self
-    }
-
-    /// Sets the hosts at which the server is reached, without ports, such as `localhost` and `[::1]`. A request with another
-    /// `Host` or `Origin` gets 403, also for the routes of the program. By default all are accepted.
-    ///
-    /// It protects a server on this machine, or one without a token, from pages of other hosts in the browser of a person: such a
-    /// page may send requests to any address, and may give its own name this address (DNS rebinding).
-    ///
-    /// ```
-    /// use petalflow::checkpoint::InMemoryStore;
-    /// use petalflow_server::Server;
-    ///
-    /// let builder = Server::builder(&InMemoryStore::new()).hosts(["localhost", "127.0.0.1", "[::1]"]);
-    /// # let _ = builder;
-    /// ```
-    #[must_use]
-    pub fn hosts(mut self, hosts: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        let hosts = hosts.into_iter().map(Into::into);
-        self.hosts
-            .extend(hosts.map(|host| host.to_ascii_lowercase()));
         self
     }
 

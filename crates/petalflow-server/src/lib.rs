@@ -98,6 +98,7 @@ mod access_check;
 mod agent;
 mod answers;
 mod builder;
+mod builder_hosts;
 mod builder_idempotency;
 mod builder_notify;
 mod builder_remote;
@@ -163,6 +164,7 @@ mod start_lock;
 #[cfg(feature = "studio")]
 #[cfg_attr(docsrs, doc(cfg(feature = "studio")))]
 pub mod studio;
+mod thread_commands;
 mod thread_event;
 mod threads;
 #[cfg(feature = "protocol")]

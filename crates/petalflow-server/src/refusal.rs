@@ -20,8 +20,17 @@ pub(crate) struct Refusal {
     status: StatusCode,
     text: String,
     allow: Option<String>,
-    /// Whether a run has the thread.
-    is_of_busy_thread: bool,
+    cause: Cause,
+}
+
+/// What the server itself has to know of a refusal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    /// A run has the thread.
+    BusyThread,
+    /// The server runs as many threads as it may.
+    TooManyRuns,
+    Other,
 }
 
 impl Refusal {
@@ -30,7 +39,7 @@ impl Refusal {
             status,
             text: text.into(),
             allow: None,
-            is_of_busy_thread: false,
+            cause: Cause::Other,
         }
     }
 
@@ -41,7 +50,12 @@ impl Refusal {
 
     /// Whether the request was refused because a run has the thread.
     pub(crate) fn is_of_busy_thread(&self) -> bool {
-        self.is_of_busy_thread
+        self.cause == Cause::BusyThread
+    }
+
+    /// Whether the request was refused because the server runs as many threads as it may.
+    pub(crate) fn is_of_too_many_runs(&self) -> bool {
+        self.cause == Cause::TooManyRuns
     }
 
     /// Whether the same request may succeed later.
@@ -72,6 +86,14 @@ impl Refusal {
     /// The client may try again.
     pub(crate) fn busy(text: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, text)
+    }
+
+    /// The server runs as many threads as it may.
+    pub(crate) fn too_many_runs() -> Self {
+        Refusal {
+            cause: Cause::TooManyRuns,
+            ..Self::busy("too many runs are in progress")
+        }
     }
 }
 
@@ -131,7 +153,10 @@ impl From<&ThreadError> for Refusal {
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Refusal {
-            is_of_busy_thread: matches!(error, ThreadError::Busy { .. }),
+            cause: match error {
+                ThreadError::Busy { .. } => Cause::BusyThread,
+                _ => Cause::Other,
+            },
             ..Self::new(status, error.to_string())
         }
     }

@@ -135,7 +135,10 @@ fn threads() -> Router<Arc<Inner>> {
         .route("/inbox", get(inbox::inbox))
         .route("/threads", get(list::list))
         .route("/thread-counts", get(list::counts))
-        .route("/thread-commands", post(crate::bulk::http::start))
+        .route(
+            "/thread-commands",
+            post(crate::thread_commands::http::start),
+        )
         .route("/threads/{thread}", thread)
         .route("/threads/{thread}/turns", post(start::turn))
         .route("/threads/{thread}/history", get(show::history))

@@ -100,7 +100,8 @@ impl Server {
             metrics: crate::metrics::Metrics::new(),
             stopping: CancellationToken::new(),
         });
-        inner.settings.bulk.server.set(&inner);
+        let weak = Arc::downgrade(&inner);
+        inner.settings.bulk.server.set(weak);
         Server { inner }
     }
 
@@ -344,7 +345,7 @@ impl Inner {
     pub(crate) fn acquire_run(&self) -> Result<OwnedSemaphorePermit, Refusal> {
         self.must_accept()?;
         let permit = Arc::clone(&self.runs).try_acquire_owned();
-        permit.map_err(|_| Refusal::busy("too many runs are in progress"))
+        permit.map_err(|_| Refusal::too_many_runs())
     }
 
     /// The permission to run a thread once more. If a run of this process has the thread, it is that of this run: an answer is given to

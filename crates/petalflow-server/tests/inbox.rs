@@ -268,6 +268,7 @@ async fn f43_threads_of_flows_that_are_not_served_are_not_in_the_inbox() {
     assert_eq!(paused.interrupts().len(), 1);
     let refunds = ServedFlow::new(PayRefund::new()).named("refunds");
     let server = Server::builder(&store).serve_flow(refunds.question::<MayPay>());
+    let server = server.threads(TriggerAuth::None);
     let router = server.build().expect("the settings are right").router();
     let asks = start(&router, "refunds", json!({"input": {"cents": 7}})).await;
     for query in ["", "?limit=1"] {

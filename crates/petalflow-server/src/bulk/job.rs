@@ -4,17 +4,12 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt, stream};
 use petalflow::BoxError;
-use petalflow::checkpoint::{ThreadFilter, ThreadInfo, ThreadQuery};
 use petalflow::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::OfServer;
 use super::command::Command;
-use crate::access::Access;
-use crate::refusal::Refusal;
-use crate::server::Inner;
-use crate::threads::conditions::{Conditions, Filters, flow_ids};
+use super::commanded::{Commanded, OfServer};
 
 pub(super) const NAME: &str = "petalflow.command";
 
@@ -65,10 +60,10 @@ pub(crate) struct Job {
 /// What a request gives the thread.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Given {
-    pub(super) command: Command,
-    pub(super) conditions: String,
-    pub(super) label: Option<(String, String)>,
+pub(crate) struct Given {
+    pub(crate) command: Command,
+    pub(crate) conditions: String,
+    pub(crate) label: Option<(String, String)>,
 }
 
 pub(super) fn read(input: Value) -> Result<JobInput, BoxError> {
@@ -106,46 +101,16 @@ async fn select(
     server: Managed<OfServer>,
 ) -> petalflow::Result<(JobAfter, JobPage, JobMatched, bool)> {
     let server = server.get().ok_or("the server stops")?;
-    let access = match label {
-        Some((name, value)) => Access::label(name, value),
-        None => Access::All,
-    };
-    let listed = list(&server, conditions, &access, after).await;
-    let listed = listed.map_err(|refusal| refusal.text().to_string())?;
-    let Some(last) = listed.last().map(|info| info.id.clone()) else {
-        return Ok((
-            JobAfter(after.into()),
-            JobPage(Vec::new()),
-            JobMatched(0),
-            false,
-        ));
-    };
-    // A store lists a damaged thread whatever its labels are.
-    let is_seen = |info: &ThreadInfo| {
-        access.allows(&info.labels) && server.flow_of(info).is_some() && info.damage.is_none()
-    };
-    let page = listed.into_iter().filter(is_seen).map(|info| info.id);
-    let page: Vec<String> = page.collect();
-    let matched = page.len() as u64;
-    Ok((JobAfter(last), JobPage(page), JobMatched(matched), true))
-}
-
-async fn list(
-    server: &Inner,
-    conditions: &str,
-    access: &Access,
-    after: &str,
-) -> Result<Vec<ThreadInfo>, Refusal> {
-    let conditions = Conditions::of_query(conditions)?;
-    let flows = flow_ids(server, &conditions.flows)?;
-    let filters = Filters::new(&conditions, &flows);
-    let all: Vec<ThreadFilter<'_>> = filters.all(&conditions);
-    let query = ThreadQuery {
-        after: Some(after).filter(|after| !after.is_empty()),
-        limit: Some(PAGE),
-        ..filters.query(&conditions, &all, access)?
-    };
-    Ok(server.list(query).await?)
+    let label = label.as_ref().map(|(name, value)| (&**name, &**value));
+    let page = server.page(conditions, label, after, PAGE).await?;
+    let is_over = page.last.is_none();
+    let matched = page.threads.len() as u64;
+    Ok((
+        JobAfter(page.last.unwrap_or_else(|| after.into())),
+        JobPage(page.threads),
+        JobMatched(matched),
+        !is_over,
+    ))
 }
 
 /// Gives the threads of the page the command.
@@ -174,12 +139,9 @@ async fn give(
 }
 
 /// Gives a thread the command. Returns why it has failed.
-async fn give_one(server: Arc<Inner>, command: Command, thread: String) -> Option<Failure> {
-    let refusal = command.give(&server, &thread).await.err()?;
-    Some(Failure {
-        thread,
-        reason: refusal.text().to_string(),
-    })
+async fn give_one(server: Arc<dyn Commanded>, command: Command, thread: String) -> Option<Failure> {
+    let reason = server.give(&command, &thread).await.err()?;
+    Some(Failure { thread, reason })
 }
 
 flow! {

@@ -1,34 +1,19 @@
 //! One command for all threads that meet conditions. Its progress is the state of a thread of its own, which any process continues.
 
 mod command;
-pub(crate) mod http;
+mod commanded;
 mod job;
 
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::Arc;
 
 use petalflow::checkpoint::Store;
 
-pub(crate) use job::PREFIX;
+pub(crate) use command::Command;
+pub(crate) use commanded::{Commanded, OfServer, Page};
 use job::RunCommand;
+pub(crate) use job::{Given, PREFIX};
 
 use crate::served::{EventLog, ServedFlow, ServedThreads};
-use crate::server::Inner;
-
-/// The server whose threads get the commands. It exists after the flow that gives them.
-#[derive(Clone, Default)]
-pub(crate) struct OfServer(Arc<OnceLock<Weak<Inner>>>);
-
-impl OfServer {
-    pub(crate) fn set(&self, server: &Arc<Inner>) {
-        // A server is built once.
-        let _ = self.0.set(Arc::downgrade(server));
-    }
-
-    /// `None` once the server has been dropped.
-    fn get(&self) -> Option<Arc<Inner>> {
-        self.0.get().and_then(Weak::upgrade)
-    }
-}
 
 /// The threads that give commands.
 pub(crate) struct Bulk {

@@ -142,7 +142,6 @@ pub(super) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         query: &["flow", "label", "after", "limit"],
-        refusals: &[],
         ..get(
             "list_inbox",
             "/inbox",

@@ -1,5 +1,8 @@
 //! Schemathesis sends requests that are made from the document, also wrong ones, to a server with all protocols.
 
+use std::time::Duration;
+
+use petalflow_server::Limits;
 use petalflow_test_support::{Need, skip};
 use serde_json::json;
 use tokio::process::Command;
@@ -17,7 +20,11 @@ async fn f43_responses_of_all_protocols_are_as_described() {
                    program";
         return skip(Need::Optional, why);
     };
-    let served = Served::start(builder()).await;
+    let limits = Limits {
+        max_thread_wait: Duration::from_millis(50),
+        ..Limits::default()
+    };
+    let served = Served::start(builder().limits(limits)).await;
     let waiting = call(&served.client(), "refunds", json!({ "cents": 7 })).await;
     let (thread, question) = (&waiting["thread"], &waiting["waits"][0]["id"]);
     // Without deletions, so that the other requests find the thread.

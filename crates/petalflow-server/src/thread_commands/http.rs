@@ -9,9 +9,8 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::command::Command;
-use super::job::Given;
 use crate::access::{self, Access};
+use crate::bulk::{Command, Given};
 use crate::refusal::Refusal;
 use crate::request;
 use crate::served::Labels;
