@@ -14,7 +14,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ThreadAddress {
-    /// The [name](EngineThreads::name) of the threads of its flow.
+    /// The [name](super::EngineThreads::name) of the threads of its flow.
     pub engine: String,
     /// Its id.
     pub thread: String,
