@@ -5,5 +5,5 @@ mod message;
 mod steering;
 
 pub(crate) use message::{Message, Taken, take};
-#[cfg(feature = "protocol")]
+#[cfg(any(feature = "a2a", feature = "ag-ui", feature = "openai"))]
 pub(crate) use message::{check_engine, stop_for, store};

@@ -12,7 +12,7 @@ pub(crate) mod auth;
 pub(crate) mod mcp;
 #[cfg(feature = "openai")]
 pub(crate) mod openai;
-#[cfg(any(feature = "a2a", feature = "ag-ui"))]
+#[cfg(any(feature = "a2a", feature = "ag-ui", feature = "openai"))]
 pub(crate) mod requests;
 pub(crate) mod turn;
 #[cfg(any(feature = "a2a", feature = "ag-ui"))]

@@ -7,7 +7,6 @@ use axum::http::StatusCode;
 use petalflow::checkpoint::ThreadStatus;
 
 use super::turn::{Turn, TurnInput};
-use super::waits::Answers;
 use crate::MultitaskStrategy;
 use crate::access::Access;
 use crate::message_queue::Queued;
@@ -44,20 +43,14 @@ pub(crate) struct Request {
 pub(crate) enum Begins {
     Input(TurnInput),
     /// It answers a question of the flow.
+    #[cfg_attr(
+        not(any(feature = "a2a", feature = "ag-ui")),
+        expect(dead_code, reason = "the other protocols have no form for it")
+    )]
     Answer {
         id: String,
         body: AnswerBody,
     },
-}
-
-impl Begins {
-    /// The input of a turn, or the answer to a question, which has no input.
-    pub(crate) fn with_answers(answers: Answers, input: TurnInput) -> Self {
-        match answers {
-            Answers::Turn(answers) => Begins::Input(TurnInput { answers, ..input }),
-            Answers::Question { id, body } => Begins::Answer { id, body },
-        }
-    }
 }
 
 impl Request {

@@ -3,7 +3,8 @@
 use petalflow_agent::Pending;
 use serde_json::{Map, Value, json};
 
-use super::turn::PersonAnswer;
+use super::requests::Begins;
+use super::turn::{PersonAnswer, TurnInput};
 use crate::call_decision::CallDecision;
 use crate::refusal::Refusal;
 use crate::served::{AnswerBody, OpenQuestion, field};
@@ -15,6 +16,16 @@ pub(crate) enum Answers {
     Turn(Vec<PersonAnswer>),
     /// To a question of the flow.
     Question { id: String, body: AnswerBody },
+}
+
+impl Answers {
+    /// What a request with these answers does: the input of a turn, or the answer to a question, which has no input.
+    pub(crate) fn with_input(self, input: TurnInput) -> Begins {
+        match self {
+            Answers::Turn(answers) => Begins::Input(TurnInput { answers, ..input }),
+            Answers::Question { id, body } => Begins::Answer { id, body },
+        }
+    }
 }
 
 /// The answer to one thing.

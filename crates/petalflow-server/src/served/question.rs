@@ -38,7 +38,12 @@ impl AnswerBody {
     }
 
     /// The body in a value that a protocol sends: it has the fields of one, or is the answer itself.
-    #[cfg(feature = "protocol")]
+    #[cfg(any(
+        feature = "a2a",
+        feature = "ag-ui",
+        feature = "mcp",
+        feature = "openai"
+    ))]
     pub(crate) fn of(value: Value) -> Self {
         let known = ["answer", "decision", "approved"];
         match value {

@@ -58,7 +58,7 @@ pub(super) async fn begin(
     };
     let begins = if let Some(now) = now.filter(|now| !(steers && now.state == TaskState::Working)) {
         let answers = answers(&now, message)?;
-        Begins::with_answers(answers, TurnInput::default())
+        answers.with_input(TurnInput::default())
     } else {
         Begins::Input(TurnInput {
             messages: vec![content::to_chat(message)?],

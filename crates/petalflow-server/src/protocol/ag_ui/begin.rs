@@ -138,7 +138,7 @@ fn next(input: &RunInput, known: &Known, is_conversation: bool) -> Result<Option
         Answers::Question { .. } if !turn.messages.is_empty() => Err(unfit(
             "a question of a flow is answered without a new message: send it after the answer",
         )),
-        answers => Ok(Some(Begins::with_answers(answers, turn))),
+        answers => Ok(Some(answers.with_input(turn))),
     }
 }
 
