@@ -32,7 +32,7 @@ pub use crate::node::Key;
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
 pub use crate::tools;
 pub use crate::{
-    Context, Each, Flow, Managed, NodeError, Overwrite, Route, State, flow, node, state,
+    Context, Each, Flow, Launch, Managed, NodeError, Overwrite, Route, State, flow, node, state,
 };
 // The macro only, without the module of the same name.
 #[cfg(feature = "tool")]

@@ -75,8 +75,8 @@ impl Agent {
     /// # }
     /// ```
     #[must_use]
-    pub fn instructions(self, text: &str) -> Self {
-        self.edit(|agent| agent.instructions.push(Instruction::text(text)))
+    pub fn instructions(self, text: impl AsRef<str>) -> Self {
+        self.edit(|agent| agent.instructions.push(Instruction::text(text.as_ref())))
     }
 
     /// Adds instructions that a closure writes for each model call. Placeholders in them are not filled.
@@ -91,8 +91,8 @@ impl Agent {
 
     /// Adds instructions for this agent and all agents below it.
     #[must_use]
-    pub fn global_instructions(self, text: &str) -> Self {
-        self.edit(|agent| agent.global.push(Instruction::text(text)))
+    pub fn global_instructions(self, text: impl AsRef<str>) -> Self {
+        self.edit(|agent| agent.global.push(Instruction::text(text.as_ref())))
     }
 
     /// Adds a sub-agent. The agent can transfer the conversation to a sub-agent in mode [`Chat`](Mode::Chat), and

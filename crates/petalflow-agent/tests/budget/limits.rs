@@ -212,7 +212,7 @@ async fn tokens_are_limited_before_the_request_by_an_estimate() {
         (Limits::new().output_tokens(0), LimitKind::OutputTokens),
     ] {
         let (agent, model) = scripted_agent(["never"]);
-        let agent = agent.instructions(&"word ".repeat(100)).turn_limits(limits);
+        let agent = agent.instructions("word ".repeat(100)).turn_limits(limits);
         let error = agent.run("go").await.unwrap_err();
         assert_eq!(limit_exceeded(&error).kind, kind);
         assert!(model.requests().is_empty(), "{kind:?}");

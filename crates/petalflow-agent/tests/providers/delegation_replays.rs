@@ -330,7 +330,7 @@ async fn a069_two_single_turn_agents_in_parallel() {
     let asked = &pairs[0].request.body["contents"][0]["parts"][0]["text"];
     let translator = |name: &str, language: &str| {
         Agent::named(name)
-            .instructions(&format!("Translate the given English phrase into {language}. Reply\nwith ONLY the translation."))
+            .instructions(format!("Translate the given English phrase into {language}. Reply\nwith ONLY the translation."))
             .mode(Mode::SingleTurn)
     };
     let root = agent(&pairs, "coordinator")
