@@ -10,6 +10,7 @@ mod layers;
 mod messages;
 mod programs;
 mod public;
+mod readmes;
 mod rules;
 mod source;
 mod workspace;

@@ -17,6 +17,8 @@ pub(crate) struct Package {
     pub(crate) roots: Vec<PathBuf>,
     /// The tests that need features. If one is off, Cargo does not run the test and does not report it.
     pub(crate) tests_with_features: Vec<String>,
+    /// Its features, without `default`.
+    pub(crate) features: Vec<String>,
     /// The fields of `Cargo.toml` that a registry or docs.rs reads and that it does not have.
     pub(crate) missing_fields: Vec<&'static str>,
 }
@@ -109,6 +111,13 @@ fn read(package: &Value, workspace: &Path) -> Package {
             .collect(),
         tests_with_features: tests_with_features
             .map(|target| text(&target["name"]).to_owned())
+            .collect(),
+        features: package["features"]
+            .as_object()
+            .into_iter()
+            .flat_map(|features| features.keys())
+            .filter(|feature| *feature != "default")
+            .cloned()
             .collect(),
         name: text(&package["name"]).to_owned(),
         description: package["description"]
