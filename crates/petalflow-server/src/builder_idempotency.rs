@@ -18,8 +18,8 @@ impl ServerBuilder {
     /// [`idempotency_header`](Self::idempotency_header): after this time, a request with the key of an earlier one is another request. The
     /// default is 24 hours.
     ///
-    /// It is about turns, answers, resumes, messages, and starts with an `id`. The key of a start without one, and that of a webhook, is
-    /// known as long as its thread exists.
+    /// The key of a start without an `id`, of a webhook, of a command for threads, and of the `run` of a schedule is known as long as its
+    /// thread exists.
     ///
     /// ```
     /// use petalflow::checkpoint::InMemoryStore;

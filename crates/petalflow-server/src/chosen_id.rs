@@ -52,6 +52,17 @@ impl Inner {
         };
         Ok(format!("{scope}{id}"))
     }
+
+    /// The id of the thread of a flow for which the caller chooses this id.
+    pub(crate) async fn own_thread(
+        &self,
+        access: &Access,
+        flow: &Facts,
+        id: &str,
+    ) -> Result<String, Refusal> {
+        let own = self.own_id(access, flow, id).await?;
+        Ok(format!("{}{own}", prefix(flow)))
+    }
 }
 
 fn check(id: &str) -> Result<(), Refusal> {

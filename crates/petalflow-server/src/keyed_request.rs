@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, StatusCode};
+use petalflow::checkpoint::Cause;
 use petalflow::run::CancelToken;
+use petalflow::thread::HistoryQuery;
 use serde_json::{Value, json};
 
 use crate::MultitaskStrategy;
@@ -32,8 +34,12 @@ pub(crate) enum Of {
     Run { thread: String },
     /// It answers a question of the thread.
     Answer { thread: String, question: String },
-    /// It can be done again without doing anything twice.
-    Repeatable { thread: String },
+    /// It can be done again without doing anything twice. `about`: the thread or the schedule.
+    Repeatable { about: String },
+    /// It adds a checkpoint with this cause to the thread.
+    Checkpoint { thread: String, cause: Cause },
+    /// It makes this thread of another one.
+    Copy { of: String, thread: String },
 }
 
 impl Of {
@@ -41,14 +47,26 @@ impl Of {
     pub(crate) fn turn(thread: &str, strategy: MultitaskStrategy) -> Self {
         let thread = thread.to_string();
         match strategy {
-            MultitaskStrategy::Enqueue | MultitaskStrategy::Steer => Of::Repeatable { thread },
+            MultitaskStrategy::Enqueue | MultitaskStrategy::Steer => {
+                Of::Repeatable { about: thread }
+            }
             _ => Of::Run { thread },
         }
     }
 }
 
+impl Of {
+    /// A request that makes a thread of another one.
+    pub(crate) fn copy(of: &str, thread: &str) -> Self {
+        Of::Copy {
+            of: of.to_string(),
+            thread: thread.to_string(),
+        }
+    }
+}
+
 impl Keyed {
-    /// The request to an address of a thread. `None` if it has no key.
+    /// The request to an address of a thread or a schedule. `None` if it has no key.
     pub(crate) fn of(
         server: &Inner,
         access: &Access,
@@ -59,7 +77,10 @@ impl Keyed {
         let key = request::identifier(headers, &server.settings.key_header)?;
         Ok(key.map(|key| {
             let about = match &of {
-                Of::Run { thread } | Of::Repeatable { thread } => format!("{address}\0{thread}\0"),
+                Of::Run { thread: about }
+                | Of::Checkpoint { thread: about, .. }
+                | Of::Copy { of: about, .. }
+                | Of::Repeatable { about } => format!("{address}\0{about}\0"),
                 Of::Answer { thread, question } => format!("{address}\0{thread}\0{question}\0"),
             };
             Keyed {
@@ -117,17 +138,19 @@ impl Keyed {
 }
 
 impl Of {
-    /// What is listed of the thread.
+    /// What is there of the thread before the request is handled.
     async fn mark(&self, server: &Inner) -> Result<String, Refusal> {
         match self {
             Of::Run { thread } | Of::Answer { thread, .. } => {
                 Ok(mark(server.info(thread).await?.as_ref()))
             }
+            Of::Checkpoint { thread, .. } => Ok(newest(server, thread).await?.to_string()),
+            Of::Copy { thread, .. } => Ok(mark(server.info(thread).await?.as_ref())),
             Of::Repeatable { .. } => Ok(String::new()),
         }
     }
 
-    /// The answer, if the request was done when the thread was listed like this, or after it.
+    /// The answer, if the request was done when the thread was like this, or after it.
     async fn done_since(&self, server: &Inner, before: &str) -> Result<Option<Value>, Refusal> {
         if self.mark(server).await? == before {
             return Ok(None);
@@ -139,9 +162,38 @@ impl Of {
                 let is_open = is_open(server, thread, question).await?;
                 (!is_open).then(|| json!({ "thread": thread }))
             }
+            Of::Checkpoint { thread, cause } => added(server, thread, before, *cause).await?,
+            // It fails if the thread exists.
+            Of::Copy { thread, .. } => before.is_empty().then(|| json!({ "thread": thread })),
             Of::Repeatable { .. } => None,
         })
     }
+}
+
+/// The number of the newest checkpoint of a thread; 0 if it has none.
+async fn newest(server: &Inner, thread: &str) -> Result<u64, Refusal> {
+    let flow = server.owner(thread).await?;
+    let newest = flow.history(thread, HistoryQuery::all().limit(1)).await?;
+    Ok(newest.first().map_or(0, |newest| newest.checkpoint))
+}
+
+/// The answer of the request that has added a checkpoint with this cause after the one with the number `before`.
+async fn added(
+    server: &Inner,
+    thread: &str,
+    before: &str,
+    cause: Cause,
+) -> Result<Option<Value>, Refusal> {
+    let before: u64 = before.parse().unwrap_or(0);
+    let flow = server.owner(thread).await?;
+    let history = flow.history(thread, HistoryQuery::all()).await?;
+    let since = history.iter().filter(|it| it.checkpoint > before);
+    // The history has the newest first.
+    let added = since.filter(|it| it.cause == cause).last();
+    Ok(added.map(|it| match cause {
+        Cause::Fork => json!({ "thread": thread, "checkpoint": it.checkpoint }),
+        _ => json!({ "checkpoint": it.checkpoint }),
+    }))
 }
 
 /// Whether the thread waits for the answer to a question or to a call.
@@ -288,6 +340,67 @@ mod tests {
             repeated.expect("it was begun");
         }
         assert_eq!(total(&next).await, 3);
+    }
+
+    #[tokio::test]
+    async fn f43_a_process_that_dies_after_an_edit_or_a_copy_has_made_it_once() {
+        let store = InMemoryStore::new();
+        let server = server(&store);
+        turn(&server, keyed("begins", "x"))
+            .await
+            .expect("it begins");
+        let inner = server.inner();
+        let flow = Arc::clone(inner.flow("Counts").expect("it is served"));
+        let keys = serde_json::Map::from_iter([("total".to_string(), json!(5))]);
+        let (thread, copy) = ("Counts:a", "Counts:b");
+        let requests = [
+            (
+                "edit",
+                Of::Checkpoint {
+                    thread: thread.into(),
+                    cause: Cause::Update,
+                },
+            ),
+            (
+                "fork",
+                Of::Checkpoint {
+                    thread: thread.into(),
+                    cause: Cause::Fork,
+                },
+            ),
+            ("copy", Of::copy(thread, copy)),
+        ];
+        for (name, of) in requests {
+            let keyed = |of| Keyed {
+                key: name.to_string(),
+                checksum: digest("x"),
+                of,
+            };
+            let before = of.mark(inner).await.expect("it can be read");
+            let open = of.done_since(inner, &before).await.expect("it can be read");
+            assert_eq!(open, None, "{name}: nothing was done");
+            // The process stores the key, does what is asked, and dies before it answers.
+            let (id, checksum) = (Keys::id(name), digest("x"));
+            let added = inner.settings.keys.add(&id, &checksum, before);
+            added.await.expect("it is stored");
+            let expected = match name {
+                "edit" => {
+                    let edited = flow.edit(thread, keys.clone(), None).await;
+                    json!({ "checkpoint": edited.expect("it is edited") })
+                }
+                "fork" => {
+                    let forked = flow.fork(thread, 1).await.expect("it is forked");
+                    json!({ "thread": thread, "checkpoint": forked })
+                }
+                _ => {
+                    flow.copy(thread, copy).await.expect("it is copied");
+                    json!({ "thread": copy })
+                }
+            };
+            let again = async { panic!("it is done a second time") };
+            let answer = inner.once(Some(keyed(of)), again).await;
+            assert_eq!(answer.expect("it was done"), expected, "{name}");
+        }
     }
 
     #[tokio::test]

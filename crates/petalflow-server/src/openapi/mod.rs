@@ -32,6 +32,7 @@ pub(crate) async fn document(State(server): State<Arc<Inner>>) -> Json<Value> {
 
 fn build(server: &Inner) -> Value {
     let settings = &server.settings;
+    let key_header = &*settings.key_header;
     let mut schemas = schemas::all();
     schemas.extend(events::schemas());
     for flow in &settings.flows {
@@ -47,7 +48,7 @@ fn build(server: &Inner) -> Value {
         add(
             operation.path,
             operation.method,
-            described(operation, &json!([])),
+            described(operation, &json!([]), key_header),
         );
     }
     let security = security::of_threads(settings);
@@ -55,7 +56,7 @@ fn build(server: &Inner) -> Value {
         add(
             operation.path,
             operation.method,
-            described(operation, &security),
+            described(operation, &security, key_header),
         );
     }
     let security = security::of_protocols(settings);
@@ -64,7 +65,7 @@ fn build(server: &Inner) -> Value {
         add(
             operation.path,
             operation.method,
-            of_protocol.described(&security),
+            of_protocol.described(&security, key_header),
         );
     }
     for hook in &settings.hooks {
@@ -72,7 +73,7 @@ fn build(server: &Inner) -> Value {
             add(
                 &hook.path(),
                 &method.to_ascii_lowercase(),
-                webhook(hook, method),
+                webhook(hook, method, key_header),
             );
         }
     }
@@ -165,13 +166,13 @@ fn of_protocols(settings: &Settings) -> impl Iterator<Item = &'static OfProtocol
     served.flat_map(|(_, operations)| operations)
 }
 
-fn described(operation: &Operation, security: &Value) -> Value {
+fn described(operation: &Operation, security: &Value, key_header: &str) -> Value {
     let mut value = json!({
         "operationId": operation.id,
         "summary": operation.summary,
         "tags": [tag(operation.path)],
         "security": security,
-        "parameters": parameters::of(operation),
+        "parameters": parameters::of(operation, key_header),
         "responses": responses::of(operation),
     });
     if let Some(body) = operation.body {
@@ -188,14 +189,14 @@ fn tag(path: &str) -> &str {
 }
 
 impl OfProtocol {
-    fn described(&self, security: &Value) -> Value {
+    fn described(&self, security: &Value, key_header: &str) -> Value {
         let public = json!([]);
         let security = if self.operation.is_public {
             &public
         } else {
             security
         };
-        let mut value = described(&self.operation, security);
+        let mut value = described(&self.operation, security, key_header);
         let (status, schema) = self.operation.response;
         let mut succeeded = json!({ "description": self.operation.summary });
         if !schema.is_empty() {
@@ -212,7 +213,7 @@ impl OfProtocol {
 }
 
 /// A trigger, whose body is what the trigger accepts.
-fn webhook(hook: &Hook, method: &str) -> Value {
+fn webhook(hook: &Hook, method: &str, key_header: &str) -> Value {
     let id = format!(
         "deliver_{}_{}_{}",
         method.to_ascii_lowercase(),
@@ -225,7 +226,7 @@ fn webhook(hook: &Hook, method: &str) -> Value {
         "summary": "Starts a thread of a document. The response is sent when the input is stored.",
         "tags": ["workflows"],
         "security": security::of_hook(hook),
-        "parameters": [],
+        "parameters": [parameters::key(key_header)],
         "responses": {
             "202": { "description": "The input is stored.", "content": responses::content("Thread") },
             "default": { "description": "The request is refused.", "content": responses::content("Error") },

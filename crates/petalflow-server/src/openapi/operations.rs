@@ -46,7 +46,7 @@ pub(super) const fn get(
     }
 }
 
-/// An address that changes something. The response has this status and this schema.
+/// An address that changes something, once for each key. The response has this status and this schema.
 pub(super) const fn post(
     id: &'static str,
     path: &'static str,
@@ -56,7 +56,8 @@ pub(super) const fn post(
     Operation {
         method: "post",
         response,
-        refusals: &["404", "409"],
+        keyed: true,
+        refusals: &["404", "409", "422"],
         ..get(id, path, "", summary)
     }
 }
@@ -131,7 +132,6 @@ pub(super) const OPERATIONS: &[Operation] = &[
         "The drawing of the graph of a flow.",
     ),
     Operation {
-        keyed: true,
         body: Some("Start"),
         refusals: OF_BODIES,
         ..begin(
@@ -196,6 +196,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         method: "delete",
+        keyed: false,
         ..post(
             "delete_thread",
             "/threads/{thread}",
@@ -204,7 +205,6 @@ pub(super) const OPERATIONS: &[Operation] = &[
         )
     },
     Operation {
-        keyed: true,
         body: Some("Turn"),
         refusals: OF_BODIES,
         ..begin(
@@ -243,7 +243,6 @@ pub(super) const OPERATIONS: &[Operation] = &[
         )
     },
     Operation {
-        keyed: true,
         body: Some("Answer"),
         refusals: OF_BODIES,
         ..begin(
@@ -253,8 +252,6 @@ pub(super) const OPERATIONS: &[Operation] = &[
         )
     },
     Operation {
-        keyed: true,
-        refusals: &["404", "408", "409", "413", "422"],
         ..begin(
             "resume_thread",
             "/threads/{thread}/resume",
@@ -287,7 +284,6 @@ pub(super) const OPERATIONS: &[Operation] = &[
         )
     },
     Operation {
-        keyed: true,
         body: Some("Message"),
         refusals: OF_BODIES,
         ..post(
@@ -319,6 +315,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     },
     Operation {
         method: "put",
+        keyed: false,
         body: Some("Labels"),
         refusals: OF_BODIES,
         ..post(
@@ -360,6 +357,7 @@ pub(super) const OF_SCHEDULES: &[Operation] = &[
     ),
     Operation {
         method: "put",
+        keyed: false,
         body: Some("Definition"),
         refusals: OF_BODIES,
         ..post(
@@ -371,6 +369,7 @@ pub(super) const OF_SCHEDULES: &[Operation] = &[
     },
     Operation {
         method: "delete",
+        keyed: false,
         ..post(
             "delete_schedule",
             "/schedules/{schedule}",

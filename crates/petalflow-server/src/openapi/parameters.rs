@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::operations::Operation;
 use super::schemas;
 
-/// Its parameters: of the path, of the query, and the header with which a client waits.
-pub(super) fn of(operation: &Operation) -> Value {
+/// Its parameters: of the path, of the query, the header with the key of the request, and the header with which a client waits.
+pub(super) fn of(operation: &Operation, key_header: &str) -> Value {
     let names = operation.path.split(['{', '}']).skip(1).step_by(2);
     let in_path = names.map(|name| parameter(name, "path"));
     let in_query = operation.query.iter().map(|name| parameter(name, "query"));
@@ -14,9 +14,7 @@ pub(super) fn of(operation: &Operation) -> Value {
         .headers
         .iter()
         .map(|name| parameter(name, "header"));
-    let keyed = operation
-        .keyed
-        .then(|| parameter("Idempotency-Key", "header"));
+    let keyed = operation.keyed.then(|| key(key_header));
     let waits = operation.waits.then(|| parameter("Prefer", "header"));
     in_path
         .chain(in_query)
@@ -25,6 +23,18 @@ pub(super) fn of(operation: &Operation) -> Value {
         .chain(waits)
         .collect()
 }
+
+/// The header with the key of a request.
+pub(super) fn key(header: &str) -> Value {
+    let mut key = parameter(DEFAULT_KEY_HEADER, "header");
+    // The names of headers have no case.
+    if !header.eq_ignore_ascii_case(DEFAULT_KEY_HEADER) {
+        key["name"] = header.into();
+    }
+    key
+}
+
+const DEFAULT_KEY_HEADER: &str = "Idempotency-Key";
 
 fn parameter(name: &str, place: &str) -> Value {
     let schema = match name {

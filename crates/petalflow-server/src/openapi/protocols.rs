@@ -35,18 +35,24 @@ pub(super) const OPENAI: &[OfProtocol] = {
             "/v1/models/{model}",
             "An agent or a conversation, as a model.",
         )),
-        of(send(
-            "openai_create_chat_completion",
-            "/v1/chat/completions",
-            "any or a stream",
-            "A turn, by Chat Completions.",
-        )),
-        of(send(
-            "openai_create_response",
-            "/v1/responses",
-            "any or a stream",
-            "A turn, by Responses.",
-        )),
+        of(Operation {
+            keyed: true,
+            ..send(
+                "openai_create_chat_completion",
+                "/v1/chat/completions",
+                "any or a stream",
+                "A turn, by Chat Completions.",
+            )
+        }),
+        of(Operation {
+            keyed: true,
+            ..send(
+                "openai_create_response",
+                "/v1/responses",
+                "any or a stream",
+                "A turn, by Responses.",
+            )
+        }),
         of(Operation {
             query: &["stream", "starting_after"],
             response: ("200", "any or a stream"),
@@ -208,6 +214,8 @@ const fn send(
 ) -> Operation {
     Operation {
         body: Some("any"),
+        // Messages of protocols have ids of their own.
+        keyed: false,
         refusals: &[],
         ..super::operations::post(id, path, ("200", response), summary)
     }

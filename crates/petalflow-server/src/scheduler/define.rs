@@ -10,6 +10,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::shown::{sees_all, view};
+use crate::access;
+use crate::keyed_request::{Keyed, Of};
 use crate::refusal::Refusal;
 use crate::request;
 use crate::schedule::{Definition, ReadSchedule};
@@ -65,20 +67,26 @@ pub(super) async fn backfill(
 ) -> Result<(StatusCode, Json<Value>), Refusal> {
     sees_all(&request)?;
     let limit = server.settings.limits.max_answer_bytes;
-    let range: Range = request::json(request, limit, &server).await?;
-    let schedules = &server.settings.schedules;
-    let schedule = server.schedule(&name).await?;
-    let now = schedules.records.now().await?;
-    let times = planned(&schedule, &range, now)?;
+    let (access, headers) = (access::of(&request), request.headers().clone());
+    let body = request::whole(request, limit, &server).await?;
+    let range: Range = request::parse(&body)?;
+    let of = Of::Repeatable {
+        about: name.clone(),
+    };
+    let keyed = Keyed::of(&server, &access, &headers, ("backfill", &body), of)?;
     let of_task = Arc::clone(&server);
-    let begun = server.run_detached(async move {
+    let begun = async move {
+        let schedule = of_task.schedule(&name).await?;
+        let now = of_task.settings.schedules.records.now().await?;
+        let times = planned(&schedule, &range, now)?;
         let mut begun = Vec::new();
         for time in &times {
             begun.extend(of_task.begin_missed(&schedule.schedule, *time).await?);
         }
         Ok(json!({ "threads": begun, "times": times.len() }))
-    });
-    Ok((StatusCode::ACCEPTED, Json(begun.await?)))
+    };
+    let begun = Box::pin(server.once(keyed, begun)).await?;
+    Ok((StatusCode::ACCEPTED, Json(begun)))
 }
 
 /// The planned times of a range, with its ends.

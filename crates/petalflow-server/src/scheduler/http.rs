@@ -10,7 +10,10 @@ use serde_json::{Value, json};
 
 use super::define;
 use super::shown::{sees_all, view};
+use crate::access;
+use crate::keyed_request::{Keyed, Of};
 use crate::refusal::Refusal;
+use crate::request;
 use crate::server::Inner;
 use crate::wait;
 
@@ -52,12 +55,17 @@ async fn pause(
     request: Request,
 ) -> Result<Json<Value>, Refusal> {
     sees_all(&request)?;
-    let schedules = &server.settings.schedules;
-    let schedule = server.schedule(&name).await?;
-    let now = schedules.records.now().await?;
-    schedules.records.load(&name, now).await?;
-    schedules.records.pause(&name).await?;
-    Ok(Json(view(&server, &schedule).await?))
+    let keyed = keyed(&server, &request, "pause", &name)?;
+    let of_task = Arc::clone(&server);
+    let paused = async move {
+        let records = &of_task.settings.schedules.records;
+        let schedule = of_task.schedule(&name).await?;
+        let now = records.now().await?;
+        records.load(&name, now).await?;
+        records.pause(&name).await?;
+        view(&of_task, &schedule).await
+    };
+    Ok(Json(server.once(keyed, paused).await?))
 }
 
 /// Continues a schedule with the next planned time.
@@ -67,14 +75,33 @@ async fn unpause(
     request: Request,
 ) -> Result<Json<Value>, Refusal> {
     sees_all(&request)?;
-    let schedules = &server.settings.schedules;
-    let schedule = server.schedule(&name).await?;
-    let now = schedules.records.now().await?;
-    let record = schedules.records.load(&name, now).await?;
-    if record.paused {
-        schedules.records.unpause(&name, now).await?;
-    }
-    Ok(Json(view(&server, &schedule).await?))
+    let keyed = keyed(&server, &request, "unpause", &name)?;
+    let of_task = Arc::clone(&server);
+    let unpaused = async move {
+        let records = &of_task.settings.schedules.records;
+        let schedule = of_task.schedule(&name).await?;
+        let now = records.now().await?;
+        let record = records.load(&name, now).await?;
+        if record.paused {
+            records.unpause(&name, now).await?;
+        }
+        view(&of_task, &schedule).await
+    };
+    Ok(Json(server.once(keyed, unpaused).await?))
+}
+
+/// A request that sets something of a schedule.
+fn keyed(
+    server: &Inner,
+    request: &Request,
+    address: &str,
+    schedule: &str,
+) -> Result<Option<Keyed>, Refusal> {
+    let of = Of::Repeatable {
+        about: schedule.to_string(),
+    };
+    let access = access::of(request);
+    Keyed::of(server, &access, request.headers(), (address, b""), of)
 }
 
 /// Begins a thread now, also if the schedule is paused.
@@ -84,10 +111,19 @@ async fn run(
     request: Request,
 ) -> Result<Response, Refusal> {
     sees_all(&request)?;
-    let schedules = &server.settings.schedules;
     let schedule = server.schedule(&name).await?;
-    let now = schedules.records.now().await?;
-    let thread = server.begin_planned(&schedule.schedule, now).await?;
+    let key = request::identifier(request.headers(), &server.settings.key_header)?;
+    let thread = match key {
+        // The thread itself is the record of the key.
+        Some(key) => {
+            let key = access::of(&request).key(&key);
+            server.begin_named(&schedule.schedule, &key).await?
+        }
+        None => {
+            let now = server.settings.schedules.records.now().await?;
+            server.begin_planned(&schedule.schedule, now).await?
+        }
+    };
     let flow = server.flow(schedule.schedule.flow())?;
     wait::respond(&server, &**flow, &thread, request.headers()).await
 }

@@ -152,7 +152,16 @@ impl Inner {
         schedule: &Schedule,
         time: Timestamp,
     ) -> Result<String, Refusal> {
-        let (flow, thread, input) = self.planned(schedule, time)?;
+        self.begin_named(schedule, &time.to_string()).await
+    }
+
+    /// Begins the thread with this name, which is that of a planned time or of a request, if no process has begun it. Returns its id.
+    pub(super) async fn begin_named(
+        self: &Arc<Self>,
+        schedule: &Schedule,
+        name: &str,
+    ) -> Result<String, Refusal> {
+        let (flow, thread, input) = self.named(schedule, name)?;
         let server = Arc::clone(self);
         self.run_detached(async move {
             let _lock = StartLock::take(&server, &thread).await?;
@@ -171,7 +180,7 @@ impl Inner {
         schedule: &Schedule,
         time: Timestamp,
     ) -> Result<Option<String>, Refusal> {
-        let (flow, thread, input) = self.planned(schedule, time)?;
+        let (flow, thread, input) = self.named(schedule, &time.to_string())?;
         let _lock = StartLock::take(self, &thread).await?;
         if self.info(&thread).await?.is_some() {
             return Ok(None);
@@ -187,15 +196,15 @@ impl Inner {
         Ok(Some(thread))
     }
 
-    /// The flow, the id and the input of the thread of a planned time.
-    fn planned(
+    /// The flow, the id and the input of the thread with this name.
+    fn named(
         &self,
         schedule: &Schedule,
-        time: Timestamp,
+        name: &str,
     ) -> Result<(Arc<dyn ServedThreads>, String, Input), Refusal> {
         let flow = Arc::clone(self.flow(schedule.flow())?);
         let prefix = crate::server::prefix(flow.facts());
-        let thread = format!("{prefix}{}@{time}", schedule.name());
+        let thread = format!("{prefix}{}@{name}", schedule.name());
         let name = schedule.name().to_string();
         let input = Input {
             value: schedule.input_value().into(),

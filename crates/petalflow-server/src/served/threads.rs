@@ -122,6 +122,16 @@ pub(crate) enum Stop {
     Drain,
 }
 
+impl Stop {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Stop::Cancel => "cancel",
+            Stop::Hold => "hold",
+            Stop::Drain => "drain",
+        }
+    }
+}
+
 /// The threads of a flow that is run here.
 #[async_trait]
 pub(crate) trait ServedThreads: ReadThreads {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, Request, State};
 use axum::http::StatusCode;
+use petalflow::checkpoint::Cause;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -12,7 +13,7 @@ use crate::access;
 use crate::keyed_request::{Keyed, Of};
 use crate::refusal::Refusal;
 use crate::request;
-use crate::server::{Inner, prefix};
+use crate::server::Inner;
 use crate::wait;
 
 /// A response of one of these addresses.
@@ -52,10 +53,19 @@ pub(crate) async fn edit(
 ) -> Response {
     let flow = server.owner(&thread).await?;
     let limit = server.settings.limits.max_input_bytes;
-    let Edit { keys, node } = request::json(request, limit, &server).await?;
-    let edited = async move { flow.edit(&thread, keys, node).await };
-    let checkpoint = server.run_detached(edited).await?;
-    Ok((StatusCode::OK, Json(json!({ "checkpoint": checkpoint }))))
+    let (access, headers) = (access::of(&request), request.headers().clone());
+    let body = request::whole(request, limit, &server).await?;
+    let Edit { keys, node } = request::parse(&body)?;
+    let of = Of::Checkpoint {
+        thread: thread.clone(),
+        cause: Cause::Update,
+    };
+    let keyed = Keyed::of(&server, &access, &headers, ("edit", &body), of)?;
+    let edited = async move {
+        let checkpoint = flow.edit(&thread, keys, node).await?;
+        Ok(json!({ "checkpoint": checkpoint }))
+    };
+    Ok((StatusCode::OK, Json(server.once(keyed, edited).await?)))
 }
 
 #[derive(Debug, Deserialize)]
@@ -80,7 +90,7 @@ pub(crate) async fn send(
     let Message { key, value, id } = request::parse(&body)?;
     server.must_exist(&thread).await?;
     let of = Of::Repeatable {
-        thread: thread.clone(),
+        about: thread.clone(),
     };
     let keyed = Keyed::of(&server, &access, &headers, ("message", &body), of)?;
     // The thread knows which messages it has.
@@ -108,26 +118,31 @@ pub(crate) async fn fork(
 ) -> Response {
     let flow = server.owner(&thread).await?;
     let limit = server.settings.limits.max_answer_bytes;
-    let access = access::of(&request);
-    let Fork { checkpoint, id } = request::json(request, limit, &server).await?;
+    let (access, headers) = (access::of(&request), request.headers().clone());
+    let body = request::whole(request, limit, &server).await?;
+    let Fork { checkpoint, id } = request::parse(&body)?;
     server.must_exist(&thread).await?;
-    let other = match id {
-        Some(id) => Some(server.own_id(&access, flow.facts(), &id).await?),
-        None => None,
+    let (of, other) = match id {
+        Some(id) => {
+            let other = server.own_thread(&access, flow.facts(), &id).await?;
+            (Of::copy(&thread, &other), Some(other))
+        }
+        None => {
+            let (thread, cause) = (thread.clone(), Cause::Fork);
+            (Of::Checkpoint { thread, cause }, None)
+        }
     };
+    let keyed = Keyed::of(&server, &access, &headers, ("fork", &body), of)?;
     let forked = async move {
         let Some(other) = other else {
             let checkpoint = flow.fork(&thread, checkpoint).await?;
             return Ok(json!({ "thread": thread, "checkpoint": checkpoint }));
         };
-        let other = format!("{}{other}", prefix(flow.facts()));
         flow.fork_to(&thread, checkpoint, &other).await?;
         Ok(json!({ "thread": other }))
     };
-    Ok((
-        StatusCode::CREATED,
-        Json(server.run_detached(forked).await?),
-    ))
+    let forked = server.once(keyed, forked).await?;
+    Ok((StatusCode::CREATED, Json(forked)))
 }
 
 #[derive(Debug, Deserialize)]
@@ -144,18 +159,18 @@ pub(crate) async fn copy(
 ) -> Response {
     let flow = server.owner(&thread).await?;
     let limit = server.settings.limits.max_answer_bytes;
-    let access = access::of(&request);
-    let CopyTo { id } = request::json(request, limit, &server).await?;
-    let other = server.own_id(&access, flow.facts(), &id).await?;
-    let other = format!("{}{other}", prefix(flow.facts()));
+    let (access, headers) = (access::of(&request), request.headers().clone());
+    let body = request::whole(request, limit, &server).await?;
+    let CopyTo { id } = request::parse(&body)?;
+    let other = server.own_thread(&access, flow.facts(), &id).await?;
+    let of = Of::copy(&thread, &other);
+    let keyed = Keyed::of(&server, &access, &headers, ("copy", &body), of)?;
     let copied = async move {
         flow.copy(&thread, &other).await?;
         Ok(json!({ "thread": other }))
     };
-    Ok((
-        StatusCode::CREATED,
-        Json(server.run_detached(copied).await?),
-    ))
+    let copied = server.once(keyed, copied).await?;
+    Ok((StatusCode::CREATED, Json(copied)))
 }
 
 /// Deletes a thread and its history.

@@ -84,7 +84,7 @@ impl Starter {
 
     /// The id of the thread, if the request does not choose one. Requests of two users with the same identifier start two
     /// threads.
-    fn id(&self) -> String {
+    pub(crate) fn id(&self) -> String {
         match &self.key {
             None => format!("{:032x}", fastrand::u128(..)),
             Some(key) => self.access.key(key),

@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
 use petalflow::checkpoint::ThreadStatus;
 use serde_json::{Value, json};
 
+use crate::access;
+use crate::keyed_request::{Keyed, Of};
 use crate::refusal::Refusal;
 use crate::served::Stop;
 use crate::server::Inner;
@@ -23,41 +25,52 @@ type Response = Result<(StatusCode, Json<Value>), Refusal>;
 pub(crate) async fn cancel(
     server: State<Arc<Inner>>,
     thread: Path<String>,
-    headers: HeaderMap,
+    request: Request,
 ) -> Response {
-    respond(server, thread, headers, Stop::Cancel).await
+    respond(server, thread, request, Stop::Cancel).await
 }
 
 /// Stops the run of a thread at its next barrier. The thread is held then.
 pub(crate) async fn hold(
     server: State<Arc<Inner>>,
     thread: Path<String>,
-    headers: HeaderMap,
+    request: Request,
 ) -> Response {
-    respond(server, thread, headers, Stop::Hold).await
+    respond(server, thread, request, Stop::Hold).await
 }
 
 /// Stops the run of a thread at its next barrier. The next process that recovers threads continues it.
 pub(crate) async fn drain(
     server: State<Arc<Inner>>,
     thread: Path<String>,
-    headers: HeaderMap,
+    request: Request,
 ) -> Response {
-    respond(server, thread, headers, Stop::Drain).await
+    respond(server, thread, request, Stop::Drain).await
 }
 
 async fn respond(
     State(server): State<Arc<Inner>>,
     Path(thread): Path<String>,
-    headers: HeaderMap,
+    request: Request,
     stop: Stop,
 ) -> Response {
+    let (access, headers) = (access::of(&request), request.headers().clone());
     let wait = wait::preferred(&headers).min(server.settings.limits.max_wait);
-    let mut body = json!({ "thread": thread });
-    if let Some(status) = server.stop_run(&thread, stop, wait).await? {
-        body["status"] = status.as_str().into();
-    }
-    Ok((StatusCode::ACCEPTED, Json(body)))
+    // A run that somebody has begun since then is not stopped: the answer of the first request is known.
+    let of = Of::Repeatable {
+        about: thread.clone(),
+    };
+    let keyed = Keyed::of(&server, &access, &headers, (stop.as_str(), b""), of)?;
+    let of_task = Arc::clone(&server);
+    let stopped = async move {
+        let mut body = json!({ "thread": thread });
+        if let Some(status) = of_task.stop_run(&thread, stop, wait).await? {
+            body["status"] = status.as_str().into();
+        }
+        Ok(body)
+    };
+    let stopped = server.once(keyed, stopped).await?;
+    Ok((StatusCode::ACCEPTED, Json(stopped)))
 }
 
 fn has_ended(status: ThreadStatus) -> bool {

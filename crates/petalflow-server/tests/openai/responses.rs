@@ -405,3 +405,31 @@ async fn a_caller_sees_its_own_responses() {
     assert_eq!(of("bob", &more).await.0, 400);
     assert_eq!(of("ann", &more).await.0, 200);
 }
+
+#[tokio::test]
+async fn f43_a_repeated_response_with_a_key_is_the_first_one() {
+    let (agent, model) = guide();
+    let router = open(&agent);
+    let keyed = async |key: &str, body: Value| {
+        let headers = [("idempotency-key", key)];
+        let response = post_with(&router, RESPONSES, &headers, &body).await;
+        (response.status, response.json()["id"].clone())
+    };
+    let (_, first) = keyed("1", json!({ "model": "guide", "input": "hi" })).await;
+    let next = json!({ "model": "guide", "input": "hi", "previous_response_id": first });
+    let (status, second) = keyed("2", next.clone()).await;
+    assert_eq!(status, StatusCode::OK);
+    assert_ne!(second, first);
+    assert_eq!(
+        keyed("2", next.clone()).await,
+        (StatusCode::OK, second.clone())
+    );
+    // The response was continued, so another request with it has a thread of its own.
+    let (_, other) = keyed("3", next.clone()).await;
+    assert_ne!(other, second);
+    assert_eq!(keyed("3", next.clone()).await, (StatusCode::OK, other));
+    assert_eq!(keyed("2", next).await, (StatusCode::OK, second));
+    assert_eq!(model.requests().len(), 3);
+    let another = json!({ "model": "guide", "input": "no", "previous_response_id": first });
+    assert_eq!(keyed("3", another).await.0, StatusCode::BAD_REQUEST);
+}

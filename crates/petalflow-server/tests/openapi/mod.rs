@@ -1,6 +1,7 @@
 //! The OpenAPI document, as tools of others read it: a validator, and generators of clients.
 
 mod document;
+mod keys;
 mod python;
 mod schemathesis;
 mod typescript;
@@ -22,9 +23,14 @@ use crate::mcp::kit::{Served, Slow};
 
 /// A server with all that has addresses.
 fn builder() -> ServerBuilder {
+    builder_with(&Slow::default())
+}
+
+/// A server with all that has addresses, and this slow flow.
+fn builder_with(slow: &Slow) -> ServerBuilder {
     let schedule = Schedule::new("morning", "refunds", "0 9 * * *").input(json!({ "cents": 7 }));
     let services = Services::new();
-    crate::mcp::kit::builder(&Slow::default())
+    crate::mcp::kit::builder(slow)
         .document(graph(with_token(), &[work_without_code()]), &services)
         .schedule(schedule)
         .openai()

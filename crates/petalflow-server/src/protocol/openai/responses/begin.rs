@@ -35,6 +35,12 @@ pub(super) async fn begin(
         return start::begin(server, flow, start).await;
     };
     let earlier = find(server, &starter.access, flow, previous).await?;
+    let sent = continuing(flow, &earlier.thread, &starter);
+    if let Some(sent) = &sent
+        && let Some(turn) = sent.earlier(server, flow).await?
+    {
+        return Ok(turn);
+    }
     let Some(extent) = earlier.extent().await? else {
         return Err(unknown(previous));
     };
@@ -47,7 +53,7 @@ pub(super) async fn begin(
         return Err(ApiError::conflict(text));
     }
     if extent.is_last {
-        return next(server, &starter.access, flow, earlier.thread, request).await;
+        return next(server, flow, &starter.access, earlier.thread, sent, request).await;
     }
     let Some(checkpoint) = extent.checkpoint else {
         return Err(unknown(previous));
@@ -56,11 +62,37 @@ pub(super) async fn begin(
         let text = format!("the response `{previous}` was continued: its calls have their results");
         return Err(ApiError::conflict(text).with_code("already_answered"));
     }
-    let other = format!("{}{:032x}", prefix(flow.facts()), fastrand::u128(..));
-    flow.fork_to(&earlier.thread, checkpoint, &other)
-        .await
-        .map_err(Refusal::from)?;
-    next(server, &starter.access, flow, other, request).await
+    // A repetition of the request finds the thread that it made.
+    let other = format!("{}{}", prefix(flow.facts()), starter.id());
+    let sent = continuing(flow, &other, &starter);
+    if starter.key.is_none() || server.info(&other).await.map_err(Refusal::from)?.is_none() {
+        flow.fork_to(&earlier.thread, checkpoint, &other)
+            .await
+            .map_err(Refusal::from)?;
+    } else if let Some(sent) = &sent
+        && let Some(turn) = sent.earlier(server, flow).await?
+    {
+        return Ok(turn);
+    }
+    next(server, flow, &starter.access, other, sent, request).await
+}
+
+/// The request with a key that continues a thread.
+fn continuing(flow: &Arc<dyn ServedThreads>, thread: &str, starter: &Starter) -> Option<Request> {
+    let key = starter.key.as_ref()?;
+    Some(sent(flow, thread, key, starter))
+}
+
+/// The request with this key to a thread.
+fn sent(flow: &Arc<dyn ServedThreads>, thread: &str, key: &str, starter: &Starter) -> Request {
+    let prefix = prefix(flow.facts());
+    Request {
+        id: format!("openai {key}"),
+        checksum: starter.checksum.clone(),
+        own: thread.strip_prefix(&*prefix).unwrap_or(thread).to_string(),
+        access: starter.access.clone(),
+        strategy: None,
+    }
 }
 
 /// Takes a request that continues a response in progress, as the flow says.
@@ -71,17 +103,9 @@ async fn while_working(
     request: ReadRequest,
     starter: Starter,
 ) -> Result<Turn, ApiError> {
-    let prefix = prefix(flow.facts());
-    let id = starter
-        .key
-        .unwrap_or_else(|| format!("{:032x}", fastrand::u128(..)));
-    let sent = Request {
-        id: format!("openai {id}"),
-        checksum: starter.checksum,
-        own: thread.strip_prefix(&*prefix).unwrap_or(thread).to_string(),
-        access: starter.access,
-        strategy: None,
-    };
+    let random = || format!("{:032x}", fastrand::u128(..));
+    let key = starter.key.clone().unwrap_or_else(random);
+    let sent = sent(flow, thread, &key, &starter);
     let input = TurnInput {
         messages: request.input.messages,
         client: request.settings,
@@ -90,12 +114,13 @@ async fn while_working(
     Ok(sent.begin(server, flow, Begins::Input(input)).await?)
 }
 
-/// Begins the next turn of a thread.
+/// Begins the next turn of a thread. `sent`: the request, if it has a key.
 async fn next(
     server: &Arc<Inner>,
-    access: &Access,
     flow: &Arc<dyn ServedThreads>,
+    access: &Access,
     thread: String,
+    sent: Option<Request>,
     request: ReadRequest,
 ) -> Result<Turn, ApiError> {
     let mut input = TurnInput {
@@ -118,7 +143,10 @@ async fn next(
             }
         }
     }
-    Ok(Turn::begin_on(server, flow, thread, input).await?)
+    match sent {
+        Some(sent) => Ok(sent.begin(server, flow, Begins::Input(input)).await?),
+        None => Ok(Turn::begin_on(server, flow, thread, input).await?),
+    }
 }
 
 /// The turn of an earlier response of this model.
