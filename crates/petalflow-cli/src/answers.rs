@@ -26,6 +26,10 @@ pub(crate) struct AnswerArgs {
     /// Approve what asks for an approval, without asking a person
     #[arg(long)]
     pub(crate) approve: bool,
+
+    /// Whether each answer must be needed: the command exists to give it.
+    #[arg(skip)]
+    pub(crate) must_be_used: bool,
 }
 
 /// The request of a human node.
@@ -62,13 +66,22 @@ impl AnswerArgs {
         self.answers.iter().map(option).collect()
     }
 
-    /// Says which answers no question needed.
-    pub(crate) fn note_unused(&self) {
+    /// Says which answers no question needed. Fails if they had to be needed: the result has been printed then.
+    pub(crate) fn check_unused(&self) -> Result<()> {
+        if self.must_be_used && !self.answers.is_empty() {
+            let unused: Vec<String> = self.answers.iter().map(|it| format!("`{it}`")).collect();
+            let text = format_args!(
+                "no question needed the answer {}: it was answered before, or the thread has taken another way",
+                unused.join(", ")
+            );
+            return Err(Failure::new(Exit::Unused, text));
+        }
         for answer in &self.answers {
             terminal::note(format_args!(
                 "{WARNING}unused:{WARNING:#} `--answer {answer}`: no question needed it"
             ));
         }
+        Ok(())
     }
 
     /// The answer to a question: the one with the name of its node, or one without a name if there is no other question.

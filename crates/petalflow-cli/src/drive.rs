@@ -30,7 +30,8 @@ pub(crate) enum End {
 pub(crate) struct Driver<'a> {
     pub(crate) thread: &'a Thread<Graph<Envelope>>,
     pub(crate) view: View,
-    pub(crate) answers: &'a AnswerArgs,
+    /// The answers that no question has needed yet.
+    pub(crate) answers: AnswerArgs,
     /// The options that name the store in a hint. `None` if the thread ends with the program.
     pub(crate) store_options: Option<String>,
     /// The other options of this command that the one in a hint needs too, with a space before each.
@@ -40,9 +41,8 @@ pub(crate) struct Driver<'a> {
 impl Driver<'_> {
     /// Runs until the end, or until a question stays without an answer.
     pub(crate) async fn drive(&mut self, mut run: ThreadRun<Graph<Envelope>>) -> Result<End> {
-        let mut given = self.answers.clone();
         loop {
-            let interrupts = match self.run_until_stop(run, &given).await? {
+            let interrupts = match self.run_until_stop(run).await? {
                 End::Waiting(interrupts) => interrupts,
                 // Nothing else continues a thread that is only in the memory of this process.
                 End::Sleeping(until) if self.store_options.is_none() => {
@@ -53,25 +53,18 @@ impl Driver<'_> {
                     continue;
                 }
                 sleeping @ End::Sleeping(_) => return Ok(sleeping),
-                finished @ End::Finished(_) => {
-                    given.note_unused();
-                    return Ok(finished);
-                }
+                finished @ End::Finished(_) => return Ok(finished),
             };
-            let Some(resume) = self.collect_answers(&interrupts, &given).await? else {
+            let Some(resume) = self.collect_answers(&interrupts).await? else {
                 return Ok(End::Waiting(interrupts));
             };
-            given.remove_used(&interrupts);
+            self.answers.remove_used(&interrupts);
             self.view.restart();
             run = self.thread.resume(resume);
         }
     }
 
-    async fn run_until_stop(
-        &mut self,
-        run: ThreadRun<Graph<Envelope>>,
-        given: &AnswerArgs,
-    ) -> Result<End> {
+    async fn run_until_stop(&mut self, run: ThreadRun<Graph<Envelope>>) -> Result<End> {
         let mut events = run.events();
         while let Some(event) = events.next().await {
             self.view.event(&event)?;
@@ -90,7 +83,7 @@ impl Driver<'_> {
                 }
                 EventKind::Failed { error } => {
                     self.view.clear();
-                    return Err(self.run_failure(&error, given));
+                    return Err(self.run_failure(&error));
                 }
                 _ => {}
             }
@@ -99,19 +92,15 @@ impl Driver<'_> {
     }
 
     /// The answers to the questions: those of the command, then those of a person. Returns `None` if there is none.
-    async fn collect_answers(
-        &self,
-        interrupts: &[Interrupt],
-        given: &AnswerArgs,
-    ) -> Result<Option<Resume<Envelope>>> {
+    async fn collect_answers(&self, interrupts: &[Interrupt]) -> Result<Option<Resume<Envelope>>> {
         let (mut resume, mut is_answered) = (Resume::new(), false);
         for interrupt in interrupts {
             let Some(request) = answers::request_of(interrupt) else {
                 continue;
             };
-            let response = match given.find(&interrupt.node, interrupts) {
+            let response = match self.answers.find(&interrupt.node, interrupts) {
                 Some(answer) => Some(answers::response(&request, answer)?),
-                None => match self.approved(&request) {
+                None => match approved(&self.answers, &request) {
                     Some(response) => Some(response),
                     None if terminal::can_ask() => match answers::ask(&request).await {
                         // Ctrl-C at a question leaves the question open.
@@ -130,78 +119,20 @@ impl Driver<'_> {
         Ok(is_answered.then_some(resume))
     }
 
-    /// The approval of a request with `--approve`.
-    fn approved(&self, request: &HumanRequest) -> Option<HumanResponse> {
-        let response = answers::approval(request).filter(|_| self.answers.approve)?;
-        let node = &request.node;
-        terminal::note(format_args!(
-            "node `{node}` is approved, because of `--approve`"
-        ));
-        Some(response)
-    }
-
     /// The failure of a run that waits. It says how to answer.
     pub(crate) fn waiting_failure(&self, interrupts: &[Interrupt]) -> Failure {
-        let mut hints = Vec::new();
-        let mut asks_approval = false;
-        for interrupt in interrupts {
-            let Some(request) = answers::request_of(interrupt) else {
-                terminal::note(interrupt);
-                continue;
-            };
-            terminal::note(answers::question_text(&request));
-            asks_approval |= answers::approval(&request).is_some();
-            hints.push(format!(
-                "--answer {}",
-                shell_quoted(&format!("{}={}", request.node, answers::example(&request)))
-            ));
-        }
-        let id = self.thread.id();
-        match &self.store_options {
-            Some(store) => Failure::new(
-                Exit::Waiting,
-                format_args!("thread `{id}` waits for an answer"),
-            )
-            .hint(format_args!(
-                "petalflow threads resume {}{store}{} {}",
-                shell_quoted(id),
-                self.options,
-                hints.join(" ")
-            )),
-            None => Failure::new(
-                Exit::Failed,
-                if asks_approval {
-                    "the run waits for an approval, and there is no terminal: it is given without a person only with \
-                     `--approve`"
-                } else {
-                    "the run waits for an answer, and nobody can be asked"
-                },
-            )
-            .hint(format_args!(
-                "give it with {}, or store the run with `--store FILE` and answer later",
-                hints.join(" ")
-            )),
-        }
+        let place = self.store_options.as_deref();
+        waiting_failure(self.thread.id(), place, self.options, interrupts)
     }
 
     /// The failure of a run that sleeps. It says how to continue it.
     pub(crate) fn sleeping_failure(&self, until: SystemTime) -> Failure {
-        let id = self.thread.id();
-        let wait = until.duration_since(SystemTime::now()).unwrap_or_default();
-        let store = self.store_options.as_deref().unwrap_or_default();
-        let after = wait.as_secs() + 1;
-        Failure::new(
-            Exit::Waiting,
-            format_args!("thread `{id}` sleeps for {after} more seconds"),
-        )
-        .hint(format_args!(
-            "continue it then: petalflow threads resume {}{store}{}",
-            shell_quoted(id),
-            self.options
-        ))
+        let place = self.store_options.as_deref().unwrap_or_default();
+        sleeping_failure(self.thread.id(), place, self.options, until)
     }
 
-    fn run_failure(&self, error: &RunError, given: &AnswerArgs) -> Failure {
+    fn run_failure(&self, error: &RunError) -> Failure {
+        let given = &self.answers;
         let id = self.thread.id();
         let exit = match error.kind() {
             RunErrorKind::Timeout {
@@ -248,6 +179,68 @@ impl Driver<'_> {
             _ => failure,
         }
     }
+}
+
+/// The approval of a request with `--approve`.
+pub(crate) fn approved(answers: &AnswerArgs, request: &HumanRequest) -> Option<HumanResponse> {
+    let response = answers::approval(request).filter(|_| answers.approve)?;
+    let node = &request.node;
+    terminal::note(format_args!(
+        "node `{node}` is approved, because of `--approve`"
+    ));
+    Some(response)
+}
+
+/// The failure of a thread that waits. It says how to answer. `place` is the option that names where the thread is, and
+/// `None` if the thread ends with the program. `options` are the others that the command which answers needs.
+pub(crate) fn waiting_failure(
+    id: &str,
+    place: Option<&str>,
+    options: &str,
+    interrupts: &[Interrupt],
+) -> Failure {
+    let mut hints = Vec::new();
+    let mut asks_approval = false;
+    for interrupt in interrupts {
+        let Some(request) = answers::request_of(interrupt) else {
+            terminal::note(interrupt);
+            continue;
+        };
+        terminal::note(answers::question_text(&request));
+        asks_approval |= answers::approval(&request).is_some();
+        hints.push(format!(
+            "--answer {}",
+            shell_quoted(&format!("{}={}", request.node, answers::example(&request)))
+        ));
+    }
+    let hints = hints.join(" ");
+    if let Some(place) = place {
+        let text = format_args!("thread `{id}` waits for an answer");
+        return Failure::new(Exit::Waiting, text).hint(format_args!(
+            "petalflow threads resume {}{place}{options} {hints}",
+            shell_quoted(id)
+        ));
+    }
+    let text = if asks_approval {
+        "the run waits for an approval, and there is no terminal: it is given without a person only with \
+         `--approve`"
+    } else {
+        "the run waits for an answer, and nobody can be asked"
+    };
+    Failure::new(Exit::Failed, text).hint(format_args!(
+        "give it with {hints}, or store the run with `--store FILE` and answer later"
+    ))
+}
+
+/// The failure of a thread that sleeps. It says how to continue it.
+pub(crate) fn sleeping_failure(id: &str, place: &str, options: &str, until: SystemTime) -> Failure {
+    let wait = until.duration_since(SystemTime::now()).unwrap_or_default();
+    let after = wait.as_secs() + 1;
+    let text = format_args!("thread `{id}` sleeps for {after} more seconds");
+    Failure::new(Exit::Waiting, text).hint(format_args!(
+        "continue it then: petalflow threads resume {}{place}{options}",
+        shell_quoted(id)
+    ))
 }
 
 /// What the first request to end the process does to a run.

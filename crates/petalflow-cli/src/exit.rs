@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
+use crate::words;
+
 /// The exit codes. 0 to 6 and 10 are those of PetalFlow. The documentation of the crate has a table of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -26,6 +28,8 @@ pub(crate) enum Exit {
     Waiting = 7,
     /// The store or the thread cannot be used.
     Thread = 8,
+    /// No question needed an answer of the command: it came too late.
+    Unused = 9,
     /// The run took too long.
     Timeout = 10,
     /// The command line is wrong.
@@ -57,7 +61,7 @@ impl Failure {
     pub(crate) fn new(exit: Exit, message: impl fmt::Display) -> Self {
         Failure {
             exit,
-            message: message.to_string(),
+            message: words::of_command_line(&message.to_string()),
             hint: None,
             diagnostics: Vec::new(),
         }

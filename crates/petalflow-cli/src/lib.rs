@@ -20,7 +20,10 @@
 //! | `serve` | serves webhooks over HTTP: each request starts a run |
 //! | `dev` | serves documents with the studio, and loads them again when they change |
 //! | `studio` | opens a store on the page of the studio, also that of a program in Rust |
-//! | `threads` | lists, shows, resumes, stops, forks and verifies stored runs |
+//! | `threads` | lists, shows, follows, resumes, stops, labels, deletes, prunes, copies, forks and verifies stored runs, in a store or on a server |
+//! | `schedules` | lists, defines, changes and deletes the schedules of a server |
+//! | `doctor` | says what is there and what is missing |
+//! | `new` | writes a small project |
 //! | `tools` | lists the types of nodes and their settings |
 //! | `chat` | talks with a conversation flow in the terminal |
 //! | `convert` | writes a conversation flow in another form |
@@ -47,6 +50,7 @@
 //! | 6 | the document is of another kind than the command needs |
 //! | 7 | the run waits for the answer of a person |
 //! | 8 | the store or the thread cannot be used |
+//! | 9 | no question needed an answer of `threads resume`: it came too late |
 //! | 10 | the run took too long |
 //! | 64 | the command line itself is wrong |
 //! | 130 | the run was stopped with Ctrl-C |
@@ -56,6 +60,7 @@
 //! # Features
 //!
 //! `sqlite` (default), `postgres` and `redis` are stores. `serve` (default) has the commands `serve`, `dev` and `studio`.
+//! `client` (default) has the option `--server` and the command `schedules`.
 //! `providers` has models of providers, over HTTP, and `bedrock` those of Amazon Bedrock too. `http` has nodes that call
 //! webhooks. `full` is all of them.
 
@@ -69,10 +74,13 @@ mod diagnostics;
 mod document;
 mod drive;
 mod envelope;
+mod environment;
 mod events;
 mod exit;
 mod handlers;
 mod load;
+mod node_limit;
+mod place;
 mod program_tool;
 mod script;
 mod services;
@@ -82,6 +90,7 @@ mod styled;
 mod terminal;
 #[cfg(feature = "providers")]
 mod token_command;
+mod words;
 
 use std::process::ExitCode;
 
@@ -107,6 +116,12 @@ pub fn main() -> ExitCode {
         }
     };
     let prints_json = cli.prints_json();
+    if !cli.variables().is_empty() {
+        return match environment::run_again(cli.variables(), std::env::args_os().skip(1)) {
+            Ok(code) => code,
+            Err(failure) => failed(&failure, prints_json),
+        };
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -130,12 +145,15 @@ pub fn main() -> ExitCode {
     runtime.shutdown_background();
     match result {
         Ok(exit) => exit.into(),
-        Err(failure) => {
-            terminal::failure(&failure);
-            if prints_json {
-                terminal::json_failure_line(&failure);
-            }
-            failure.exit.into()
-        }
+        Err(failure) => failed(&failure, prints_json),
     }
+}
+
+/// Prints why the program ends, and returns its exit code.
+fn failed(failure: &exit::Failure, prints_json: bool) -> ExitCode {
+    terminal::failure(failure);
+    if prints_json {
+        terminal::json_failure_line(failure);
+    }
+    failure.exit.into()
 }

@@ -11,6 +11,7 @@ use crate::diagnostics::Findings;
 use crate::document::{File, Kind};
 use crate::exit::{Exit, Failure, Result};
 use crate::services::placeholders;
+use crate::words;
 
 /// Reads and checks a graph or an agent workflow. Warnings go to stderr.
 pub(crate) fn read_graph(path: &Path, catalog: &Catalog) -> Result<ReadGraph> {
@@ -80,30 +81,9 @@ fn invalid(findings: &Findings, file: &File) -> Failure {
     }
 }
 
-/// Advice in the errors of the loader that only a Rust program can follow. It is replaced by options of the command.
-const RUST_ADVICE: [&str; 4] = [
-    ": add it with `Services::tool`",
-    ": add one with `Services::function`",
-    ": add one with `Services::model`",
-    ": add one with `Services::any_model`",
-];
-
 /// Builds the nodes of a graph.
 pub(crate) fn build(graph: ReadGraph, services: &Services) -> Result<EnvelopeFlow> {
-    load(graph, services).map_err(|error| {
-        let text = error.to_string();
-        let plain = RUST_ADVICE
-            .iter()
-            .fold(text.clone(), |text, advice| text.replace(advice, ""));
-        let failure = Failure::new(Exit::Missing, &plain);
-        if text.contains(RUST_ADVICE[0]) || text.contains(RUST_ADVICE[1]) {
-            failure.hint("give the program of a tool or a function with `--tool NAME=COMMAND`")
-        } else if text != plain {
-            failure.hint("give the replies with `--script FILE`, or name a model")
-        } else {
-            failure
-        }
-    })
+    load(graph, services).map_err(|error| Failure::new(Exit::Missing, error))
 }
 
 /// Builds a graph with placeholders for models and tools, to check or to draw it.
@@ -122,5 +102,8 @@ pub(crate) fn build_without_services(
         }
     }
     let services = placeholders(&graph.definition.needs());
-    load(graph, &services).map_err(|error| error.problems().to_vec())
+    load(graph, &services).map_err(|error| {
+        let problems = error.problems().iter();
+        problems.map(|it| words::of_command_line(it)).collect()
+    })
 }

@@ -11,6 +11,7 @@ use petalflow_llm::{LlmClient, ScriptedModel};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
+use crate::environment::Variable;
 use crate::exit::{Exit, Failure, Result};
 use crate::program_tool::ProgramTool;
 use crate::script;
@@ -27,6 +28,11 @@ pub(crate) struct ServiceArgs {
     /// Run a program for a tool or function: JSON on stdin, JSON or text on stdout. Can be repeated
     #[arg(long = "tool", value_name = "NAME=COMMAND")]
     pub(crate) tools: Vec<ProgramTool>,
+
+    /// Set a variable of the environment, for tools and keys. Can be repeated. The list of processes shows options to everyone, so
+    /// set secrets in the environment itself
+    #[arg(long = "env", value_name = "NAME=VALUE")]
+    pub(crate) variables: Vec<Variable>,
 
     /// Ask this model where a document names none, such as `gpt-5-mini` or `ollama::qwen3`
     #[cfg(feature = "providers")]

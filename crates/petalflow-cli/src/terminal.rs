@@ -21,6 +21,14 @@ pub(crate) fn print(text: impl Display) -> Result<()> {
     check_written(write!(out, "{}", rendered(text)).and_then(|()| out.flush()))
 }
 
+/// The result of printing, for a command that goes on if nobody reads what it prints.
+pub(crate) fn unless_closed(printed: Result<()>) -> Result<()> {
+    match printed {
+        Err(failure) if failure.exit == Exit::Done => Ok(()),
+        printed => printed,
+    }
+}
+
 /// Prints a line to stdout.
 pub(crate) fn line(text: impl Display) -> Result<()> {
     print(format_args!("{text}\n"))
@@ -88,8 +96,14 @@ pub(crate) fn can_ask() -> bool {
 
 /// Prints a question to stderr and reads a line. `None` at the end of the input.
 pub(crate) async fn ask(question: impl Display) -> Result<Option<String>> {
-    print_question(question);
-    read_line().await
+    let question = question.to_string();
+    print_question(&question);
+    let read = read_line().await;
+    if !question.is_empty() && io::stdin().is_terminal() && !matches!(read, Ok(Some(_))) {
+        // Nobody has ended the line of the question, and what follows begins its own.
+        print_question("\n");
+    }
+    read
 }
 
 fn print_question(question: impl Display) {

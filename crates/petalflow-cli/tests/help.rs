@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::program::{Ran, document, petalflow, run_program};
 
-const COMMANDS: [&[&str]; 22] = [
+const COMMANDS: [&[&str]; 38] = [
     &[],
     &["run"],
     &["validate"],
@@ -21,8 +21,24 @@ const COMMANDS: [&[&str]; 22] = [
     &["threads", "cancel"],
     &["threads", "hold"],
     &["threads", "drain"],
+    &["threads", "follow"],
+    &["threads", "label"],
+    &["threads", "delete"],
+    &["threads", "prune"],
+    &["threads", "copy"],
     &["threads", "fork"],
     &["threads", "verify"],
+    &["schedules"],
+    &["schedules", "list"],
+    &["schedules", "show"],
+    &["schedules", "set"],
+    &["schedules", "delete"],
+    &["schedules", "pause"],
+    &["schedules", "unpause"],
+    &["schedules", "run"],
+    &["schedules", "backfill"],
+    &["doctor"],
+    &["new"],
     &["tools"],
     &["chat"],
     &["convert"],
@@ -95,6 +111,7 @@ fn p209_the_examples_of_the_help_run() {
         for example in examples(&help) {
             // A model of a provider, Graphviz, and a server that does not end.
             let needs_more = example.contains("--model")
+                || example.contains("--server")
                 || ["serve", "dev", "studio"]
                     .iter()
                     .any(|it| example.contains(&format!("petalflow {it}")))
@@ -104,7 +121,7 @@ fn p209_the_examples_of_the_help_run() {
             }
             let folder = tempfile::tempdir().expect("a temporary folder");
             prepare(folder.path());
-            if example.contains("threads") {
+            if example.contains("threads") || example.contains("doctor") {
                 let wait =
                     "petalflow run review.graph.yaml -i name=Ann --store runs.db --thread review-1";
                 shell(wait, folder.path()).code(7);

@@ -1,5 +1,6 @@
 //! Tests of the program: each starts it as users do.
 
+mod bulk;
 mod chat;
 #[cfg(feature = "bedrock")]
 mod clouds;
@@ -7,9 +8,13 @@ mod graphs;
 mod guide;
 mod help;
 mod hostile;
+mod options;
+mod pipes;
 mod program;
 mod run;
 mod serve;
+#[cfg(all(unix, feature = "client", feature = "serve"))]
+mod served_threads;
 #[cfg(unix)]
 mod servers;
 mod terminal;

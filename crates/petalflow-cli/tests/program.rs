@@ -58,6 +58,7 @@ pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_petalflow"));
     command
         .current_dir(document(""))
+        .env_remove("PETALFLOW_SERVER")
         .env_remove("PETALFLOW_STORE")
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")

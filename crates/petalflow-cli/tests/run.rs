@@ -560,7 +560,11 @@ fn p209_failures_before_a_run_are_lines_of_json_too() {
             .contains("nothing.json")
     );
     let tool = failure(petalflow!("run lookup.graph.yaml -i city=Rome --json"), 5);
-    assert!(tool["hint"].is_string(), "{tool}");
+    let said = tool["error"].as_str().expect("a text");
+    assert!(
+        said.contains("--tool NAME=COMMAND") && said.contains("--tool NODE=COMMAND"),
+        "{tool}"
+    );
     failure(petalflow!("tools nothing --json"), 4);
     let (folder, review) = (folder(), document("review.graph.yaml"));
     let store = path(&folder, "runs.db");

@@ -14,15 +14,15 @@ const LETTERS: &str = r#"{ "id": "letters", "version": "1", "kind": "graph", "ed
       "config": { "transform": "template", "template": "Dear {{.name}}", "output_var": "text" } }] }"#;
 
 /// A server that ends with the test.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     /// What it listens on, and the path of its trigger.
-    address: String,
+    pub(crate) address: String,
     path: String,
 }
 
 impl Server {
-    fn start(arguments: &[&str]) -> Self {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
         Self::start_command("serve", arguments)
     }
 
@@ -72,7 +72,7 @@ impl Server {
     }
 
     /// A request with the token, and the body of the response.
-    fn json(&self, method: &str, path: &str, body: &str) -> serde_json::Value {
+    pub(crate) fn json(&self, method: &str, path: &str, body: &str) -> serde_json::Value {
         let response = self.request(method, path, "X-PetalFlow-Token: secret\r\n", body);
         let body = response.split("\r\n\r\n").nth(1).expect("a body");
         serde_json::from_str(body).unwrap_or_else(|_| panic!("no JSON: {response}"))

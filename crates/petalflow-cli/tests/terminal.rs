@@ -116,3 +116,51 @@ fn a_terminal_shows_the_text_of_models_line_by_line() {
     let quiet = on_a_terminal(&format!("{line} --quiet"), "").expect("it was there before");
     assert!(!quiet.code(0).out.contains("First line."));
 }
+
+#[test]
+fn f45_what_follows_a_prompt_without_an_answer_begins_its_own_line() {
+    let folder = folder();
+    let store = path(&folder, "chats.db");
+    let replies = file(&folder, "replies.json", r#"["What would you like?"]"#);
+    let order = file(
+        &folder,
+        "order.json",
+        r#"{ "initial_node": "start", "nodes": { "start": {
+            "task_messages": [{ "role": "developer", "content": "Ask." }], "functions": [] } } }"#,
+    );
+    // Ctrl-D.
+    let line = format!("chat {order} --script {replies} --store {store} --thread c");
+    let Some(ran) = on_a_terminal(&line, "\u{4}") else {
+        return;
+    };
+    let ran = ran.code(0);
+    let hint = ran.out.lines().find(|line| line.contains("continue with"));
+    let hint = hint.unwrap_or_else(|| panic!("no hint: {}", ran.out));
+    assert!(!hint.contains("> "), "{}", ran.out);
+}
+
+#[test]
+fn f45_a_person_confirms_a_command_for_many_threads() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    let greeting = document("greeting.graph.json");
+    for thread in ["a", "b"] {
+        petalflow!("run {greeting} -i name=Ann --store {store} --thread {thread}").code(0);
+    }
+    let line = format!("threads delete --all --store {store}");
+    let Some(ran) = on_a_terminal(&line, "\n") else {
+        return;
+    };
+    let ran = ran.code(0);
+    assert!(
+        ran.out.contains("delete 2 threads? [y/N]") && ran.out.contains("nothing was changed"),
+        "{}",
+        ran.out
+    );
+    let ran = on_a_terminal(&line, "y\n")
+        .expect("it was there before")
+        .code(0);
+    assert!(ran.out.contains("deleted"), "{}", ran.out);
+    let listed = petalflow!("threads list --store {store}").code(0);
+    assert_eq!(listed.out, "");
+}

@@ -95,7 +95,7 @@ fn p209_threads_are_listed_and_shown() {
     assert_eq!(list(&["--label", "user:ann"]), "");
     assert_eq!(list(&["--not-label", "user:ann", "--any-label", "a:b"]), "");
     let cut = petalflow!("threads list --store {store} --newest --limit 2").code(0);
-    assert!(cut.out.starts_with("b-1") && cut.err.contains("there are more threads"));
+    assert!(cut.out.starts_with("b-1") && cut.err.contains("1 more thread: "));
     let whole = petalflow!("threads list --store {store} --limit 3").code(0);
     assert!(!whole.err.contains("more"), "{}", whole.err);
     let counted = petalflow!("threads list --store {store} --count --json").code(0);

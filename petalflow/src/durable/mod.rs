@@ -42,6 +42,7 @@ pub(crate) use links::{
 pub(crate) use load::slice::slice;
 pub(crate) use ops::history::history;
 pub(crate) use ops::stopping::stop;
+pub(crate) use ops::store_copy::copy_to_store;
 pub(crate) use ops::stored_snapshot::stored_snapshot;
 pub(crate) use ops::subflow_history::{copy, copy_labels};
 pub(crate) use ops::thread_ops::{edit, fork, snapshot};

@@ -48,6 +48,7 @@ mod reading;
 mod run;
 mod stop;
 mod stored;
+mod stored_changes;
 mod threads;
 mod wake;
 

@@ -33,7 +33,7 @@ pub(crate) struct Args {
     file: PathBuf,
 
     #[command(flatten)]
-    services: ServiceArgs,
+    pub(super) services: ServiceArgs,
 
     /// The result of a function, in JSON. Can be repeated
     #[arg(long = "result", value_name = "FUNCTION=JSON")]
@@ -276,7 +276,12 @@ impl Chat<'_> {
         Ok(false)
     }
 
+    /// Shows an event. If nobody reads on, the turn goes on to its end, because its effects are wanted.
     fn show(&self, event: &ConversationEvent) -> Result<()> {
+        terminal::unless_closed(self.print(event))
+    }
+
+    fn print(&self, event: &ConversationEvent) -> Result<()> {
         if self.json {
             return terminal::json_line(event);
         }

@@ -29,7 +29,7 @@ pub(crate) struct Args {
     store: StoreArgs,
 
     #[command(flatten)]
-    services: ServiceArgs,
+    pub(super) services: ServiceArgs,
 }
 
 const AFTER: &str = "\

@@ -6,11 +6,15 @@ mod completions;
 mod convert;
 #[cfg(feature = "serve")]
 mod dev;
+mod doctor;
 mod graph;
 mod man;
+mod new;
 mod options;
 mod run;
 #[cfg(feature = "serve")]
+mod schedule_args;
+#[cfg(feature = "client")]
 mod schedules;
 #[cfg(feature = "serve")]
 mod serve;
@@ -24,6 +28,7 @@ mod validate;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
+use crate::environment::Variable;
 use crate::exit::Result;
 
 /// Check, draw and run graphs, agent workflows and conversation flows in JSON and YAML.
@@ -43,7 +48,8 @@ Examples:
 Exit codes:
   0 done   1 the document has errors   2 the run failed   3 a file   4 the input
   5 a model or a tool is missing   6 another kind of document   7 waits for a person
-  8 the store or the thread   10 timeout   64 the command line   130 stopped";
+  8 the store or the thread   9 an answer came too late   10 timeout
+  64 the command line   130 stopped";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -65,8 +71,15 @@ enum Command {
     /// Open a store on the page of the studio, also that of a program in Rust
     #[cfg(feature = "serve")]
     Studio(studio::Args),
-    /// List, show, resume and fork stored runs
+    /// List, show, resume, stop, label, delete, copy and fork stored runs
     Threads(threads::Args),
+    /// List, define, change and delete the schedules of a server
+    #[cfg(feature = "client")]
+    Schedules(schedules::Args),
+    /// Say what is there and what is missing: features, the store, keys, and what documents need
+    Doctor(doctor::Args),
+    /// Write a small project: a graph, a tool and a test
+    New(new::Args),
     /// List the types of nodes, or show the settings of one
     Tools(tools::Args),
     /// Talk with a conversation flow
@@ -88,17 +101,38 @@ impl Cli {
         Ok((Cli::from_arg_matches(&matches)?, options))
     }
 
+    /// The variables of the environment that options set.
+    pub(crate) fn variables(&self) -> &[Variable] {
+        match &self.command {
+            Command::Run(args) => &args.services.variables,
+            Command::Threads(args) => args.variables(),
+            Command::Chat(args) => &args.services.variables,
+            Command::Doctor(args) => &args.services.variables,
+            #[cfg(feature = "serve")]
+            Command::Serve(args) => &args.services.variables,
+            #[cfg(feature = "serve")]
+            Command::Dev(args) => &args.services.variables,
+            #[cfg(feature = "serve")]
+            Command::Studio(args) => &args.services.variables,
+            _ => &[],
+        }
+    }
+
     /// Whether the command prints JSON for programs.
     pub(crate) fn prints_json(&self) -> bool {
         match &self.command {
             Command::Run(args) => args.prints_json(),
-            Command::Validate(args) => args.json,
+            Command::Validate(args) => args.prints_json(),
             Command::Threads(args) => args.prints_json(),
+            #[cfg(feature = "client")]
+            Command::Schedules(args) => args.prints_json(),
+            Command::Doctor(args) => args.json,
             Command::Tools(args) => args.json,
             Command::Chat(args) => args.json,
             #[cfg(feature = "serve")]
             Command::Serve(_) | Command::Dev(_) | Command::Studio(_) => false,
-            Command::Compile(_)
+            Command::New(_)
+            | Command::Compile(_)
             | Command::Graph(_)
             | Command::Convert(_)
             | Command::Completions(_)
@@ -121,6 +155,10 @@ pub(crate) async fn run(cli: Cli, options: String) -> Result {
         #[cfg(feature = "serve")]
         Command::Studio(args) => Box::pin(studio::run(args)).await,
         Command::Threads(args) => Box::pin(threads::run(args, &options)).await,
+        #[cfg(feature = "client")]
+        Command::Schedules(args) => Box::pin(schedules::run(args)).await,
+        Command::Doctor(args) => Box::pin(doctor::run(args)).await,
+        Command::New(args) => new::run(&args),
         Command::Tools(args) => tools::run(args),
         Command::Chat(args) => Box::pin(chat::run(args, &options)).await,
         Command::Convert(args) => convert::run(args),

@@ -8,7 +8,7 @@ use clap::{ArgAction, ArgMatches, Command};
 use crate::store::shell_quoted;
 
 /// These are printed from what the run knows: the store may have a password, and answers are used up.
-const OTHERWISE: [&str; 3] = ["store", "thread", "answers"];
+const OTHERWISE: [&str; 6] = ["store", "server", "token", "thread", "answers", "variables"];
 
 /// The given options of a run, a resumed thread or a conversation that the command which continues it has too, with a space
 /// before each.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use petalflow::run::CancelToken;
 use petalflow::thread::{DocumentVersion, Thread};
 use petalflow::{Flow, Graph};
+use petalflow_documents::document::GraphDefinition;
 use petalflow_documents::{Envelope, EnvelopeErrors, Trace, WireEnvelope};
 use serde_json::json;
 
@@ -17,6 +18,7 @@ use crate::envelope::{InputArgs, ResultArgs};
 use crate::events::{View, ViewMode};
 use crate::exit::{Exit, Failure, Result};
 use crate::load;
+use crate::node_limit::NodeLimit;
 use crate::services::ServiceArgs;
 use crate::store::{StoreArgs, shell_quoted};
 use crate::terminal::{self, WARNING};
@@ -34,7 +36,7 @@ pub(crate) struct Args {
     input: InputArgs,
 
     #[command(flatten)]
-    services: ServiceArgs,
+    pub(super) services: ServiceArgs,
 
     #[command(flatten)]
     store: StoreArgs,
@@ -82,6 +84,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = humantime::parse_duration)]
     timeout: Duration,
 
+    /// Stop a node after this time: it has failed then. A question to a person is not limited
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    node_timeout: Option<Duration>,
+
     /// Run at most this many nodes at the same time
     #[arg(long, value_name = "NODES", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: u16,
@@ -100,6 +106,7 @@ impl RunArgs {
     pub(crate) fn launch(
         &self,
         flow: &petalflow_documents::builder::EnvelopeFlow,
+        graph: &GraphDefinition,
         token: &CancelToken,
     ) -> petalflow::Launch<Graph<Envelope>> {
         let launch = flow
@@ -108,6 +115,10 @@ impl RunArgs {
             .timeout(self.timeout)
             .max_concurrency(self.concurrency.into())
             .cancel_with(token);
+        let launch = match self.node_timeout {
+            Some(timeout) => launch.middleware(NodeLimit::new(timeout, graph)),
+            None => launch,
+        };
         if self.continue_on_error {
             launch.continue_on_error::<EnvelopeErrors>()
         } else {
@@ -136,11 +147,12 @@ pub(crate) async fn run(args: Args, options: &str) -> Result {
     let services = args.services.services(&read.definition)?;
     let id = args.thread.clone();
     let id = id.unwrap_or_else(|| new_id(&read.definition.id));
+    let graph = read.definition.clone();
     let flow = load::build(read, &services)?;
     let store = args.store.open_or_memory().await?;
     let is_stored = args.store.store.is_some();
     let token = CancelToken::new();
-    let threads = args.settings.launch(&flow, &token).store(&store);
+    let threads = args.settings.launch(&flow, &graph, &token).store(&store);
     envelope.trace = Trace {
         run_id: id.clone(),
         ..Trace::now()
@@ -177,7 +189,7 @@ pub(crate) async fn run(args: Args, options: &str) -> Result {
     finish(
         &thread,
         run,
-        &args.store,
+        is_stored.then(|| args.store.option()),
         &args.answers,
         &args.settings,
         &args.result,
@@ -186,11 +198,11 @@ pub(crate) async fn run(args: Args, options: &str) -> Result {
     .await
 }
 
-/// Drives a run and prints its result.
+/// Drives a run and prints its result. `place` is the option that names the store, if there is one.
 pub(crate) async fn finish(
     thread: &Thread<Graph<Envelope>>,
     run: petalflow::thread::ThreadRun<Graph<Envelope>>,
-    store: &StoreArgs,
+    place: Option<String>,
     answers: &AnswerArgs,
     settings: &RunArgs,
     result: &ResultArgs,
@@ -204,8 +216,8 @@ pub(crate) async fn finish(
     let mut driver = Driver {
         thread,
         view: View::new(thread.id(), mode),
-        answers,
-        store_options: store.store.is_some().then(|| store.option()),
+        answers: answers.clone(),
+        store_options: place,
         options,
     };
     match driver.drive(run).await? {
@@ -220,6 +232,7 @@ pub(crate) async fn finish(
         End::Waiting(interrupts) => return Err(driver.waiting_failure(&interrupts)),
         End::Sleeping(until) => return Err(driver.sleeping_failure(until)),
     }
+    driver.answers.check_unused()?;
     Ok(Exit::Done)
 }
 
@@ -260,12 +273,6 @@ pub(crate) fn note_version(id: &str, labels: &BTreeMap<String, String>, version:
              {now} now. To continue with the version before, name its file"
         ));
     }
-}
-
-/// The failure for a thread that does not exist.
-pub(crate) fn unknown_thread(id: &str, store: &StoreArgs) -> Failure {
-    Failure::new(Exit::Thread, format_args!("there is no thread `{id}`"))
-        .hint(format_args!("petalflow threads list{}", store.option()))
 }
 
 /// A random name for a new thread.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use petalflow_documents::document::ReadGraph;
 use petalflow_server::{Limits, Server};
 
-use super::schedules::ScheduleArgs;
+use super::schedule_args::ScheduleArgs;
 use super::site::{self, ListenArgs, Site, TOKEN_VARIABLE};
 use crate::exit::{Exit, Failure, Result};
 use crate::services::ServiceArgs;
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     store: StoreArgs,
 
     #[command(flatten)]
-    services: ServiceArgs,
+    pub(super) services: ServiceArgs,
 
     /// Serve the flows and their threads: starting them, their state, events and questions, to callers whose header `X-PetalFlow-Token` has the
     /// value of the variable `PETALFLOW_TOKEN`

@@ -105,18 +105,27 @@ impl Site {
             .map_err(|errors| Failure::new(Exit::Missing, errors))
     }
 
-    /// Prints the addresses of the triggers, and the link to the studio.
+    /// Prints the addresses of the triggers and of the threads, and the link to the studio. If nobody reads them, the server
+    /// serves.
     pub(super) fn print_addresses(&self, server: &Server, listener: &TcpListener) -> Result<()> {
+        terminal::unless_closed(self.print_all(server, listener))
+    }
+
+    fn print_all(&self, server: &Server, listener: &TcpListener) -> Result<()> {
         let address = listener
             .local_addr()
             .map_err(|error| Failure::new(Exit::Failed, error))?;
         for path in server.paths() {
             terminal::line(format_args!("http://{address}{path}"))?;
         }
-        if let Some(token) = self.token.as_ref().filter(|_| self.has_studio) {
-            terminal::line(format_args!("http://{address}{STUDIO_PATH}/#token={token}"))?;
+        match &self.token {
+            Some(token) if self.has_studio => {
+                terminal::line(format_args!("http://{address}{STUDIO_PATH}/#token={token}"))
+            }
+            // The token is that of the environment, which is not printed.
+            Some(_) => terminal::line(format_args!("http://{address}/threads")),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Args {
     listen: ListenArgs,
 
     #[command(flatten)]
-    services: ServiceArgs,
+    pub(super) services: ServiceArgs,
 }
 
 const AFTER: &str = "\

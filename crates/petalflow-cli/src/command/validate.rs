@@ -27,9 +27,29 @@ pub(crate) struct Args {
     #[arg(long)]
     strict: bool,
 
-    /// Print a list in JSON: code, severity, message, pointer, file, line, column
+    /// Print a list in JSON: code, severity, message, pointer, file, line, column. The same as `--format json`
     #[arg(long)]
-    pub(super) json: bool,
+    json: bool,
+
+    /// How the diagnostics are printed
+    #[arg(long, value_enum, default_value_t, conflicts_with = "json")]
+    format: Format,
+}
+
+/// How diagnostics are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// A line for each.
+    #[default]
+    Text,
+    /// A list in JSON.
+    Json,
+}
+
+impl Args {
+    pub(super) fn prints_json(&self) -> bool {
+        self.json || self.format == Format::Json
+    }
 }
 
 const AFTER: &str = "\
@@ -44,6 +64,7 @@ stdout, all at once: a line `FILE:LINE:COLUMN: error[CODE]: MESSAGE` for each. T
 cannot be loaded) and CL-002 (the file cannot be read, exit code 3) are of this command.";
 
 pub(crate) fn run(args: Args) -> Result {
+    let prints_json = args.prints_json();
     let services = ServiceArgs {
         tools: args.tools,
         ..ServiceArgs::default()
@@ -60,7 +81,7 @@ pub(crate) fn run(args: Args) -> Result {
             }
         }
     }
-    if args.json {
+    if prints_json {
         findings.print_json()?;
     } else {
         findings.print()?;

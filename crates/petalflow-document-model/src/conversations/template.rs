@@ -39,15 +39,26 @@ enum Part {
 /// assert_eq!((error.inside.as_str(), error.position), (" 1 ", 7));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{{{{{inside}}}}}` is not a placeholder: write the name of a key, such as `{{{{ name }}}}` or `{{{{ order.size }}}}`; for the text \
-     itself write `\\{{{{`"
-)]
+#[error("`{{{{{inside}}}}}` is not a placeholder: {}; for the text itself write `\\{{{{`", self.advice())]
 pub struct TemplateError {
     /// What is between the braces.
     pub inside: String,
     /// The position of the braces, in bytes, from 0.
     pub position: usize,
+}
+
+impl TemplateError {
+    /// What to write instead.
+    fn advice(&self) -> String {
+        let name = self.inside.trim().strip_prefix('.');
+        // Graphs have templates of Go, whose variables begin with a dot.
+        match name.filter(|name| format!("{{{{{name}}}}}").parse::<Template>().is_ok()) {
+            Some(name) => {
+                format!("in a conversation a key has no dot before it: write `{{{{ {name} }}}}`")
+            }
+            None => "write the name of a key, such as `{{ name }}` or `{{ order.size }}`".into(),
+        }
+    }
 }
 
 /// Why a placeholder cannot be filled.

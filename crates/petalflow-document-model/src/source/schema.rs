@@ -326,11 +326,14 @@ impl<'s, C: Code> Checker<'s, '_, C> {
             .collect();
         match fitting.as_slice() {
             [] => {
-                let kinds: Vec<String> = variants
-                    .iter()
-                    .filter(|it| !accepts(it, "null"))
-                    .map(|it| expected_short(it))
-                    .collect();
+                let mut kinds: Vec<String> = Vec::new();
+                let variants = variants.iter().filter(|it| !accepts(it, "null"));
+                for kind in variants.map(|it| expected_short(it)) {
+                    // Several forms may be objects.
+                    if !kinds.contains(&kind) {
+                        kinds.push(kind);
+                    }
+                }
                 let message = format!("expected {}, not {}", kinds.join(" or "), found(value));
                 self.wrong(at, message)
             }

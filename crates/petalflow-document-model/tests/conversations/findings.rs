@@ -40,6 +40,17 @@ nodes:
 }
 
 #[test]
+fn f45_each_expected_kind_is_named_once() {
+    let text = r#"{ "initial_node": "a", "nodes": { "a": { "role_messages": [{ "role": "system", "content": "x" }], "task_messages": [],
+        "functions": [5] } } }"#;
+    let errors = check(&Source::new("a.json", text)).unwrap_err().to_string();
+    assert_eq!(
+        errors,
+        "a.json:2:23: error[CV-107]: expected an object, not the number 5"
+    );
+}
+
+#[test]
 fn lists_are_not_null_in_any_form() {
     for (text, place) in [
         (

@@ -82,3 +82,14 @@ proptest::proptest! {
         proptest::prop_assert_eq!(fill(&text, json!({})), Ok(text));
     }
 }
+
+#[test]
+fn f45_a_placeholder_in_the_form_of_a_graph_is_answered_with_that_of_a_conversation() {
+    let error = fill("{{.order.dish}}", json!({})).unwrap_err();
+    assert!(
+        error.contains("in a conversation a key has no dot before it: write `{{ order.dish }}`"),
+        "{error}"
+    );
+    let error = fill("{{.}}", json!({})).unwrap_err();
+    assert!(error.contains("such as `{{ name }}`"), "{error}");
+}

@@ -289,7 +289,7 @@ fn settings_are_checked_with_the_types_of_the_nodes() {
             "transform",
             r#"{"transform":"template","template":"{{name}}","output_var":"x"}"#,
             vec![
-                "DC-008 /nodes/0/config/template node `a`: the template is wrong at position 2: there is no function `name`: a variable is written `.name`",
+                "DC-008 /nodes/0/config/template node `a`: the template is wrong at position 2: there is no function `name`: a variable is written `{{.name}}`",
             ],
         ),
         (

@@ -3,6 +3,7 @@
 mod held;
 pub(super) mod history;
 pub(super) mod stopping;
+pub(super) mod store_copy;
 pub(super) mod stored_snapshot;
 pub(super) mod subflow_history;
 pub(super) mod thread_ops;

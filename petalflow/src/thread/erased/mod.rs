@@ -11,6 +11,7 @@ mod thread;
 mod threads;
 mod wake;
 
+pub(super) use reading::check_labels;
 pub(crate) use thread::AnyThread;
 pub(crate) use threads::AnyThreads;
 pub(super) use wake::{WakeReport, WakeSettings};

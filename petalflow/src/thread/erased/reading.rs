@@ -85,13 +85,7 @@ impl AnyThread {
     ) -> BoxFuture<'_, Result<(), ThreadError>> {
         Box::pin(async move {
             let storage = self.checked()?;
-            let mut texts = labels.iter().flat_map(|(name, value)| [name, value]);
-            if let Some(text) = texts.find(|text| text.len() > 255 || text.contains('\0')) {
-                return Err(ThreadError::Request(format!(
-                    "a label of thread `{}` has the text {text:?}: use at most 255 bytes, without NUL",
-                    self.id
-                )));
-            }
+            check_labels(&self.id, &labels)?;
             let change = ThreadChange::Labels(&labels);
             Ok(storage.store.describe(&self.id, change, None).await?)
         })
@@ -106,5 +100,19 @@ impl AnyThread {
 
     pub(crate) fn last_event(&self) -> BoxFuture<'_, Result<u64, ThreadError>> {
         Box::pin(async move { durable::last_event(&self.checked()?).await })
+    }
+}
+
+/// Fails if a store cannot have these labels.
+pub(in crate::thread) fn check_labels(
+    thread: &str,
+    labels: &BTreeMap<String, String>,
+) -> Result<(), ThreadError> {
+    let mut texts = labels.iter().flat_map(|(name, value)| [name, value]);
+    match texts.find(|text| text.len() > 255 || text.contains('\0')) {
+        Some(text) => Err(ThreadError::Request(format!(
+            "a label of thread `{thread}` has the text {text:?}: use at most 255 bytes, without NUL"
+        ))),
+        None => Ok(()),
     }
 }

@@ -35,6 +35,11 @@ Examples:
 Nothing is removed: the checkpoints after it stay in the history.";
 
 pub(crate) async fn run(args: Args) -> Result {
+    #[cfg(feature = "client")]
+    if let Some(served) = args.thread.served()? {
+        let (id, checkpoint) = served.fork(args.checkpoint, args.to.as_deref()).await?;
+        return print(&args, &id, checkpoint);
+    }
     let (store, info) = args.thread.find().await?;
     let flow = args.thread.flow_to_read(&info)?.ok_or_else(|| {
         Failure::new(
@@ -64,6 +69,10 @@ pub(crate) async fn run(args: Args) -> Result {
             )
         }
     };
+    print(&args, &id, checkpoint)
+}
+
+fn print(args: &Args, id: &str, checkpoint: u64) -> Result {
     if args.json {
         terminal::json(&json!({ "id": id, "checkpoint": checkpoint }))?;
     } else {
@@ -73,8 +82,8 @@ pub(crate) async fn run(args: Args) -> Result {
         ))?;
         terminal::note(format_args!(
             "petalflow threads resume {}{}",
-            shell_quoted(&id),
-            args.thread.store.option()
+            shell_quoted(id),
+            args.thread.place.option()
         ));
     }
     Ok(Exit::Done)

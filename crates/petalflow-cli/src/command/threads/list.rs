@@ -1,61 +1,21 @@
 //! Lists the threads of a store.
 
-use petalflow::checkpoint::{
-    Store, StoreError, ThreadCount, ThreadFilter, ThreadInfo, ThreadOrder, ThreadQuery,
-    ThreadStatus,
-};
+use petalflow::checkpoint::{ThreadCount, ThreadInfo, ThreadOrder};
 use serde_json::{Value, json};
 
 use crate::answers::time;
-use crate::exit::{Exit, Failure, Result};
-use crate::store::StoreArgs;
+use crate::exit::{Exit, Result};
+use crate::place::{FilterArgs, PAGE, Place, PlaceArgs};
 use crate::terminal::{self, STRONG};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
     #[command(flatten)]
-    store: StoreArgs,
+    place: PlaceArgs,
 
-    /// Only threads whose names begin with this
-    #[arg(long, default_value = "")]
-    prefix: String,
-
-    /// Only threads with one of these statuses
-    #[arg(long, value_enum)]
-    status: Vec<Status>,
-
-    /// Only threads of one of these graphs
-    #[arg(long)]
-    graph: Vec<String>,
-
-    /// Only threads with all of these labels
-    #[arg(long, value_name = "NAME:VALUE", value_parser = label)]
-    label: Vec<(String, String)>,
-
-    /// Only threads with one of these labels
-    #[arg(long, value_name = "NAME:VALUE", value_parser = label)]
-    any_label: Vec<(String, String)>,
-
-    /// Only threads with none of these labels
-    #[arg(long, value_name = "NAME:VALUE", value_parser = label)]
-    not_label: Vec<(String, String)>,
-
-    /// Only threads that were created at this time or later, such as 2026-01-31T12:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    created_from: Option<u64>,
-
-    /// Only threads that were created before this time
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    created_before: Option<u64>,
-
-    /// Only threads that changed last at this time or later
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    updated_from: Option<u64>,
-
-    /// Only threads that changed last before this time
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    updated_before: Option<u64>,
+    #[command(flatten, next_help_heading = "Conditions")]
+    filter: FilterArgs,
 
     /// The order
     #[arg(long, value_enum, default_value_t = Order::Id)]
@@ -85,34 +45,6 @@ Examples:
   petalflow threads list --store runs.db --newest --limit 10 --not-label team:night
   petalflow threads list --store runs.db --count";
 
-/// How many threads are read at once.
-const PAGE: usize = 1_000;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Status {
-    Running,
-    Waiting,
-    Sleeping,
-    Stopped,
-    Failed,
-    Finished,
-    Held,
-}
-
-impl From<Status> for ThreadFilter<'_> {
-    fn from(status: Status) -> Self {
-        ThreadFilter::Status(match status {
-            Status::Running => ThreadStatus::Running,
-            Status::Waiting => ThreadStatus::Waiting,
-            Status::Sleeping => ThreadStatus::Sleeping,
-            Status::Stopped => ThreadStatus::Stopped,
-            Status::Failed => ThreadStatus::Failed,
-            Status::Finished => ThreadStatus::Finished,
-            Status::Held => ThreadStatus::Held,
-        })
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Order {
     Id,
@@ -134,55 +66,12 @@ impl From<Order> for ThreadOrder {
     }
 }
 
-fn label(text: &str) -> std::result::Result<(String, String), String> {
-    let label = text.split_once(':').ok_or("write NAME:VALUE")?;
-    Ok((label.0.into(), label.1.into()))
-}
-
-/// A time in milliseconds since 1970.
-fn moment(text: &str) -> std::result::Result<u64, String> {
-    let time = humantime::parse_rfc3339_weak(text).map_err(|error| error.to_string())?;
-    let since = time.duration_since(std::time::SystemTime::UNIX_EPOCH);
-    let since = since.map_err(|_| "the time is before 1970")?;
-    u64::try_from(since.as_millis()).map_err(|error| error.to_string())
-}
-
-fn filter((name, value): &(String, String)) -> ThreadFilter<'_> {
-    ThreadFilter::Label(name, value)
-}
-
 pub(crate) async fn run(args: Args) -> Result {
-    let store = args.store.open().await?;
-    let statuses: Vec<_> = args.status.iter().map(|it| (*it).into()).collect();
-    let graphs: Vec<_> = args.graph.iter().map(|it| ThreadFilter::Flow(it)).collect();
-    let any_labels: Vec<_> = args.any_label.iter().map(filter).collect();
-    let not_labels: Vec<_> = args.not_label.iter().map(filter).collect();
-    let some = [&statuses, &graphs, &any_labels].into_iter();
-    let some = some.filter(|filters| !filters.is_empty());
-    let all: Vec<_> = some
-        .map(|filters| ThreadFilter::Any(filters))
-        .chain(args.label.iter().map(filter))
-        .chain(not_labels.iter().map(ThreadFilter::Not))
-        .collect();
-    let query = ThreadQuery {
-        prefix: &args.prefix,
-        filter: Some(ThreadFilter::All(&all)).filter(|_| !all.is_empty()),
-        created_from_ms: args.created_from,
-        created_before_ms: args.created_before,
-        updated_from_ms: args.updated_from,
-        updated_before_ms: args.updated_before,
-        order: if args.newest {
-            ThreadOrder::CreatedNewest
-        } else {
-            args.order.into()
-        },
-        ..ThreadQuery::default()
-    };
+    let place = args.place.open().await?;
     let none = if args.count {
-        let counts = store.thread_counts(query).await.map_err(failure)?;
-        print_counts(&counts, args.json)?
+        print_counts(&place.counts(&args.filter).await?, args.json)?
     } else {
-        print_threads(&*store, query, &args).await?
+        print_threads(&place, &args).await?
     };
     if none && !args.json {
         terminal::note("there are no such threads");
@@ -190,38 +79,45 @@ pub(crate) async fn run(args: Args) -> Result {
     Ok(Exit::Done)
 }
 
-fn failure(error: StoreError) -> Failure {
-    Failure::new(Exit::Thread, error)
-}
-
 /// Prints the threads page by page. Returns whether there is none.
-async fn print_threads(store: &dyn Store, query: ThreadQuery<'_>, args: &Args) -> Result<bool> {
-    let mut left = args.limit.unwrap_or(usize::MAX);
-    let mut last: Option<ThreadInfo> = None;
+async fn print_threads(place: &Place, args: &Args) -> Result<bool> {
+    let order = if args.newest {
+        ThreadOrder::CreatedNewest
+    } else {
+        args.order.into()
+    };
+    let limit = args.limit.unwrap_or(usize::MAX);
+    let (mut printed, mut next) = (0, None);
     loop {
-        let page = last.as_ref().map_or(query, |last| query.after_thread(last));
-        // One more than is printed shows whether there are more.
-        let limit = Some(left.min(PAGE).saturating_add(1));
-        let page = store.threads(ThreadQuery { limit, ..page }).await;
-        let mut page = page.map_err(failure)?;
-        let has_more = page.len() > left.min(PAGE);
-        page.truncate(left.min(PAGE));
-        left -= page.len();
-        print_page(&page, args.json)?;
-        last = page.pop().or(last);
-        if !has_more {
-            return Ok(last.is_none());
-        }
-        if left == 0 {
-            if !args.json {
-                terminal::note("there are more threads: set a larger --limit, or none");
-            }
+        let most = PAGE.min(limit - printed);
+        let page = place.page(&args.filter, order, next.as_ref(), most).await?;
+        print_page(&page.threads, args.json)?;
+        printed += page.threads.len();
+        let Some(after) = page.next else {
+            return Ok(printed == 0);
+        };
+        if printed >= limit {
+            note_more(place, args, printed).await?;
             return Ok(false);
         }
+        next = Some(after);
     }
 }
 
-fn print_page(threads: &[ThreadInfo], json: bool) -> Result<()> {
+/// Says how many threads were not printed.
+async fn note_more(place: &Place, args: &Args, printed: usize) -> Result<()> {
+    let counts = place.counts(&args.filter).await?;
+    let all: u64 = counts.iter().map(|count| count.threads).sum();
+    let more = all.saturating_sub(printed as u64);
+    let plural = if more == 1 { "" } else { "s" };
+    terminal::note(format_args!(
+        "{more} more thread{plural}: set a larger `--limit`, or none"
+    ));
+    Ok(())
+}
+
+/// Prints a line for each thread.
+pub(super) fn print_page(threads: &[ThreadInfo], json: bool) -> Result<()> {
     let width = threads
         .iter()
         .map(|it| it.id.chars().count())

@@ -1,17 +1,26 @@
-//! The commands for stored runs: list, show, resume, stop, fork, verify.
+//! The commands for stored runs, in a store or on a server.
 
+mod copy;
+mod delete;
+mod follow;
 mod fork;
+mod label;
 mod list;
 mod open;
+mod prune;
 mod resume;
+#[cfg(feature = "client")]
+mod served;
 mod show;
 mod stop;
+mod target;
 mod verify;
 
 use clap::Subcommand;
 
-use self::stop::Stop;
+use crate::environment::Variable;
 use crate::exit::Result;
+use crate::place::Stop;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
@@ -27,9 +36,11 @@ Examples:
   petalflow threads resume review-1 --store runs.db --answer approve
   petalflow threads cancel review-1 --store runs.db
   petalflow threads fork review-1 --store runs.db --checkpoint 3 --to review-2
+  petalflow threads delete --status finished --store runs.db --dry-run
   petalflow threads verify runs.db
 
-`PETALFLOW_STORE=runs.db` takes the place of `--store`.";
+`PETALFLOW_STORE=runs.db` takes the place of `--store`. `--server URL` asks a server instead, whose token is in
+`PETALFLOW_TOKEN`. `prune`, `copy` and `verify` need the store itself.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -39,15 +50,25 @@ enum Command {
     Show(show::Args),
     /// Continue a thread that waits, failed or was stopped
     Resume(resume::Args),
-    /// Stop the run of a thread at once, in whichever process it is, and hold the thread
+    /// Stop the runs of threads at once, in whichever process they are, and hold the threads
     #[command(after_help = stop::CANCEL)]
     Cancel(stop::Args),
-    /// Stop the run of a thread after its current superstep, and hold the thread
+    /// Stop the runs of threads after their current supersteps, and hold the threads
     #[command(after_help = stop::HOLD)]
     Hold(stop::Args),
-    /// Stop the run of a thread after its current superstep. The next process continues it
+    /// Stop the runs of threads after their current supersteps. The next process continues them
     #[command(after_help = stop::DRAIN)]
     Drain(stop::Args),
+    /// Print the events of a thread, and those that follow
+    Follow(follow::Args),
+    /// Set and remove labels of threads
+    Label(label::Args),
+    /// Delete threads
+    Delete(delete::Args),
+    /// Remove old checkpoints of threads
+    Prune(prune::Args),
+    /// Copy threads to another store
+    Copy(copy::Args),
     /// Continue a thread from an old checkpoint, or copy it from there to a new thread
     Fork(fork::Args),
     /// Read everything in a store, and report what is damaged
@@ -55,12 +76,24 @@ enum Command {
 }
 
 impl Args {
+    pub(super) fn variables(&self) -> &[Variable] {
+        match &self.command {
+            Command::Resume(args) => &args.services.variables,
+            _ => &[],
+        }
+    }
+
     pub(super) fn prints_json(&self) -> bool {
         match &self.command {
             Command::List(args) => args.json,
             Command::Show(args) => args.json,
             Command::Resume(args) => args.prints_json(),
-            Command::Cancel(args) | Command::Hold(args) | Command::Drain(args) => args.json,
+            Command::Cancel(args) | Command::Hold(args) | Command::Drain(args) => args.target.json,
+            Command::Follow(args) => args.json,
+            Command::Label(args) => args.target.json,
+            Command::Delete(args) => args.target.json,
+            Command::Prune(args) => args.target.json,
+            Command::Copy(args) => args.target.json,
             Command::Fork(args) => args.json,
             Command::Verify(args) => args.json,
         }
@@ -70,12 +103,17 @@ impl Args {
 /// `options` are those that `resume` needs again.
 pub(crate) async fn run(args: Args, options: &str) -> Result {
     match args.command {
-        Command::List(args) => list::run(args).await,
+        Command::List(args) => Box::pin(list::run(args)).await,
         Command::Show(args) => Box::pin(show::run(args)).await,
         Command::Resume(args) => Box::pin(resume::run(args, options)).await,
-        Command::Cancel(args) => stop::run(args, Stop::Cancel).await,
-        Command::Hold(args) => stop::run(args, Stop::Hold).await,
-        Command::Drain(args) => stop::run(args, Stop::Drain).await,
+        Command::Cancel(args) => Box::pin(stop::run(args, Stop::Cancel)).await,
+        Command::Hold(args) => Box::pin(stop::run(args, Stop::Hold)).await,
+        Command::Drain(args) => Box::pin(stop::run(args, Stop::Drain)).await,
+        Command::Follow(args) => Box::pin(follow::run(args)).await,
+        Command::Label(args) => Box::pin(label::run(args)).await,
+        Command::Delete(args) => Box::pin(delete::run(args)).await,
+        Command::Prune(args) => Box::pin(prune::run(args)).await,
+        Command::Copy(args) => Box::pin(copy::run(args)).await,
         Command::Fork(args) => Box::pin(fork::run(args)).await,
         Command::Verify(args) => Box::pin(verify::run(args)).await,
     }

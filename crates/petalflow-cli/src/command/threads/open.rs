@@ -8,13 +8,15 @@ use petalflow_conversations::ConversationFlow;
 use petalflow_documents::builder::EnvelopeFlow;
 use petalflow_documents::document::GraphDefinition;
 
+#[cfg(feature = "client")]
+use super::served::ServedThread;
 use crate::command::chat;
-use crate::command::run::{DOCUMENT_LABEL, unknown_thread};
+use crate::command::run::DOCUMENT_LABEL;
 use crate::document::{File, Kind};
 use crate::exit::{Exit, Failure, Result};
 use crate::load;
+use crate::place::PlaceArgs;
 use crate::services::ServiceArgs;
-use crate::store::StoreArgs;
 
 /// A thread, and the document that runs it.
 #[derive(Debug, clap::Args)]
@@ -26,13 +28,20 @@ pub(super) struct ThreadArgs {
     file: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(super) store: StoreArgs,
+    pub(super) place: PlaceArgs,
 }
 
 impl ThreadArgs {
+    /// The thread on its server, if a server is named.
+    #[cfg(feature = "client")]
+    pub(super) fn served(&self) -> Result<Option<ServedThread<'_>>> {
+        let server = self.place.server.server()?;
+        Ok(server.map(|server| ServedThread::new(server, &self.id, &self.place)))
+    }
+
     /// Opens the store and finds the thread in it.
     pub(super) async fn find(&self) -> Result<(Arc<dyn Store>, ThreadInfo)> {
-        let store = self.store.open().await?;
+        let store = self.place.store_args().open().await?;
         let query = ThreadQuery {
             prefix: &self.id,
             limit: Some(1),
@@ -53,7 +62,7 @@ impl ThreadArgs {
         }
         match found.filter(|info| info.checkpoints > 0) {
             Some(info) => Ok((store, info)),
-            None => Err(unknown_thread(&self.id, &self.store)),
+            None => Err(self.place.unknown_thread(&self.id)),
         }
     }
 

@@ -20,7 +20,7 @@ pub(crate) struct Args {
     answers: AnswerArgs,
 
     #[command(flatten)]
-    services: ServiceArgs,
+    pub(super) services: ServiceArgs,
 
     #[command(flatten)]
     settings: RunArgs,
@@ -41,9 +41,16 @@ Examples:
   petalflow threads resume review-1 --store runs.db --answer approve
   petalflow threads resume review-1 --store runs.db --answer 'review=reject: too long'
 
-A thread that has ended is not run again: its result is printed.";
+A thread that has ended is not run again: its result is printed. An answer that no question needs ends with exit code 9.
+With `--server`, the server runs the thread, so the document, models and tools are not needed here, and `--json` prints
+the last line only.";
 
-pub(crate) async fn run(args: Args, options: &str) -> Result {
+pub(crate) async fn run(mut args: Args, options: &str) -> Result {
+    args.answers.must_be_used = true;
+    #[cfg(feature = "client")]
+    if let Some(served) = args.thread.served()? {
+        return served.resume(&args.answers, &args.result, options).await;
+    }
     let (store, info) = args.thread.find().await?;
     let (graph, flow) = args.thread.flow(&info, &args.services)?;
     if let Some(version) = flow.version() {
@@ -54,7 +61,7 @@ pub(crate) async fn run(args: Args, options: &str) -> Result {
     let token = CancelToken::new();
     let thread = args
         .settings
-        .launch(&flow, &token)
+        .launch(&flow, &graph, &token)
         .store(&store)
         .thread(info.id.as_str());
     stop_on_ctrl_c(&token, FirstStop::Drain);
@@ -62,7 +69,7 @@ pub(crate) async fn run(args: Args, options: &str) -> Result {
     finish(
         &thread,
         run,
-        &args.thread.store,
+        Some(args.thread.place.option()),
         &args.answers,
         &args.settings,
         &args.result,

@@ -1,6 +1,7 @@
 //! Shows a thread.
 
 use petalflow::checkpoint::ThreadInfo;
+use petalflow::interrupt::Interrupt;
 use petalflow::thread::{CheckpointInfo, HistoryQuery, Snapshot, ThreadError};
 use petalflow_conversations::ConversationState;
 use petalflow_documents::{Envelope, WireEnvelope};
@@ -11,7 +12,8 @@ use super::open::ThreadArgs;
 use crate::answers::{self, time};
 use crate::envelope::{pretty, push_message};
 use crate::exit::{Exit, Failure, Result};
-use crate::store::{StoreArgs, shell_quoted};
+use crate::place::PlaceArgs;
+use crate::store::shell_quoted;
 use crate::terminal::{self, STRONG};
 
 #[derive(Debug, clap::Args)]
@@ -28,6 +30,10 @@ pub(crate) struct Args {
     #[arg(long)]
     history: bool,
 
+    /// Show at most this many checkpoints of the history
+    #[arg(long, value_name = "CHECKPOINTS", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -39,14 +45,36 @@ Examples:
   petalflow threads show review-1 --store runs.db --history
   petalflow threads show review-1 review.graph.yaml --store runs.db --checkpoint 2 --json";
 
-/// How many checkpoints are shown.
-const CHECKPOINTS: usize = 200;
+/// What is shown of a thread.
+pub(super) struct Shown {
+    pub(super) info: ThreadInfo,
+    pub(super) checkpoint: u64,
+    /// The nodes that run next.
+    pub(super) next: Vec<String>,
+    /// The failures of nodes.
+    pub(super) errors: Vec<String>,
+    pub(super) questions: Vec<Interrupt>,
+    pub(super) state: ShownState,
+    /// The checkpoints, as [`checkpoint_json`] returns them, and whether there are older ones.
+    pub(super) history: Option<(Vec<Value>, bool)>,
+}
+
+/// The state of a thread.
+pub(super) enum ShownState {
+    Envelope(Box<Envelope>),
+    /// The keys of a flow of another kind.
+    #[cfg(feature = "client")]
+    Keys(Value),
+}
 
 pub(crate) async fn run(args: Args) -> Result {
-    let (store, info) = args.thread.find().await?;
-    if !args.json {
-        print_properties(&info)?;
+    #[cfg(feature = "client")]
+    if let Some(served) = args.thread.served()? {
+        let limit = args.history.then_some(args.limit as usize);
+        let shown = served.show(args.checkpoint, limit).await?;
+        return print(&args, &shown);
     }
+    let (store, info) = args.thread.find().await?;
     if let Some(flow) = args.thread.conversation_to_read(&info)? {
         let thread = flow.store(&store).thread(info.id.as_str());
         let snapshot = thread.snapshot().await.map_err(thread_failure)?;
@@ -55,12 +83,15 @@ pub(crate) async fn run(args: Args) -> Result {
         return if args.json {
             terminal::json(&conversation_json(&info, &snapshot.state)).map(|()| Exit::Done)
         } else {
+            print_properties(&info)?;
             print_conversation(&snapshot.state)
         };
     }
     let Some(flow) = args.thread.flow_to_read(&info)? else {
         if args.json {
             terminal::json(&as_json(&info))?;
+        } else {
+            print_properties(&info)?;
         }
         terminal::note(
             "the document of the thread is not known: write it after the name to see the state",
@@ -69,8 +100,13 @@ pub(crate) async fn run(args: Args) -> Result {
     };
     let thread = flow.launch().store(&store).thread(info.id.as_str());
     let history = if args.history {
-        let newest = HistoryQuery::all().limit(CHECKPOINTS);
-        Some(thread.history(newest).await.map_err(thread_failure)?)
+        let limit = args.limit as usize;
+        // One more than is shown tells whether there are more.
+        let newest = HistoryQuery::all().limit(limit + 1);
+        let mut history = thread.history(newest).await.map_err(thread_failure)?;
+        let has_more = history.len() > limit;
+        history.truncate(limit);
+        Some((history.iter().map(checkpoint_json).collect(), has_more))
     } else {
         None
     };
@@ -85,12 +121,42 @@ pub(crate) async fn run(args: Args) -> Result {
             let message = format!("thread `{}` has no checkpoint", info.id);
             Failure::new(Exit::Thread, message)
         })?;
-    match history {
-        history if args.json => terminal::json(&thread_json(&info, &snapshot, history.as_deref()))?,
-        Some(history) => history
-            .iter()
-            .try_for_each(|it| terminal::line(checkpoint_text(it)))?,
-        None => print_state(&info, &snapshot, &args.thread.store)?,
+    print(&args, &shown(info, snapshot, history))
+}
+
+fn shown(
+    info: ThreadInfo,
+    snapshot: Snapshot<Envelope>,
+    history: Option<(Vec<Value>, bool)>,
+) -> Shown {
+    let tasks = snapshot.tasks.iter();
+    let errors = tasks.clone().filter_map(|task| task.error.as_ref());
+    Shown {
+        info,
+        checkpoint: snapshot.info.checkpoint,
+        next: tasks.clone().map(|task| task.node.to_string()).collect(),
+        errors: errors.map(ToString::to_string).collect(),
+        questions: snapshot.interrupts,
+        state: ShownState::Envelope(Box::new(snapshot.state)),
+        history,
+    }
+}
+
+fn print(args: &Args, shown: &Shown) -> Result {
+    if args.json {
+        terminal::json(&thread_json(shown))?;
+        return Ok(Exit::Done);
+    }
+    print_properties(&shown.info)?;
+    let Some((history, has_more)) = &shown.history else {
+        print_state(shown, &args.thread.place)?;
+        return Ok(Exit::Done);
+    };
+    for checkpoint in history {
+        terminal::line(checkpoint_text(checkpoint))?;
+    }
+    if *has_more {
+        terminal::note("there are older checkpoints: set a larger `--limit`");
     }
     Ok(Exit::Done)
 }
@@ -107,40 +173,42 @@ fn print_properties(info: &ThreadInfo) -> Result<()> {
     ))
 }
 
-fn thread_json(
-    info: &ThreadInfo,
-    snapshot: &Snapshot<Envelope>,
-    history: Option<&[CheckpointInfo]>,
-) -> Value {
-    let mut json = as_json(info);
-    if let Some(history) = history {
-        json["history"] = history.iter().map(checkpoint_json).collect();
+fn thread_json(shown: &Shown) -> Value {
+    let mut json = as_json(&shown.info);
+    if let Some((history, _)) = &shown.history {
+        json["history"] = json!(history);
     }
-    json["checkpoint"] = snapshot.info.checkpoint.into();
-    json["next"] = json!(next_nodes(snapshot));
-    json["questions"] = snapshot.interrupts.iter().map(answers::as_json).collect();
-    json["envelope"] =
-        serde_json::to_value(WireEnvelope::from(&snapshot.state)).unwrap_or_default();
+    json["checkpoint"] = shown.checkpoint.into();
+    json["next"] = json!(shown.next);
+    json["questions"] = shown.questions.iter().map(answers::as_json).collect();
+    match &shown.state {
+        ShownState::Envelope(envelope) => json["envelope"] = json!(WireEnvelope::from(&**envelope)),
+        #[cfg(feature = "client")]
+        ShownState::Keys(keys) => json["state"] = keys.clone(),
+    }
     json
 }
 
-fn next_nodes(snapshot: &Snapshot<Envelope>) -> Vec<&str> {
-    let tasks = snapshot.tasks.iter();
-    tasks.map(|task| task.node.as_str()).collect()
-}
-
-/// Prints the envelope, the next nodes, failures, and how to answer questions.
-fn print_state(info: &ThreadInfo, snapshot: &Snapshot<Envelope>, store: &StoreArgs) -> Result<()> {
+/// Prints the state, the next nodes, failures, and how to answer questions.
+fn print_state(shown: &Shown, place: &PlaceArgs) -> Result<()> {
     terminal::line("")?;
-    terminal::print(pretty(&snapshot.state))?;
-    let next = next_nodes(snapshot);
-    if !next.is_empty() {
-        terminal::line(format_args!("\nNext: {}", next.join(", ")))?;
+    match &shown.state {
+        ShownState::Envelope(envelope) => terminal::print(pretty(envelope))?,
+        #[cfg(feature = "client")]
+        ShownState::Keys(keys) => {
+            for (name, value) in keys.as_object().into_iter().flatten() {
+                let value = answers::plain(value);
+                terminal::line(format_args!("{STRONG}{name}:{STRONG:#} {value}"))?;
+            }
+        }
     }
-    for error in snapshot.tasks.iter().filter_map(|task| task.error.as_ref()) {
+    if !shown.next.is_empty() {
+        terminal::line(format_args!("\nNext: {}", shown.next.join(", ")))?;
+    }
+    for error in &shown.errors {
         terminal::line(format_args!("Failed: {error}"))?;
     }
-    for request in snapshot.interrupts.iter().filter_map(answers::request_of) {
+    for request in shown.questions.iter().filter_map(answers::request_of) {
         terminal::line(format_args!(
             "\nWaits for {}",
             answers::question_text(&request)
@@ -148,8 +216,8 @@ fn print_state(info: &ThreadInfo, snapshot: &Snapshot<Envelope>, store: &StoreAr
         let answer = shell_quoted(&format!("{}={}", request.node, answers::example(&request)));
         terminal::note(format_args!(
             "petalflow threads resume {}{} --answer {answer}",
-            shell_quoted(&info.id),
-            store.option()
+            shell_quoted(&shown.info.id),
+            place.option()
         ));
     }
     Ok(())
@@ -192,19 +260,23 @@ fn checkpoint_json(info: &CheckpointInfo) -> Value {
     })
 }
 
-fn checkpoint_text(info: &CheckpointInfo) -> String {
-    let next = if info.next.is_empty() {
+/// A checkpoint for people. It has the form of [`checkpoint_json`].
+fn checkpoint_text(info: &Value) -> String {
+    let next = info["next"].as_array().into_iter().flatten();
+    let next: Vec<&str> = next.filter_map(Value::as_str).collect();
+    let next = if next.is_empty() {
         "end".into()
     } else {
-        info.next.join(", ")
+        next.join(", ")
     };
-    let cause = format!("{:?}", info.cause).to_lowercase();
+    let text = |name: &str| info[name].as_str().unwrap_or_default();
     format!(
-        "{:>5}  {}  turn {}, superstep {}, after {cause}, next: {next}",
-        info.checkpoint,
-        time(info.created_ms),
-        info.turn,
-        info.superstep
+        "{:>5}  {}  turn {}, superstep {}, after {}, next: {next}",
+        info["checkpoint"].as_u64().unwrap_or_default(),
+        text("created"),
+        info["turn"],
+        info["superstep"],
+        text("cause"),
     )
 }
 

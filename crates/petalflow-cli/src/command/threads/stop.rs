@@ -1,30 +1,22 @@
-//! Stops the run of a thread, in whichever process it is.
+//! Stops the runs of threads, in whichever process they are.
 
-use petalflow::checkpoint::ThreadStatus;
-use petalflow::thread::{StoredThreads, ThreadError};
 use serde_json::json;
 
-use crate::command::run::unknown_thread;
-use crate::exit::{Exit, Failure, Result};
-use crate::store::StoreArgs;
+use super::target::{TargetArgs, Verb};
+use crate::exit::Result;
+use crate::place::Stop;
 use crate::terminal::{self, STRONG};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The name of the thread
-    id: String,
-
     #[command(flatten)]
-    store: StoreArgs,
-
-    /// Print a line of JSON
-    #[arg(long)]
-    pub(super) json: bool,
+    pub(super) target: TargetArgs,
 }
 
 pub(super) const CANCEL: &str = "\
 Examples:
   petalflow threads cancel review-1 --store runs.db
+  petalflow threads cancel --status waiting --store runs.db --dry-run
 
 Nothing of the superstep that runs is applied. `threads resume` continues the thread.
 The command returns when no process runs the thread. A process looks for it once in a second.";
@@ -32,6 +24,7 @@ The command returns when no process runs the thread. A process looks for it once
 pub(super) const HOLD: &str = "\
 Examples:
   petalflow threads hold review-1 --store runs.db
+  petalflow threads hold --prefix review- --store runs.db --yes
 
 A thread that waits or sleeps is held, too. `threads resume` continues it.
 The command returns when no process runs the thread, which can take as long as its superstep.";
@@ -43,33 +36,30 @@ Examples:
 Moves a thread to another process: a server continues it when it looks for such threads, or `threads resume` does.
 The command returns when no process runs the thread, which can take as long as its superstep.";
 
-/// How the run is stopped.
-#[derive(Clone, Copy)]
-pub(super) enum Stop {
-    Cancel,
-    Hold,
-    Drain,
-}
-
 pub(super) async fn run(args: Args, stop: Stop) -> Result {
-    let threads = StoredThreads::new(&args.store.open().await?);
-    let stopped = match stop {
-        Stop::Cancel => threads.cancel(&args.id),
-        Stop::Hold => threads.hold(&args.id),
-        Stop::Drain => threads.drain(&args.id),
+    let place = args.target.place.open().await?;
+    let verb = match stop {
+        Stop::Cancel => Verb {
+            present: "cancel",
+            past: "cancelled",
+        },
+        Stop::Hold => Verb {
+            present: "hold",
+            past: "held",
+        },
+        Stop::Drain => Verb {
+            present: "drain",
+            past: "drained",
+        },
     };
-    let status = stopped.await.map_err(|error| match error {
-        ThreadError::Unknown { .. } => unknown_thread(&args.id, &args.store),
-        error => Failure::new(Exit::Thread, error),
-    })?;
-    print(&args, status)?;
-    Ok(Exit::Done)
-}
-
-fn print(args: &Args, status: ThreadStatus) -> Result<()> {
-    if args.json {
-        return terminal::json_line(&json!({ "thread": args.id, "status": status.as_str() }));
-    }
-    let id = &args.id;
-    terminal::line(format_args!("{STRONG}{id}{STRONG:#}  {status}"))
+    let json = args.target.json;
+    let give = async |info: &petalflow::checkpoint::ThreadInfo| place.stop(&info.id, stop).await;
+    let each = args.target.each(&place, verb, give, |info, status| {
+        let id = &info.id;
+        if json {
+            return terminal::json_line(&json!({ "thread": id, "status": status.as_str() }));
+        }
+        terminal::line(format_args!("{STRONG}{id}{STRONG:#}  {status}"))
+    });
+    each.await
 }

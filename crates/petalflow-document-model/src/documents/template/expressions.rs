@@ -275,7 +275,7 @@ fn no_function(name: &str, at: usize) -> TemplateError {
         if is_keyword(name) {
             format!("`{name}` cannot be a value")
         } else {
-            format!("there is no function `{name}`: a variable is written `.{name}`")
+            format!("there is no function `{name}`: a variable is written `{{{{.{name}}}}}`")
         },
         at,
     )

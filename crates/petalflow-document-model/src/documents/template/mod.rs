@@ -50,7 +50,7 @@ pub use value::Variables;
 ///
 /// let error = Template::parse("{{name}}").unwrap_err();
 /// assert_eq!(error.to_string(),
-///     "the template is wrong at position 2: there is no function `name`: a variable is written `.name`");
+///     "the template is wrong at position 2: there is no function `name`: a variable is written `{{.name}}`");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

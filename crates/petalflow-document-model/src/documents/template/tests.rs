@@ -179,7 +179,7 @@ fn wrong_templates_say_where() {
     for (text, expected) in [
         (
             "a {{ name }}",
-            "position 5: there is no function `name`: a variable is written `.name`",
+            "position 5: there is no function `name`: a variable is written `{{.name}}`",
         ),
         ("{{ .a", "position 0: `{{` has no `}}`"),
         ("{{if .a}}", "position 2: `if` has no `end`"),
