@@ -107,6 +107,24 @@ async fn f43_calls_of_models_and_tools_have_their_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn f44_the_plan_of_an_agent_has_a_line_for_each_item() {
+    with_page(builder(&InMemoryStore::new()), async |page| {
+        let body = r#"
+            const plan = [{ text: "read", state: "done" }, { text: "write", state: "active" }, { text: "rest", state: "pending" }];
+            const part = (value) => all.describe(value).parts[0];
+            return [part({ agent_plan: { plan } }), part({ agent_plan: 3 })];
+        "#;
+        let found = with_modules(page, "'custom-event'", body).await;
+        let expected = json!([
+            { "kind": "text", "text": "Plan:\n[x] read\n[>] write\n[ ] rest" },
+            { "kind": "value", "value": { "agent_plan": 3 } },
+        ]);
+        assert_eq!(found, expected);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn f43_a_task_is_opened_with_the_mouse_and_the_keyboard_and_shows_its_values() {
     with_page(builder(&InMemoryStore::new()), async |page| {
         let input = json!({ "input": { "total": 2, "note": "a note" } });

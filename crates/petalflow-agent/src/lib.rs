@@ -46,6 +46,9 @@ mod agent_spans;
 pub mod artifacts;
 pub mod compaction;
 mod conversation;
+#[cfg(feature = "deep")]
+#[cfg_attr(docsrs, doc(cfg(feature = "deep")))]
+pub mod deep;
 mod definition;
 mod error;
 mod event;

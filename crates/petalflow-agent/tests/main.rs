@@ -3,6 +3,7 @@
 
 mod budget;
 mod context;
+mod deep;
 mod delegation;
 mod extension;
 mod flows;

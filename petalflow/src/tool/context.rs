@@ -1,5 +1,6 @@
 //! The context of a tool's call.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -251,6 +252,24 @@ impl ToolContext {
         self.mark_read();
         let changed = self.requests().state_delta.get(key).cloned();
         changed.or_else(|| self.state.get(key).cloned())
+    }
+
+    /// The keys of the session's state, with those that this call has added, in order.
+    ///
+    /// ```
+    /// use petalflow::tool::ToolContext;
+    /// use serde_json::{Map, json};
+    ///
+    /// let cx = ToolContext::new("1").with_state(Map::from_iter([("name".to_string(), json!("Ada"))]));
+    /// cx.set_state("city", "London");
+    /// assert_eq!(cx.state_keys(), ["city", "name"]);
+    /// ```
+    pub fn state_keys(&self) -> Vec<String> {
+        self.mark_read();
+        let changed = self.requests();
+        let keys = self.state.keys().chain(changed.state_delta.keys());
+        let keys: BTreeSet<&String> = keys.collect();
+        keys.into_iter().cloned().collect()
     }
 
     /// Changes a value of the session's state.

@@ -11,8 +11,8 @@ use crate::compaction::Compactor;
 use crate::conversation::history::Plans;
 use crate::definition::{History, Instruction, Mode};
 use crate::extension::{
-    Artifacts, CodeExecutor, ModelCall, Planner, RequestProcessor, RequestStep, ResponseProcessor,
-    ResponseStep,
+    Approvals, Artifacts, CodeExecutor, ModelCall, Planner, RequestProcessor, RequestStep,
+    ResponseProcessor, ResponseStep,
 };
 use crate::guardrail::Guardrail;
 use crate::limits::Limits;
@@ -321,6 +321,14 @@ impl Agent {
     #[must_use]
     pub fn guardrail(self, guardrail: impl Guardrail) -> Self {
         self.edit(|agent| agent.guardrails.push(Arc::new(guardrail)))
+    }
+
+    /// Adds what decides which calls are made, wait for a person, or are refused: see [`Approvals`]. It also holds for the
+    /// agents below. Those of the agents above come first, then each agent's own in the order in which they were added. The
+    /// first one that decides counts.
+    #[must_use]
+    pub fn approvals(self, approvals: impl Approvals) -> Self {
+        self.edit(|agent| agent.approvals.push(Arc::new(approvals)))
     }
 
     /// Sets what the model reads of a long conversation: see [`compaction`](crate::compaction). It also holds for agents

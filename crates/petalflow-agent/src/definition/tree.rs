@@ -11,7 +11,9 @@ use super::mode::Mode;
 use super::source::{SEARCH, Source};
 use crate::compaction::Compactor;
 use crate::conversation::history::Plans;
-use crate::extension::{Artifacts, Callbacks, CodeExecutor, Planner, RequestStep, ResponseStep};
+use crate::extension::{
+    Approvals, Artifacts, Callbacks, CodeExecutor, Planner, RequestStep, ResponseStep,
+};
 use crate::guardrail::Guardrail;
 use crate::limits::Limits;
 use crate::output::Output;
@@ -59,6 +61,7 @@ pub(crate) struct Definition {
     pub(crate) plans: Plans,
     pub(crate) code_executor: Option<Arc<dyn CodeExecutor>>,
     pub(crate) artifacts: Option<Arc<dyn Artifacts>>,
+    pub(crate) approvals: Vec<Arc<dyn Approvals>>,
     pub(crate) streaming: bool,
     pub(crate) max_model_calls: u32,
     pub(crate) max_thoughts: u32,
@@ -106,6 +109,7 @@ impl Definition {
             plans: Plans::default(),
             code_executor: None,
             artifacts: None,
+            approvals: Vec::new(),
             streaming: false,
             max_model_calls: 50,
             max_thoughts: 3,

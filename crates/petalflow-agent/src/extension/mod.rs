@@ -1,5 +1,7 @@
-//! Types with which a program extends an agent: callbacks, steps around the model, planners, code executors and artifacts.
+//! Types with which a program extends an agent: callbacks, steps around the model, planners, code executors, approvals and
+//! artifacts.
 
+mod approvals;
 mod artifacts;
 mod callbacks;
 mod code_executor;
@@ -9,6 +11,7 @@ mod position;
 mod steps;
 mod tool_step;
 
+pub use approvals::{Approval, Approvals};
 pub use artifacts::Artifacts;
 pub use callbacks::Callbacks;
 pub use code_executor::{CodeExecutor, CodeOutput};

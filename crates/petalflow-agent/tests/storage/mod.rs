@@ -3,4 +3,5 @@
 mod artifacts;
 mod durable;
 mod killed;
+mod killed_deep;
 mod killed_steering;

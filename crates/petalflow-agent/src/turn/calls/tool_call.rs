@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::approval;
 use super::sub_agent::{self, Answer};
 use super::target::{self, Target};
 use crate::conversation::{Outcome, PendingCall, Waiting};
@@ -22,7 +23,7 @@ use crate::turn::spans;
 use crate::{AgentError, AgentEvent};
 use petalflow::BoxError;
 use petalflow::error::catch_panic;
-use petalflow::tool::{Actions, Confirmation, Tool, ToolCall, ToolContext, ToolError, ToolResult};
+use petalflow::tool::{Actions, Tool, ToolCall, ToolContext, ToolError, ToolResult};
 use petalflow_llm::ChatMessage;
 
 /// What a call produces besides its result.
@@ -241,11 +242,18 @@ async fn run(
         }
         Target::Search => tool_search::search(ctx, &step.arguments).await,
         Target::Task | Target::Client => {
+            approval::check_later(ctx, step)?;
             effects.later = true;
             Ok(Value::Null)
         }
-        // Boxed: it is larger than the other branches.
-        Target::Agent(index) => Box::pin(run_agent(ctx, *index, step, pending, effects)).await,
+        Target::Agent(index) => {
+            // A call that waits for a person was approved when it began.
+            if pending.answer.is_none() {
+                approval::check(ctx, step, pending, |_| None)?;
+            }
+            // Boxed: it is larger than the other branches.
+            Box::pin(run_agent(ctx, *index, step, pending, effects)).await
+        }
     }
 }
 
@@ -346,21 +354,9 @@ fn tool_context(
 ) -> Result<ToolContext, BoxError> {
     let call = step.call();
     let mut tool_cx = ToolContext::within(&*call.id, ctx.cx);
-    match &pending.confirmation {
-        Some(refusal) if !refusal.confirmed => {
-            return Err(confirmation::refused(refusal).into());
-        }
-        Some(confirmation) => tool_cx = tool_cx.with_confirmation(confirmation.clone()),
-        None => {
-            if let Some(hint) = tool.confirm(&step.arguments) {
-                let actions = &mut step.actions;
-                actions
-                    .requested_confirmations
-                    .insert(call.id.clone(), Confirmation::ask(hint));
-                actions.skip_summarization = true;
-                return Err(confirmation::awaiting(&call.name).into());
-            }
-        }
+    let confirmation = approval::check(ctx, step, pending, |arguments| tool.confirm(arguments))?;
+    if let Some(confirmation) = confirmation {
+        tool_cx = tool_cx.with_confirmation(confirmation);
     }
     match &pending.credential {
         Some(Value::Null) => return Err(credential::DECLINED.into()),

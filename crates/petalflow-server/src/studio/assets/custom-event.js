@@ -32,7 +32,7 @@ export function describe(value) {
   if (!isObject(value))
     return { parts: [value === "ended" ? note("The conversation has ended.") : { kind: "value", value }], usage };
   if (isObject(value.agent_event)) return { parts: agentParts(value.agent_event), usage: usageOf(value.agent_event) };
-  const known = conversationPart(value) ?? documentPart(value) ?? decisionPart(value);
+  const known = conversationPart(value) ?? documentPart(value) ?? planPart(value) ?? decisionPart(value);
   return { parts: [known ?? { kind: "value", value }], usage };
 }
 
@@ -166,6 +166,21 @@ function decisionPart(value) {
         .join(", ")
     : "";
   return note(`Decision: ${name.replaceAll("_", " ")}${words ? ` (${words})` : ""}`);
+}
+
+/**
+ * The plan of an agent, with a line for each item.
+ *
+ * @param {Fields} value
+ * @returns {Part | null}
+ */
+function planPart(value) {
+  const items = isObject(value.agent_plan) ? value.agent_plan.plan : undefined;
+  if (!Array.isArray(items)) return null;
+  /** @type {{[state: string]: string}} */
+  const marks = { pending: "[ ]", active: "[>]", done: "[x]" };
+  const lines = items.filter(isObject).map((item) => `${marks[item.state] ?? "[?]"} ${item.text}`);
+  return { kind: "text", text: ["Plan:", ...lines].join("\n") };
 }
 
 /** @param {string} text @returns {Part} */
