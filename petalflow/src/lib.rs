@@ -114,6 +114,7 @@ mod subflow;
 mod superstep;
 mod task_services;
 pub mod thread;
+mod thread_file;
 #[cfg(feature = "tool")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tool")))]
 pub mod tool;

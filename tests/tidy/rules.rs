@@ -154,6 +154,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "flow",
             "exec",
             "durable",
+            "thread_file",
             "run",
             "subflow",
             "thread",

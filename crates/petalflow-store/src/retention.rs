@@ -1,4 +1,4 @@
-//! The number, age and size of checkpoints that a thread retains.
+//! The number, age and size of checkpoints that a thread retains, and whether it retains the results of tasks.
 
 use std::time::Duration;
 
@@ -21,6 +21,8 @@ pub struct Retention {
     pub max_age: Option<Duration>,
     #[doc(hidden)]
     pub max_bytes: Option<u64>,
+    #[doc(hidden)]
+    pub results: bool,
 }
 
 impl Retention {
@@ -29,6 +31,7 @@ impl Retention {
         max_checkpoints: None,
         max_age: None,
         max_bytes: None,
+        results: false,
     };
 
     /// Retains at most this many checkpoints of each flow of the thread: the newest ones.
@@ -52,6 +55,30 @@ impl Retention {
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = Some(bytes);
         self
+    }
+
+    /// Retains the results of tasks, too: of each superstep whose checkpoint is retained, what each task returned, the results of its
+    /// effects, and its questions. Otherwise they are removed when their superstep is committed, because no run needs them any more.
+    ///
+    /// With them a thread can be replayed as a test: see `Replay` in `petalflow-testing`. A superstep costs no other access to the
+    /// store, and the bytes of its results. What was committed before has no results.
+    ///
+    /// ```
+    /// use petalflow::thread::Retention;
+    ///
+    /// let retention = Retention::max_checkpoints(1_000).with_results();
+    /// assert_ne!(retention, Retention::max_checkpoints(1_000));
+    /// ```
+    #[must_use]
+    pub fn with_results(mut self) -> Self {
+        self.results = true;
+        self
+    }
+
+    /// Whether some checkpoints are not retained.
+    #[doc(hidden)]
+    pub fn is_limited(self) -> bool {
+        self.max_checkpoints.is_some() || self.max_age.is_some() || self.max_bytes.is_some()
     }
 
     /// Whether a checkpoint is retained. `newer` is the number of newer checkpoints, `bytes` the size of those and of the

@@ -1,5 +1,6 @@
 //! A store behind an `Arc`.
 
+use crate::ids::TaskId;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,6 +45,10 @@ macro_rules! forward {
 
             fn engine(&self) -> Option<&str> {
                 (**self).engine()
+            }
+
+            fn refuses_effect(&self, task: TaskId, name: &str) -> bool {
+                (**self).refuses_effect(task, name)
             }
         }
     };

@@ -439,6 +439,13 @@ pub trait Store: Send + Sync + 'static {
     fn engine(&self) -> Option<&str> {
         None
     }
+
+    /// Whether a task that has no record of this effect must not run it, because the run replays what was recorded. The run then
+    /// reports it.
+    #[doc(hidden)]
+    fn refuses_effect(&self, _task: TaskId, _name: &str) -> bool {
+        false
+    }
 }
 
 /// Why a call of a store failed.

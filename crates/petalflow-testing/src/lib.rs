@@ -1,6 +1,7 @@
 //! Tests for [petalflow] flows and stores, for `dev-dependencies`.
 //!
 //! * [`crashes`] crashes a flow wherever a crash can make a difference, and compares the results.
+//! * [`Replay`] runs the program of today over a thread that was stored, and shows where the two differ.
 //! * [`assert_flow_lock!`] checks that stored threads can resume after a change of their flow.
 //! * [`check_reducer`] checks the laws of a reducer.
 //! * [`store_contract!`] tests a store.
@@ -35,6 +36,7 @@ mod crash;
 mod driver;
 mod flow_lock;
 mod reducer;
+mod replay;
 
 pub use contract::StoreUnderTest;
 pub use counting_store::{CountingStore, StoreTraffic};
@@ -43,6 +45,7 @@ pub use crash::{
 };
 pub use driver::{CaseStep, Driver, DriverCase, Interruptions, SteppedDriver, cases};
 pub use reducer::check_reducer;
+pub use replay::{Replay, ReplayOf, ReplayReport};
 
 /// What the macros name.
 #[doc(hidden)]

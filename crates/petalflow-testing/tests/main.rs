@@ -1,6 +1,7 @@
 //! What a run reads from its store before its first node, counted by `CountingStore`.
 
 mod broken;
+mod replay;
 
 use petalflow::prelude::*;
 use petalflow::thread::Thread;

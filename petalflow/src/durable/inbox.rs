@@ -205,11 +205,17 @@ async fn taken(storage: &ThreadStorage) -> Result<u64, ThreadError> {
 
 /// What records that the thread has taken all messages up to a number.
 pub(in crate::durable) fn taken_up_to(number: u64) -> StoreChange {
+    taken_at(INBOX.into(), 0, number)
+}
+
+/// Records beside a checkpoint of the flow that the thread has taken the messages up to this number, for a thread that retains the results of
+/// its tasks.
+pub(in crate::durable) fn taken_at(namespace: String, seq: u64, number: u64) -> StoreChange {
     let mut bytes = Vec::new();
     pack::number(number, &mut bytes);
     StoreChange::Write {
-        namespace: INBOX.into(),
-        seq: 0,
+        namespace,
+        seq,
         writes: vec![StoredWrite::new(
             TaskId::from_bytes([0; 16]),
             WriteName::Taken,

@@ -41,6 +41,8 @@ pub(crate) use links::{
 #[cfg(feature = "engine")]
 pub(crate) use load::slice::slice;
 pub(crate) use ops::history::history;
+#[cfg(feature = "engine")]
+pub(crate) use ops::replayed::{ReadCheckpoint, adopted_result, outline_of, read_checkpoint};
 pub(crate) use ops::stopping::stop;
 pub(crate) use ops::store_copy::copy_to_store;
 pub(crate) use ops::stored_snapshot::stored_snapshot;
@@ -52,6 +54,7 @@ pub(crate) use ops::verify::verify;
 pub(crate) use ops::waiting::describe_waiting;
 pub(crate) use record::fingerprint::Fingerprint;
 pub(crate) use results::cached::find_cached;
+pub(crate) use results::task_form::{result_from_form, result_to_form};
 pub(crate) use resume::thread_start::{Command, Nested, ThreadStart};
 pub(crate) use write::event_log::{events_since, last_event};
 #[cfg(feature = "engine")]

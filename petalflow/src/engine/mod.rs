@@ -29,6 +29,7 @@ mod record_form;
 mod record_store;
 mod records;
 mod records_error;
+mod replay;
 mod stream;
 mod streaming;
 mod thread_address;
@@ -41,6 +42,7 @@ pub use pass::Pass;
 pub use record_changes::RecordChanges;
 pub use records::ThreadRecords;
 pub use records_error::RecordsError;
+pub use replay::{Difference, DifferenceKind, Replayed};
 pub use stream::{
     EventSink, EventSource, FollowedEvent, StoredEvents, StreamReader, StreamedEvent,
 };

@@ -17,6 +17,7 @@ use crate::checkpoint::{
     Address, Claim, EVENT_LOG, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
     StoredWrite, ThreadChange, ThreadCount, ThreadInfo, ThreadQuery, ThreadStatus, WriteName,
 };
+use crate::ids::TaskId;
 
 /// A batch, and what tells that its caller has recorded it.
 pub(super) type Sent = (Batch, Option<oneshot::Sender<()>>);
@@ -41,6 +42,8 @@ struct Shared {
     batches: Option<mpsc::UnboundedSender<Sent>>,
     /// Drained by the first checkpoint of the thread's own flow, so that a pass makes one.
     token: CancelToken,
+    /// Of a replay: the effects without a record that tasks wanted to run.
+    refused_effects: Option<Mutex<Vec<(TaskId, String)>>>,
 }
 
 #[derive(Default)]
@@ -55,7 +58,12 @@ impl PassStore {
         records: ThreadRecords,
         batches: Option<mpsc::UnboundedSender<Sent>>,
     ) -> Result<Self, RecordsError> {
-        Self::with(thread, records, batches, Arc::default(), None)
+        Self::with(thread, records, batches, Arc::default(), (None, false))
+    }
+
+    /// For a replay: effects without a record do not run.
+    pub(super) fn of_replay(thread: &str, records: ThreadRecords) -> Result<Self, RecordsError> {
+        Self::with(thread, records, None, Arc::default(), (None, true))
     }
 
     /// Hands out batches, counts how often nodes say that they go on, and is of the engine with this name.
@@ -66,7 +74,7 @@ impl PassStore {
         heartbeats: Arc<AtomicU64>,
         engine: Option<Arc<str>>,
     ) -> Result<Self, RecordsError> {
-        Self::with(thread, records, Some(batches), heartbeats, engine)
+        Self::with(thread, records, Some(batches), heartbeats, (engine, false))
     }
 
     fn with(
@@ -74,7 +82,7 @@ impl PassStore {
         records: ThreadRecords,
         batches: Option<mpsc::UnboundedSender<Sent>>,
         heartbeats: Arc<AtomicU64>,
-        engine: Option<Arc<str>>,
+        (engine, replays): (Option<Arc<str>>, bool),
     ) -> Result<Self, RecordsError> {
         records.check_kinds()?;
         Ok(PassStore(Arc::new(Shared {
@@ -88,7 +96,20 @@ impl PassStore {
             news: Notify::new(),
             batches,
             token: CancelToken::new(),
+            refused_effects: replays.then(Mutex::default),
         })))
+    }
+
+    /// The effects without a record that tasks of a replay wanted to run.
+    pub(super) fn refused_effects(&self) -> Vec<(TaskId, String)> {
+        let refused = self.0.refused_effects.as_ref();
+        refused.map_or_else(Vec::new, |refused| {
+            // Nothing under this lock can panic.
+            refused
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone()
+        })
     }
 
     /// The token that stops the run of the pass.
@@ -374,5 +395,15 @@ impl Store for PassStore {
 
     fn engine(&self) -> Option<&str> {
         self.0.engine.as_deref()
+    }
+
+    fn refuses_effect(&self, task: TaskId, name: &str) -> bool {
+        let Some(refused) = &self.0.refused_effects else {
+            return false;
+        };
+        // Nothing under this lock can panic.
+        let mut refused = refused.lock().unwrap_or_else(PoisonError::into_inner);
+        refused.push((task, name.into()));
+        true
     }
 }

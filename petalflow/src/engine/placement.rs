@@ -97,7 +97,7 @@ impl AnyMiddleware for RunOnly {
 }
 
 /// Leaves the task without a result. The run stops when no other task runs any more, and records the results of the others.
-async fn leave(scope: &Scope) -> Result<(), BoxError> {
+pub(super) async fn leave(scope: &Scope) -> Result<(), BoxError> {
     if let Some(services) = &scope.shared.services {
         services.hold();
         services.leave(scope.task_id());

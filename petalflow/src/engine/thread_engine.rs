@@ -10,13 +10,14 @@ use super::pass_store::PassStore;
 use super::record_changes::RecordChanges;
 use super::records::ThreadRecords;
 use super::records_error::RecordsError;
+use super::replay::Replayed;
 use crate::flow::Flow;
 use crate::ids::TaskId;
 use crate::interrupt::Resume;
 use crate::launch::Launch;
 use crate::outcome::{RunError, ThreadError};
 use crate::state::{InputOf, State, Storable};
-use crate::thread::{Retention, Thread};
+use crate::thread::{Retention, Thread, ThreadFile};
 
 /// A flow whose threads an engine keeps: the engine has the [records](ThreadRecords) of a thread, and executes one superstep at a
 /// time.
@@ -360,5 +361,53 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
     /// Outside of a runtime of tokio.
     pub fn run_task(&self, thread: &str, records: ThreadRecords, used: u64, task: TaskId) -> Pass {
         self.any.run_task(thread, records, used, task)
+    }
+
+    /// Replays a stored thread with this program, and compares. The tasks of nodes for which `runs` returns true, by their names, run: they
+    /// get the results of their effects from the file, and an effect that is not in it does not run. All others give their recorded
+    /// results. So nothing is called that was not named.
+    ///
+    /// Each superstep begins with what was stored, so a difference in one does not lead to others in the next.
+    ///
+    /// For tests, `Replay` in `petalflow-testing` says this in one line.
+    ///
+    /// ```
+    /// use petalflow::Launch;
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow::engine::ThreadEngine;
+    /// use petalflow::prelude::*;
+    /// use petalflow::thread::Retention;
+    /// # #[state]
+    /// # struct Essay { draft: String }
+    /// # #[node(Essay)]
+    /// # async fn write() -> EssayDraft { EssayDraft("petals".into()) }
+    /// # flow!(Write(Essay) { write });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let threads = Write::new().store(&InMemoryStore::new()).retention(Retention::ALL.with_results());
+    /// threads.thread("ann").run(()).await?.into_finished()?;
+    /// let file = threads.thread("ann").export().await?;
+    ///
+    /// let replayed = ThreadEngine::new(Launch::new(Write)).replay(&file, |node| node == "write").await?;
+    /// assert!(replayed.differences.is_empty());
+    /// assert_eq!((replayed.supersteps, replayed.ran), (1, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the file has no checkpoint, or a checkpoint of it is damaged. That the program cannot read the thread is a difference.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future stops the nodes that run. The file does not change.
+    pub async fn replay(
+        &self,
+        file: &ThreadFile,
+        runs: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> Result<Replayed, ThreadError> {
+        Box::pin(self.any.replay(file, Arc::new(runs))).await
     }
 }

@@ -30,6 +30,10 @@ impl TaskServices {
             if self.lock().children.contains(&id) {
                 return Ok(());
             }
+            #[cfg(feature = "engine")]
+            if self.storage.store.refuses_effect(task.id, child) {
+                return Err(self.leave_for_good(task.id).await);
+            }
             // The task is not dropped for another thread that it waits for before this one is recorded.
             let _starting = self.call_effect(task.id);
             let stored = pin!(self.barrier_stored(task.superstep));

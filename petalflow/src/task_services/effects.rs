@@ -9,6 +9,8 @@ use super::{NAME_OF_EFFECT, TaskRef, TaskServices};
 use crate::checkpoint::{StoreError, StoredWrite, WriteName};
 use crate::error::BoxError;
 use crate::future::BoxFuture;
+#[cfg(feature = "engine")]
+use crate::ids::TaskId;
 use crate::outcome::ThreadError;
 use petalflow_store::codec::{decode, encode};
 
@@ -47,6 +49,12 @@ impl TaskServices {
                 .into()
             });
         }
+        #[cfg(feature = "engine")]
+        if self.storage.store.refuses_effect(task.id, name) {
+            // While it counts as called, the task waits for nothing.
+            drop(call);
+            return Err(self.leave_for_good(task.id).await);
+        }
         call.begin(task).await?;
         let value = effect.await.map_err(Into::into)?;
         let mut bytes = Vec::new();
@@ -66,6 +74,14 @@ impl TaskServices {
             Ok(()) => Ok(value),
             Err(error) => Err(self.abort(task, "once", error.into()).await),
         }
+    }
+
+    /// Leaves a task unfinished: the run replays what was recorded, and does not run what was not.
+    #[cfg(feature = "engine")]
+    pub(super) async fn leave_for_good(&self, task: TaskId) -> BoxError {
+        self.hold();
+        self.leave(task);
+        std::future::pending().await
     }
 
     /// Confirms that the run still has its thread. If its claim has expired, another run may have had the thread since: if it has

@@ -62,6 +62,7 @@ pub use crate::outcome::{Outcome, Paused, ThreadError};
 pub use crate::snapshot::{
     CheckpointInfo, Edit, HistoryQuery, Snapshot, StoredSnapshot, TaskState,
 };
+pub use crate::thread_file::{FileError, ThreadFile};
 pub use children::{JoinError, StartChild};
 pub use flow_lock::{FlowLock, FlowLockError};
 pub use follow::FollowedEvents;

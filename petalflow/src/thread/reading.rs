@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{CheckpointInfo, HistoryQuery, Snapshot, Thread, ThreadError};
 use crate::checkpoint::ThreadInfo;
 use crate::flow::Flow;
+use crate::thread_file::ThreadFile;
 
 impl<F: Flow> Thread<F> {
     /// The thread at its newest checkpoint. `None` if it does not exist.
@@ -82,6 +83,22 @@ impl<F: Flow> Thread<F> {
     ) -> Result<Vec<Snapshot<F::State>>, ThreadError> {
         let snapshots = self.any.snapshots(query).await?.into_iter();
         Ok(snapshots.map(Snapshot::typed).collect())
+    }
+
+    /// The thread as one file, without the values of keys marked `secret`: `[removed]` stands in their places, also where a result, an item
+    /// or another key repeats a text of at least four bytes of them. [`ThreadFile`] has an example.
+    ///
+    /// The thread should rest: of a run in progress, the file may have a part of a superstep.
+    ///
+    /// # Errors
+    ///
+    /// [`Unknown`](ThreadError::Unknown) if there is no such thread, or if the store fails. A store that is encrypted fails without its key.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn export(&self) -> Result<ThreadFile, ThreadError> {
+        self.any.export().await
     }
 
     /// What the store lists of the thread: its status, labels, times and size. `None` if it does not exist.

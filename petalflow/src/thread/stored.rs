@@ -10,6 +10,7 @@ use crate::durable;
 use crate::outcome::check_id;
 use crate::plan::NodeNames;
 use crate::snapshot::StoredSnapshot;
+use crate::thread_file::ThreadFile;
 
 /// The threads of a store, of any program, to be read. Keys, nodes and flows have their names in storage, and values are JSON.
 ///
@@ -96,6 +97,37 @@ impl StoredThreads {
             }),
             (snapshot, _) => Ok(snapshot),
         }
+    }
+
+    /// A thread as one file, without the values of these keys, by their names in storage. A store does not know which keys a program marks
+    /// as `secret`: name all of them. [`Thread::export`](super::Thread::export) knows them.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow::thread::{StoredThreads, ThreadError};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let threads = StoredThreads::new(&InMemoryStore::new());
+    /// let error = threads.export("ann", ["card"]).await.unwrap_err();
+    /// assert!(matches!(error, ThreadError::Unknown { .. }));
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Thread::export`](super::Thread::export).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn export<K: Into<String>>(
+        &self,
+        thread: &str,
+        secret: impl IntoIterator<Item = K>,
+    ) -> Result<ThreadFile, ThreadError> {
+        let secret = secret.into_iter().map(Into::into).collect();
+        ThreadFile::read(&self.storage(thread)?, secret).await
     }
 
     /// The checkpoints of a thread, newest first.

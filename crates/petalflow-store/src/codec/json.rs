@@ -24,6 +24,16 @@ impl Json<'_> {
         Ok(value)
     }
 
+    /// The value, if the encoded value can be made of it again, up to the order of the entries of maps: `None` if it has bytes, keys that
+    /// are not text, or numbers that JSON does not have.
+    pub fn exact(self) -> Result<Option<Value>, CodecError> {
+        let value = self.value()?;
+        let is_exact = is_exact(&mut Unpack { rest: self.0 })?;
+        // A fraction may be read with an error of one unit in the last place.
+        let reads_back = || serde_json::from_str(&value.to_string()).ok().as_ref() == Some(&value);
+        Ok((is_exact && reads_back()).then_some(value))
+    }
+
     /// The text.
     pub fn text(self) -> Result<String, CodecError> {
         Ok(self.value()?.to_string())
@@ -84,6 +94,40 @@ fn value(from: &mut Unpack<'_>, levels: usize) -> Result<Value, CodecError> {
     })
 }
 
+/// Whether all that follows has a form in JSON. It was read as one value before, so its depth is bounded.
+fn is_exact(from: &mut Unpack<'_>) -> Result<bool, CodecError> {
+    while !from.rest.is_empty() {
+        let is_exact = match from.token()? {
+            Token::Text(text) => std::str::from_utf8(text).is_ok(),
+            Token::Bytes(_) | Token::Extension(..) | Token::Single(_) => false,
+            Token::Double(number) => number.is_finite(),
+            Token::Map(len) => {
+                for _ in 0..len {
+                    let Token::Text(key) = from.token()? else {
+                        return Ok(false);
+                    };
+                    let mut value = Unpack {
+                        rest: from.value()?,
+                    };
+                    if std::str::from_utf8(key).is_err() || !is_exact(&mut value)? {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
+            Token::Nil
+            | Token::Boolean(_)
+            | Token::Unsigned(_)
+            | Token::Signed(_)
+            | Token::List(_) => true,
+        };
+        if !is_exact {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,6 +161,32 @@ mod tests {
             Err(CodecError::Depth)
         ));
         assert!(Json(&[0xdd, 0xff, 0xff, 0xff, 0xff, 1]).text().is_err());
+    }
+
+    #[test]
+    fn only_what_json_has_is_exact() {
+        let exact = |value: &dyn Fn(&mut Vec<u8>)| {
+            let mut bytes = Vec::new();
+            value(&mut bytes);
+            Json(&bytes).exact().unwrap().is_some()
+        };
+        assert!(exact(&|out| encode(
+            &serde_json::json!({"a": [1, {"b": null}, 0.5]}),
+            out
+        )
+        .unwrap()));
+        assert!(!exact(
+            &|out| encode(&BTreeMap::from([(1, 'a')]), out).unwrap()
+        ));
+        assert!(!exact(&|out| encode(
+            &BTreeMap::from([("a", f32::MIN)]),
+            out
+        )
+        .unwrap()));
+        assert!(!exact(
+            &|out| encode(&[crate::codec::Bytes([1])], out).unwrap()
+        ));
+        assert!(!exact(&|out| encode(&f64::NAN, out).unwrap()));
     }
 
     fn any_value() -> impl Strategy<Value = Value> {

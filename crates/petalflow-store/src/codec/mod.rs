@@ -17,6 +17,7 @@ mod decode;
 mod depth;
 mod encode;
 mod error;
+mod form;
 mod json;
 mod outline;
 pub mod pack;
@@ -31,6 +32,7 @@ use serde_core::{Serialize, de::DeserializeOwned};
 pub use bytes::Bytes;
 pub use depth::MAX_DEPTH;
 pub use error::CodecError;
+pub use form::{from_form, hex, to_form, unhex};
 pub use json::Json;
 pub use outline::{
     GraphOutline, KeyOutline, Line, NodeOutline, Outline, encode_keys, key_lines, quoted,

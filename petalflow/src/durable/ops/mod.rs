@@ -2,6 +2,8 @@
 
 mod held;
 pub(super) mod history;
+#[cfg(feature = "engine")]
+pub(super) mod replayed;
 pub(super) mod stopping;
 pub(super) mod store_copy;
 pub(super) mod stored_snapshot;

@@ -20,26 +20,26 @@ use crate::state::KeySet;
 use petalflow_store::codec::{CodecError, Unpack, pack, unpack};
 
 /// The stored form of a result. It contains names and no indices, so that it survives changes of the program.
-struct TaskRecord<'a> {
-    by: WrittenBy,
+pub(super) struct TaskRecord<'a> {
+    pub(super) by: WrittenBy,
     /// 0 if the task ran, 1 if its failure was caught, 2 if its failure was ignored.
-    kind: u8,
-    keys: Vec<(&'a str, Cow<'a, [u8]>)>,
+    pub(super) kind: u8,
+    pub(super) keys: Vec<(&'a str, Cow<'a, [u8]>)>,
     /// 0 for its edges, 1 for one route, 2 for several.
-    chosen: u8,
-    routes: Vec<&'a str>,
-    sends: Vec<StoredSend<'a>>,
-    failure: Option<NodeError>,
+    pub(super) chosen: u8,
+    pub(super) routes: Vec<&'a str>,
+    pub(super) sends: Vec<StoredSend<'a>>,
+    pub(super) failure: Option<NodeError>,
 }
 
-struct StoredSend<'a> {
-    route: Option<&'a str>,
-    list: bool,
-    bytes: Cow<'a, [u8]>,
+pub(super) struct StoredSend<'a> {
+    pub(super) route: Option<&'a str>,
+    pub(super) list: bool,
+    pub(super) bytes: Cow<'a, [u8]>,
 }
 
 impl<'a> TaskRecord<'a> {
-    fn encode(&self, out: &mut Vec<u8>) {
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
         pack::array(7, out);
         let by = [self.by.version.into(), self.by.schema];
         let by: Vec<u64> = by.into_iter().chain(self.by.keys.iter().copied()).collect();
@@ -61,7 +61,7 @@ impl<'a> TaskRecord<'a> {
         pack::option(self.failure.as_ref(), out, NodeError::pack);
     }
 
-    fn decode(bytes: &'a [u8]) -> Result<Self, CodecError> {
+    pub(super) fn decode(bytes: &'a [u8]) -> Result<Self, CodecError> {
         unpack(bytes, |from| {
             from.tuple(7)?;
             Ok(TaskRecord {
@@ -192,6 +192,19 @@ pub(crate) fn load_result(
     };
     let what = || format!("the result of node `{}`", plan.name(node));
     load_finished(codec, program, plan, node, &write.bytes).map_err(ThreadError::value(what()))
+}
+
+/// The record of a result as if this program had made it.
+#[cfg(feature = "engine")]
+pub(in crate::durable) fn adopt(
+    program: &Fingerprint,
+    bytes: &[u8],
+) -> Result<Vec<u8>, CodecError> {
+    let mut record = TaskRecord::decode(bytes)?;
+    record.by = program.written_by(record.keys.iter().map(|(key, _)| *key));
+    let mut adopted = Vec::new();
+    record.encode(&mut adopted);
+    Ok(adopted)
 }
 
 /// Decodes the result of a task. `None` if the program has changed so that the result does not fit, or may mean something

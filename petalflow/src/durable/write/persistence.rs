@@ -239,7 +239,9 @@ impl Persistence for ThreadPersistence {
     }
 
     fn is_idle(&self) -> bool {
-        !self.writer.has_write_in_flight() && !self.services.has_questions()
+        !self.writer.has_write_in_flight()
+            && !self.services.has_questions()
+            && !self.writer.keeps_results()
     }
 
     fn tasks_ended<'a>(
@@ -264,6 +266,9 @@ impl Persistence for ThreadPersistence {
             if stopped.is_none() && !waits {
                 // A write that is in flight must not reach the store after the checkpoint that makes it unnecessary.
                 self.writer.await_in_flight().await?;
+                if self.writer.keeps_results() {
+                    self.writer.write_committed(plan, finished)?;
+                }
                 return Ok(Waits::default());
             }
             // First the barrier: after a crash, other tasks would find results that are beside a barrier that was lost.

@@ -42,7 +42,7 @@ pub(crate) async fn prune(
     new_base: NewBase,
 ) -> Result<Pruned, ThreadError> {
     let mut pruned = Pruned::default();
-    if retention == Retention::ALL {
+    if !retention.is_limited() {
         return Ok(pruned);
     }
     for namespace in storage.flows().await? {

@@ -164,7 +164,11 @@ impl AnyEngine {
         })
     }
 
-    pub(super) fn threads(&self, store: &PassStore, mut settings: Settings) -> AnyThreads {
+    pub(in crate::engine) fn threads(
+        &self,
+        store: &PassStore,
+        mut settings: Settings,
+    ) -> AnyThreads {
         settings.cancel = Some(store.token().into());
         let flow = Arc::clone(&self.flow);
         let mut threads = AnyThreads::new(flow, settings, Arc::new(store.clone()));

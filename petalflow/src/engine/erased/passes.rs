@@ -214,7 +214,7 @@ impl AnyEngine {
     }
 
     /// The settings for the rest of a run that has made so many supersteps, with this middleware around all other.
-    fn settings_after(
+    pub(in crate::engine) fn settings_after(
         &self,
         supersteps: u64,
         outermost: Option<Arc<dyn AnyMiddleware>>,

@@ -10,6 +10,8 @@ use crate::future::BoxFuture;
 use crate::outcome::ThreadError;
 use crate::plan::NodeNames;
 use crate::snapshot::{AnySnapshot, CheckpointInfo, HistoryQuery};
+use crate::state::KeyFlag;
+use crate::thread_file::ThreadFile;
 
 impl AnyThread {
     pub(crate) fn snapshot(&self) -> BoxFuture<'_, Result<Option<AnySnapshot>, ThreadError>> {
@@ -36,6 +38,16 @@ impl AnyThread {
         let storage = self.checked()?;
         let flow = &*self.threads.flow;
         ThreadError::catch_panic(Box::pin(durable::snapshot(flow, &storage, checkpoint))).await
+    }
+
+    /// The thread as a file, without the values of secret keys.
+    pub(crate) fn export(&self) -> BoxFuture<'_, Result<ThreadFile, ThreadError>> {
+        Box::pin(async move {
+            let keys = self.threads.flow.state_type().keys.iter();
+            let secret = keys.filter(|key| key.has(KeyFlag::Secret));
+            let removed = secret.map(|key| key.id.to_string()).collect();
+            ThreadFile::read(&self.checked()?, removed).await
+        })
     }
 
     pub(crate) fn history(

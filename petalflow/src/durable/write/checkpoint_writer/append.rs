@@ -242,6 +242,10 @@ impl CheckpointWriter {
         };
         let mut changes = vec![append];
         changes.extend(self.taken_message.map(inbox::taken_up_to));
+        if let Some(taken) = self.taken_message.filter(|_| self.keeps_results()) {
+            let (namespace, seq) = (self.namespace.clone(), self.next.checkpoint.seq);
+            changes.push(inbox::taken_at(namespace, seq, taken));
+        }
         changes.extend(self.with_next.iter().cloned());
         if self.durability == Durability::Async {
             let storage = self.storage.clone();
@@ -253,7 +257,7 @@ impl CheckpointWriter {
 
     /// These changes are made together with the next checkpoint.
     pub(in crate::durable) fn apply_with_next(&mut self, changes: Vec<StoreChange>) {
-        self.with_next = changes;
+        self.with_next.extend(changes);
     }
 
     /// The messages up to a number are in the writes that were recorded, or were refused.
@@ -266,6 +270,9 @@ impl CheckpointWriter {
     fn removed_results(&mut self) -> Range<u64> {
         let begun_writes = self.storage.begun_writes.load(Ordering::Relaxed);
         self.next.begun_writes = begun_writes;
+        if self.keeps_results() {
+            return 0..0;
+        }
         // Nothing was written since the results of earlier supersteps were removed.
         if self.settled_writes == Some(begun_writes) {
             return 0..0;

@@ -358,6 +358,11 @@ impl CheckpointWriter {
         self.pruning.retention
     }
 
+    /// Whether the results of tasks remain when their superstep is committed.
+    pub(in crate::durable) fn keeps_results(&self) -> bool {
+        self.pruning.retention.results
+    }
+
     pub(in crate::durable) fn stored_mark(&self) -> StoredMark {
         self.stored.clone()
     }

@@ -25,7 +25,7 @@ impl Pruning {
     pub(super) fn is_due(&self, superstep: u64) -> bool {
         let Retention { max_bytes, .. } = self.retention;
         let ((pruned, retained), (supersteps, bytes)) = (self.last, FEWEST);
-        self.retention != Retention::ALL
+        self.retention.is_limited()
             && (superstep >= pruned.saturating_add(retained.max(supersteps))
                 || max_bytes.is_some_and(|most| self.bytes >= most.max(bytes)))
     }
@@ -33,7 +33,7 @@ impl Pruning {
     /// Whether a chain of this many checkpoints gets a new base, so that those before can be removed.
     pub(super) fn needs_base(&self, chain: u64) -> bool {
         let (_, retained) = self.last;
-        self.retention != Retention::ALL && chain >= retained.max(FEWEST_BETWEEN_BASES)
+        self.retention.is_limited() && chain >= retained.max(FEWEST_BETWEEN_BASES)
     }
 
     pub(super) fn add(&mut self, bytes: u64) {

@@ -1,7 +1,7 @@
 //! Stores the results of tasks beside a checkpoint, so that a superstep that was stopped need not run them again.
 
 use super::CheckpointWriter;
-use crate::checkpoint::{StoreError, StoredWrite, WriteName};
+use crate::checkpoint::{StoreChange, StoreError, StoredWrite, WriteName};
 use crate::durable::results::task_results::save_finished;
 use crate::error::NodeError;
 use crate::exec::TaskResult;
@@ -64,6 +64,23 @@ impl CheckpointWriter {
         }
         self.await_in_flight().await?;
         self.write_questions(writes, questions).await
+    }
+
+    /// The results of a superstep that is committed now, as far as they are not written, are written together with its checkpoint.
+    pub(in crate::durable) fn write_committed(
+        &mut self,
+        plan: &ExecutionPlan,
+        finished: Vec<TaskResult<'_>>,
+    ) -> Result<(), ThreadError> {
+        let writes = self.encode_results(plan, finished.into_iter())?;
+        if !writes.is_empty() {
+            self.apply_with_next(vec![StoreChange::Write {
+                namespace: self.namespace.clone(),
+                seq: self.header.origin,
+                writes,
+            }]);
+        }
+        Ok(())
     }
 
     /// Writes questions, with other writes. The barrier is in the store.

@@ -1,0 +1,216 @@
+//! A test that replays a stored thread.
+
+mod table;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use petalflow::engine::{Replayed, ThreadEngine};
+use petalflow::state::Durable;
+use petalflow::thread::ThreadFile;
+use petalflow::{Flow, Launch, State};
+
+/// A test that runs the program of today over a thread that was stored, such as one of production, and shows where the two differ.
+///
+/// The thread is a file that [`Thread::export`](petalflow::thread::Thread::export) or `petalflow threads export` has written. It needs
+/// the results of its tasks: the threads [retain](petalflow::thread::Retention::with_results) them. No node runs: each task gives its
+/// recorded result, and the program of today does the rest: it reads the state, folds what was written, and decides what runs next. The
+/// table shows nodes, edges and keys that have changed, values of the state that are others, and where the thread would go elsewhere.
+///
+/// Nodes that are [named](ReplayOf::run) run. They get the results of their effects from the file, and what they return is compared.
+/// Nothing is called that was not named: an effect ([`once`](petalflow::Context::once), the start of a thread) that is not in the file
+/// does not run, and is a difference. A node that calls a service by itself, outside of an effect, calls it.
+///
+/// ```
+/// # use petalflow::checkpoint::InMemoryStore;
+/// use petalflow::prelude::*;
+/// # use petalflow::thread::Retention;
+/// use petalflow_testing::Replay;
+///
+/// #[state]
+/// struct Refund {
+///     #[key(input)]
+///     euros: u32,
+///     fee: u32,
+/// }
+///
+/// #[node(Refund)]
+/// async fn charge(euros: &u32) -> RefundFee {
+///     RefundFee(euros / 10)
+/// }
+///
+/// flow!(PayRefund(Refund) { charge });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// # let path = std::env::temp_dir().join(format!("petalflow-doc-{}.thread.json", std::process::id()));
+/// # let threads = PayRefund::new().store(&InMemoryStore::new()).retention(Retention::ALL.with_results());
+/// # threads.thread("order-7").run(70).await?.into_finished()?;
+/// # std::fs::write(&path, threads.thread("order-7").export().await?.to_string())?;
+/// // In a test, with the path of the file.
+/// Replay::of(&path).flow(PayRefund::new()).check().await;
+/// // `charge` runs, and returns what it returned then.
+/// Replay::of(&path).flow(PayRefund::new()).run("charge").check().await;
+/// # std::fs::remove_file(&path)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "it does nothing before `flow(..).check()`"]
+pub struct Replay(Source);
+
+#[derive(Clone)]
+enum Source {
+    Path(PathBuf),
+    File(Arc<ThreadFile>),
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Path(path) => path.fmt(f),
+            Source::File(file) => file.fmt(f),
+        }
+    }
+}
+
+impl Replay {
+    /// The thread in this file. A relative path begins at the current folder, which is that of the package's `Cargo.toml` in a test.
+    pub fn of(path: impl AsRef<Path>) -> Self {
+        Replay(Source::Path(path.as_ref().into()))
+    }
+
+    /// A thread that was exported or parsed.
+    pub fn of_file(file: ThreadFile) -> Self {
+        Replay(Source::File(Arc::new(file)))
+    }
+
+    /// The program of today.
+    pub fn flow<F: Flow<State: State<Storage = Durable>>>(self, launch: Launch<F>) -> ReplayOf<F> {
+        ReplayOf {
+            source: self.0,
+            launch,
+            runs: Runs::Named(BTreeSet::new()),
+        }
+    }
+}
+
+/// A [`Replay`] with the program of today.
+#[must_use = "it does nothing before `check`"]
+pub struct ReplayOf<F: Flow> {
+    source: Source,
+    launch: Launch<F>,
+    runs: Runs,
+}
+
+impl<F: Flow> fmt::Debug for ReplayOf<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReplayOf")
+            .field("source", &self.source)
+            .field("runs", &self.runs)
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Runs {
+    All,
+    Named(BTreeSet<String>),
+}
+
+impl<F: Flow<State: State<Storage = Durable>>> ReplayOf<F> {
+    /// The node with this name runs.
+    ///
+    /// # Panics
+    ///
+    /// [`check`](Self::check) and [`report`](Self::report) panic if the flow has no such node.
+    pub fn run(mut self, node: impl Into<String>) -> Self {
+        if let Runs::Named(named) = &mut self.runs {
+            named.insert(node.into());
+        }
+        self
+    }
+
+    /// All nodes run, those of sub-flows too.
+    pub fn run_all(mut self) -> Self {
+        self.runs = Runs::All;
+        self
+    }
+
+    /// Replays the thread. The table of what differs is the message of the failed test.
+    ///
+    /// # Panics
+    ///
+    /// If something differs, if the file has no results to compare, or if it cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future stops the nodes that run.
+    pub async fn check(self) {
+        let report = self.report().await;
+        assert!(report.is_same(), "\n{report}");
+    }
+
+    /// Replays the thread, and returns what differs.
+    ///
+    /// # Panics
+    ///
+    /// If the file cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future stops the nodes that run.
+    pub async fn report(self) -> ReplayReport {
+        let file = match self.source {
+            Source::File(file) => file,
+            Source::Path(path) => Arc::new(read(&path)),
+        };
+        let graph = self.launch.graph();
+        let known: BTreeSet<&str> = graph.nodes().iter().map(|node| &*node.name).collect();
+        if let Runs::Named(named) = &self.runs
+            && let Some(unknown) = named.iter().find(|node| !known.contains(&***node))
+        {
+            let known: Vec<&str> = known.into_iter().collect();
+            panic!(
+                "there is no node `{unknown}` to run: the nodes are {}",
+                known.join(", ")
+            );
+        }
+        let runs = self.runs;
+        let is_run = move |node: &str| match &runs {
+            Runs::All => true,
+            Runs::Named(named) => named.contains(node),
+        };
+        let replayed = ThreadEngine::new(self.launch).replay(&file, is_run).await;
+        ReplayReport {
+            thread: file.thread().into(),
+            replayed: replayed.unwrap_or_else(|error| panic!("{error}")),
+        }
+    }
+}
+
+fn read(path: &Path) -> ThreadFile {
+    let text = std::fs::read_to_string(path)
+        .unwrap_or_else(|error| panic!("{} cannot be read: {error}", path.display()));
+    text.parse()
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// What a replay has found. `Display` gives the table.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ReplayReport {
+    /// The thread.
+    pub thread: String,
+    /// What was found.
+    pub replayed: Replayed,
+}
+
+impl ReplayReport {
+    /// Whether all supersteps were compared, and nothing differs.
+    pub fn is_same(&self) -> bool {
+        self.replayed.differences.is_empty() && self.replayed.without_results.is_empty()
+    }
+}

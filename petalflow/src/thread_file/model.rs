@@ -1,0 +1,397 @@
+//! The contents of a file: all that a store has of a thread, except for its events.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde_json::{Map, Value, json};
+
+use super::checkpoint::{self, FileCheckpoint};
+use super::fields::Fields;
+use super::{FileError, records, secrets};
+use crate::checkpoint::{
+    Cause, Header, INBOX, KeyEntry, StoreChange, StoredCheckpoint, StoredWrite, ThreadStatus,
+    ThreadStorage, WriteName,
+};
+use crate::ids::TaskId;
+use crate::outcome::ThreadError;
+use petalflow_store::codec::{CodecError, Outline};
+
+/// The version of the form.
+const VERSION: u64 = 1;
+
+/// All that a store has of a thread, except for its events.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FileThread {
+    pub(crate) id: String,
+    pub(crate) flow: String,
+    pub(crate) status: ThreadStatus,
+    due_ms: Option<u64>,
+    labels: BTreeMap<String, String>,
+    /// The stored names of the keys whose values were removed.
+    pub(crate) removed: Vec<String>,
+    /// By namespace.
+    pub(crate) flows: BTreeMap<String, FileFlow>,
+    messages: Vec<StoredCheckpoint>,
+    /// Up to which message the thread has taken them.
+    taken: Vec<StoredWrite>,
+}
+
+/// The checkpoints of one flow of the thread, oldest first, and the records of its tasks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct FileFlow {
+    pub(crate) checkpoints: Vec<FileCheckpoint>,
+    pub(crate) writes: Vec<(u64, StoredWrite)>,
+}
+
+impl FileThread {
+    /// Reads a thread. The values of the keys that are removed are still in it.
+    pub(super) async fn read(
+        storage: &ThreadStorage,
+        removed: Vec<String>,
+    ) -> Result<Self, ThreadError> {
+        let info = storage.info().await?;
+        let info = info.filter(|info| info.checkpoints > 0);
+        let info = info.ok_or_else(|| ThreadError::Unknown {
+            thread: storage.thread.to_string(),
+        })?;
+        let mut flows = BTreeMap::new();
+        for namespace in storage.flows().await? {
+            let mut stored = storage.history(&namespace, None, usize::MAX).await?;
+            stored.reverse();
+            let records = storage.records(&namespace, &stored).await?;
+            let checkpoints = stored
+                .iter()
+                .zip(records)
+                .map(|(stored, record)| FileCheckpoint {
+                    seq: stored.seq,
+                    base: stored.base,
+                    created_ms: stored.created_ms,
+                    record,
+                });
+            let flow = FileFlow {
+                checkpoints: checkpoints.collect(),
+                writes: storage.writes_beside(&namespace, 0..u64::MAX).await?,
+            };
+            flows.insert(namespace, flow);
+        }
+        let mut messages = storage.history(INBOX, None, usize::MAX).await?;
+        messages.reverse();
+        Ok(FileThread {
+            id: info.id,
+            flow: info.flow,
+            status: info.status,
+            due_ms: info.due_ms,
+            labels: info.labels,
+            removed,
+            flows,
+            messages,
+            taken: storage.writes(INBOX, 0).await?,
+        })
+    }
+
+    /// The file, without the values that are removed.
+    pub(super) fn to_json(&self) -> Result<Value, CodecError> {
+        let nodes = self.nodes();
+        let mut flows = Map::new();
+        for (namespace, flow) in &self.flows {
+            flows.insert(namespace.clone(), self.flow_to_json(flow, &nodes));
+        }
+        let messages = self.messages.iter();
+        let messages = messages.map(|message| records::message_to_json(message, &self.removed));
+        let taken = self
+            .taken
+            .iter()
+            .map(|write| records::to_json(write, None, &[]));
+        let mut json = json!({
+            "petalflow": "thread",
+            "version": VERSION,
+            "thread": self.id,
+            "flow": self.flow,
+            "status": self.status.as_str(),
+            "due_ms": self.due_ms,
+            "labels": self.labels,
+            "removed": self.removed,
+            "history": self.history(),
+            "flows": flows,
+            "messages": messages.collect::<Result<Vec<_>, _>>()?,
+            "taken": taken.collect::<Vec<_>>(),
+        });
+        let mut texts = Vec::new();
+        for flow in self.flows.values() {
+            texts.extend(secrets::texts(&flow.checkpoints, &self.removed));
+        }
+        if let Some(flows) = json.get_mut("flows") {
+            secrets::remove(flows, &texts);
+        }
+        if let Some(messages) = json.get_mut("messages") {
+            secrets::remove(messages, &texts);
+        }
+        Ok(json)
+    }
+
+    fn flow_to_json(&self, flow: &FileFlow, nodes: &HashMap<TaskId, String>) -> Value {
+        let record = |write: &StoredWrite| {
+            let node = nodes.get(&write.task).map(|node| &**node);
+            records::to_json(write, node, &self.removed)
+        };
+        let mut checkpoints = Vec::new();
+        let mut with_checkpoint = BTreeSet::new();
+        for checkpoint in &flow.checkpoints {
+            let mut map = checkpoint::to_json(checkpoint, &self.removed);
+            let beside = flow.writes.iter().filter(|(seq, _)| *seq == checkpoint.seq);
+            let beside: Vec<Value> = beside.map(|(_, write)| record(write)).collect();
+            if !beside.is_empty() {
+                map.insert("records".into(), beside.into());
+            }
+            with_checkpoint.insert(checkpoint.seq);
+            checkpoints.push(Value::from(map));
+        }
+        let others = flow.writes.iter();
+        let others = others.filter(|(seq, _)| !with_checkpoint.contains(seq));
+        let others = others.map(|(seq, write)| {
+            let mut value = record(write);
+            value["beside"] = (*seq).into();
+            value
+        });
+        json!({ "checkpoints": checkpoints, "other_records": others.collect::<Vec<_>>() })
+    }
+
+    /// What is left of the history of the thread.
+    fn history(&self) -> Value {
+        let Some(own) = self.flows.get("") else {
+            return Value::Null;
+        };
+        let oldest = own.checkpoints.first().map(|oldest| &oldest.record.header);
+        let begins = oldest.is_some_and(|oldest| oldest.parent.is_none());
+        let committed = own
+            .checkpoints
+            .iter()
+            .filter(|checkpoint| checkpoint.record.header.cause == Cause::Superstep);
+        let (mut supersteps, mut recorded) = (0, 0);
+        for committed in committed {
+            let before = own.checkpoints.iter().rev();
+            let mut before = before.filter(|before| before.seq < committed.seq);
+            let Some(before) = before.next() else {
+                continue;
+            };
+            supersteps += 1;
+            let header = &before.record.header;
+            let of_superstep = || own.writes.iter().filter(|(seq, _)| *seq == header.origin);
+            let has_result =
+                |id: TaskId| of_superstep().any(|(_, write)| write.is(id, WriteName::Done));
+            let mut tasks = header.frontier.iter();
+            let id = |node: &str, send| self.task_id("", header, node, send);
+            recorded += u64::from(tasks.all(|task| has_result(id(&task.node, task.send))));
+        }
+        json!({
+            "begins": if begins { "with its input" } else { "later: older checkpoints were removed" },
+            "supersteps": supersteps,
+            "supersteps_with_results": recorded,
+        })
+    }
+
+    /// The id of a task of a checkpoint.
+    pub(crate) fn task_id(
+        &self,
+        namespace: &str,
+        header: &Header,
+        node: &str,
+        send: Option<u32>,
+    ) -> TaskId {
+        let of = (&*self.id, header.incarnation);
+        crate::ids::task_id(of.0, of.1, namespace, header.origin, node, send)
+    }
+
+    /// The nodes of all tasks.
+    fn nodes(&self) -> HashMap<TaskId, String> {
+        let mut nodes = HashMap::new();
+        for (namespace, flow) in &self.flows {
+            for checkpoint in &flow.checkpoints {
+                let header = &checkpoint.record.header;
+                for task in &header.frontier {
+                    let id = self.task_id(namespace, header, &task.node, task.send);
+                    nodes.insert(id, task.node.clone());
+                }
+            }
+        }
+        nodes
+    }
+
+    pub(super) fn from_json(json: &Value) -> Result<Self, FileError> {
+        let file = Fields::of(json, String::new())?;
+        if file.text("petalflow")? != "thread" {
+            return Err(file.wrong("petalflow", "`thread` is expected"));
+        }
+        let version = file.number("version")?;
+        if version != VERSION {
+            let problem = format!(
+                "version {version} is not known, and {VERSION} is: use the version of petalflow that wrote the file"
+            );
+            return Err(file.wrong("version", problem));
+        }
+        let status = ThreadStatus::named(file.text("status")?);
+        let labels = Fields::of(file.value("labels")?, "/labels".into())?;
+        let mut thread = FileThread {
+            id: file.text("thread")?.into(),
+            flow: file.text("flow")?.into(),
+            status: status.ok_or_else(|| file.wrong("status", "an unknown status"))?,
+            due_ms: file.optional_number("due_ms")?,
+            labels: labels.all_texts()?,
+            removed: file.texts("removed")?,
+            flows: BTreeMap::new(),
+            messages: Vec::new(),
+            taken: Vec::new(),
+        };
+        let flows = Fields::of(file.value("flows")?, "/flows".into())?;
+        for namespace in flows.names() {
+            let flow = Fields::of(flows.value(namespace)?, format!("/flows/{namespace}"))?;
+            let flow = read_flow(&flow, &thread.removed)?;
+            thread.flows.insert(namespace.to_string(), flow);
+        }
+        for message in file.objects("messages")? {
+            thread.messages.push(records::message_from_json(&message)?);
+        }
+        for taken in file.objects("taken")? {
+            thread.taken.push(records::from_json(&taken)?);
+        }
+        Ok(thread)
+    }
+
+    /// The changes that make this thread in an empty store.
+    pub(crate) fn changes(&self) -> Vec<StoreChange> {
+        let mut changes = Vec::new();
+        for (namespace, flow) in &self.flows {
+            changes.extend(flow.changes(namespace));
+        }
+        let mut after = None;
+        for message in &self.messages {
+            changes.push(StoreChange::Append {
+                namespace: INBOX.into(),
+                checkpoint: message.clone(),
+                after: after.replace(message.seq),
+                settled: 0..0,
+            });
+        }
+        if !self.taken.is_empty() {
+            changes.push(StoreChange::Write {
+                namespace: INBOX.into(),
+                seq: 0,
+                writes: self.taken.clone(),
+            });
+        }
+        changes.push(StoreChange::Status {
+            flow: self.flow.clone(),
+            status: self.status,
+            due_ms: self.due_ms,
+        });
+        changes
+    }
+
+    /// The same thread with these flows and no messages, as one that runs.
+    #[cfg(feature = "engine")]
+    pub(crate) fn with_flows(&self, flows: BTreeMap<String, FileFlow>) -> Self {
+        FileThread {
+            id: self.id.clone(),
+            flow: self.flow.clone(),
+            status: ThreadStatus::Running,
+            due_ms: None,
+            labels: self.labels.clone(),
+            removed: self.removed.clone(),
+            flows,
+            messages: Vec::new(),
+            taken: Vec::new(),
+        }
+    }
+
+    /// Adds the messages up to a number, of which some were taken.
+    #[cfg(feature = "engine")]
+    pub(crate) fn set_messages(&mut self, from: &Self, until: u64, taken: u64) {
+        let messages = from.messages.iter().filter(|message| message.seq <= until);
+        self.messages = messages.cloned().collect();
+        let mut bytes = Vec::new();
+        petalflow_store::codec::pack::number(taken, &mut bytes);
+        let write = StoredWrite::new(TaskId::from_bytes([0; 16]), WriteName::Taken, bytes);
+        self.taken = if self.messages.is_empty() {
+            Vec::new()
+        } else {
+            vec![write]
+        };
+    }
+
+    pub(super) async fn write_to(&self, storage: &ThreadStorage) -> Result<(), ThreadError> {
+        if !storage.store.namespaces(&self.id).await?.is_empty() {
+            let thread = self.id.clone();
+            return Err(ThreadError::Exists { thread });
+        }
+        storage.apply(self.changes()).await?;
+        if !self.labels.is_empty() {
+            storage.set_labels(&self.labels).await?;
+        }
+        Ok(())
+    }
+}
+
+fn read_flow(flow: &Fields<'_>, removed: &[String]) -> Result<FileFlow, FileError> {
+    let mut read = FileFlow::default();
+    for fields in flow.objects("checkpoints")? {
+        let base = fields.number("base")?;
+        let base = read.checkpoints.iter().find(|found| found.seq == base);
+        let base = base.map(|base| &base.record.header);
+        let checkpoint = checkpoint::from_json(&fields, removed, base)?;
+        for record in fields.objects("records")? {
+            let record = records::from_json(&record)?;
+            read.writes.push((checkpoint.seq, record));
+        }
+        read.checkpoints.push(checkpoint);
+    }
+    for record in flow.objects("other_records")? {
+        let write = records::from_json(&record)?;
+        read.writes.push((record.number("beside")?, write));
+    }
+    Ok(read)
+}
+
+impl FileFlow {
+    /// The outline of the program that wrote a checkpoint.
+    pub(crate) fn outline(&self, checkpoint: &FileCheckpoint) -> Option<&Outline> {
+        let base = self
+            .checkpoints
+            .iter()
+            .find(|base| base.seq == checkpoint.base);
+        base?.record.header.outline.as_ref()
+    }
+
+    fn changes(&self, namespace: &str) -> Vec<StoreChange> {
+        let (mut changes, mut after) = (Vec::new(), None);
+        for checkpoint in &self.checkpoints {
+            let mut bytes = Vec::new();
+            let keys = checkpoint.record.keys.iter().map(|key| KeyEntry {
+                id: &key.id,
+                kind: key.kind,
+                bytes: &key.bytes,
+            });
+            let is_base = checkpoint.seq == checkpoint.base;
+            let names = self.outline(checkpoint).filter(|_| !is_base);
+            let header = &checkpoint.record.header;
+            header.encode(checkpoint.seq, names, keys, &mut bytes);
+            changes.push(StoreChange::Append {
+                namespace: namespace.into(),
+                checkpoint: StoredCheckpoint {
+                    seq: checkpoint.seq,
+                    base: checkpoint.base,
+                    created_ms: checkpoint.created_ms,
+                    bytes,
+                },
+                after: after.replace(checkpoint.seq),
+                settled: 0..0,
+            });
+        }
+        for (seq, write) in &self.writes {
+            changes.push(StoreChange::Write {
+                namespace: namespace.into(),
+                seq: *seq,
+                writes: vec![write.clone()],
+            });
+        }
+        changes
+    }
+}
