@@ -119,7 +119,7 @@ impl Before {
     fn of(graph: &Graph) -> Self {
         let vertices = graph.vertices();
         let mut before = Before {
-            sources: vec![BitSet::none(vertices); vertices],
+            sources: vec![BitSet::default(); vertices],
             sides: vec![Vec::new(); graph.joins as usize],
         };
         for edge in graph.edges() {
@@ -136,7 +136,7 @@ impl Before {
 
     /// The vertices from which a path leads to this side and does not pass through the join `except`.
     fn reach(&self, graph: &Graph, side: Source, except: Option<JoinIdx>) -> BitSet {
-        let mut reached = BitSet::none(self.sources.len());
+        let mut reached = BitSet::default();
         let except = except.map(|join| graph.vertex(Source::Join(join)));
         if let Some(except) = except {
             reached.insert(except);

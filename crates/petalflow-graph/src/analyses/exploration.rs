@@ -134,11 +134,11 @@ pub(crate) fn delivered_several(
 fn pairs_of_states(graph: &Graph, routes: Routes, space: &StateSpace) -> Pairs {
     let nodes = graph.nodes.len();
     let mut pairs = Pairs::none(nodes);
-    let mut reached = BitSet::none(nodes);
+    let mut reached = BitSet::default();
     // For each deferred node the nodes that run while it waits.
-    let mut beside = vec![BitSet::none(nodes); nodes];
+    let mut beside = vec![BitSet::default(); nodes];
     for state in &space.states {
-        let frontier = BitSet::of(nodes, state.frontier.iter().map(|node| node.index()));
+        let frontier = BitSet::of(state.frontier.iter().map(|node| node.index()));
         pairs.insert_all(&frontier);
         reached.union(&frontier);
         for waiting in &state.pending {

@@ -132,7 +132,7 @@ impl<'a> Skipping<'a> {
             return None;
         }
         let (mut routing, mut failing) = (None, None);
-        let mut seen = BitSet::of(self.graph.vertices(), [self.graph.vertex(side)]);
+        let mut seen = BitSet::of([self.graph.vertex(side)]);
         let mut queue = VecDeque::from([side]);
         while let Some(at) = queue.pop_front() {
             if let Source::Node(node) = at {
@@ -170,7 +170,7 @@ impl<'a> Skipping<'a> {
         at: Source,
         work: &mut Work,
     ) -> Result<bool, TooMuchWork> {
-        let mut leading = BitSet::of(self.graph.vertices(), [self.graph.vertex(side)]);
+        let mut leading = BitSet::of([self.graph.vertex(side)]);
         let mut queue = vec![side];
         while let Some(to) = queue.pop() {
             let into = self.into.to(to);
@@ -217,7 +217,7 @@ fn unsure(graph: &Graph) -> BitSet {
         .iter()
         .filter(unsure)
         .map(|edge| graph.vertex(edge.from));
-    BitSet::of(graph.vertices(), sources)
+    BitSet::of(sources)
 }
 
 fn surely_completes(

@@ -150,6 +150,32 @@ mod tests {
         }
     }
 
+    /// A chain has a state more than it has nodes. The limit of the states lies between these two chains.
+    #[test]
+    fn f45_the_steps_of_a_long_chain_are_in_proportion_to_it() {
+        for nodes in [19_000, 21_000] {
+            let names: Vec<String> = (0..nodes).map(|node| format!("n{node}")).collect();
+            let mut edges = vec![start(0)];
+            edges.extend((1..nodes).map(|to| plain(to - 1, node(to))));
+            let graph = graph(&names.join(" "), edges);
+            let mut work = Work::default();
+            let exploration = by_states(&graph, Routes::AsDeclared, &mut work);
+            let is_small = nodes < 20_000;
+            assert_eq!(exploration.is_ok(), is_small, "{nodes}");
+            assert!(work.steps <= 10 * nodes as usize, "{nodes}: {}", work.steps);
+            let mut work = Work::default();
+            let pairs = pairs_of_edges(&graph, Routes::AsDeclared, &mut work).ok();
+            assert_eq!(pairs.map(|pairs| pairs.iter().count()), Some(0), "{nodes}");
+            assert!(work.steps <= 16 * nodes as usize, "{nodes}: {}", work.steps);
+            let exploration = explore(&graph, Routes::AsDeclared);
+            assert_eq!(
+                (exploration.exact, exploration.pairs.iter().next()),
+                (is_small, None)
+            );
+            assert!(exploration.stuck.is_empty());
+        }
+    }
+
     #[test]
     fn an_analysis_with_too_much_work_stops_and_stays_sound() {
         // The exploration of the merges visits each side in each state.

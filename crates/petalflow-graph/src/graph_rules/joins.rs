@@ -12,14 +12,13 @@ use crate::rule::Rule;
 /// PF011: one diagnostic per join that can wait forever, except those that only wait for another such join.
 pub(super) fn joins_complete(cx: &Cx<'_>, diagnostics: &mut Vec<Diagnostic>) {
     let stuck = &cx.exploration.stuck;
-    let vertices = cx.graph.vertices();
     let after: Vec<BitSet> = stuck
         .iter()
         .map(|stuck| downstream(cx, stuck.join))
         .collect();
     let missing = |stuck: &Stuck| {
         let sides = stuck.missing.iter();
-        BitSet::of(vertices, sides.map(|side| cx.graph.vertex(*side)))
+        BitSet::of(sides.map(|side| cx.graph.vertex(*side)))
     };
     let missing: Vec<BitSet> = stuck.iter().map(missing).collect();
     // Whether the join `i` waits for a side that comes after the join `j`.
@@ -72,7 +71,7 @@ fn text(cx: &Cx<'_>, stuck: &Stuck) -> String {
 
 /// The nodes and joins after this join, by `Graph::vertex`.
 fn downstream(cx: &Cx<'_>, join: JoinIdx) -> BitSet {
-    let mut seen = BitSet::none(cx.graph.vertices());
+    let mut seen = BitSet::default();
     let mut queue = vec![Source::Join(join)];
     while let Some(source) = queue.pop() {
         let targets = cx.edges.from(source).iter();

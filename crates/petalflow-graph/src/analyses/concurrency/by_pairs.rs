@@ -24,16 +24,16 @@ pub(crate) fn by_pairs(
     let passing = Passing::of(&edges, work)?;
     let mut found = Found {
         pairs: Pairs::none(nodes),
-        new: vec![BitSet::none(nodes); nodes],
+        new: vec![BitSet::default(); nodes],
         queue: Vec::new(),
-        deferred: BitSet::of(nodes, (0..nodes).filter(|&node| graph.nodes[node].deferred)),
+        deferred: BitSet::of((0..nodes).filter(|&node| graph.nodes[node].deferred)),
     };
     let is_merged = graph.nodes.iter().any(|node| node.merge);
     // The nodes that each node activates, for the nodes that can run.
     let mut next: Vec<Option<BitSet>> = vec![None; nodes];
-    let mut reached = BitSet::none(nodes);
+    let mut reached = BitSet::default();
     // The deferred nodes that can run.
-    let mut deferred = BitSet::none(nodes);
+    let mut deferred = BitSet::default();
     let mut queue = vec![Source::Start];
     while let Some(source) = queue.pop() {
         let (picks_several, is_several) = match source {
@@ -44,10 +44,10 @@ pub(crate) fn by_pairs(
             }
             _ => (false, false),
         };
-        let mut all = BitSet::none(nodes);
+        let mut all = BitSet::default();
         for choice in choices(edges.from(source), picks_several, is_several) {
             // The nodes that the earlier edges of the choice activate.
-            let mut before = BitSet::none(nodes);
+            let mut before = BitSet::default();
             for edge in choice {
                 let alternatives = passing.alternatives(edge);
                 for activated in &alternatives {
@@ -77,8 +77,8 @@ pub(crate) fn by_pairs(
         return Ok((Pairs::all(nodes), reached));
     }
     while let Some(node) = found.queue.pop() {
-        let beside = std::mem::replace(&mut found.new[node], BitSet::none(nodes));
-        let mut after_beside = BitSet::none(nodes);
+        let beside = std::mem::take(&mut found.new[node]);
+        let mut after_beside = BitSet::default();
         for other in beside.iter() {
             work.spend(beside.words())?;
             // Only nodes that can run are in pairs.
@@ -186,8 +186,8 @@ impl Passing {
         join: JoinIdx,
         work: &mut Work,
     ) -> Result<BitSet, TooMuchWork> {
-        let mut activated = BitSet::none(self.nodes);
-        let mut passed = BitSet::of(edges.joins.len(), [join.index()]);
+        let mut activated = BitSet::default();
+        let mut passed = BitSet::of([join.index()]);
         let mut queue = vec![join];
         while let Some(join) = queue.pop() {
             let out = &edges.joins[join.index()];
@@ -211,8 +211,8 @@ impl Passing {
         node: usize,
         work: &mut Work,
     ) -> Result<BitSet, TooMuchWork> {
-        let mut activated = BitSet::none(self.nodes);
-        let mut empty = BitSet::of(self.nodes, [node]);
+        let mut activated = BitSet::default();
+        let mut empty = BitSet::of([node]);
         let mut queue = vec![node];
         while let Some(node) = queue.pop() {
             let out = &edges.nodes[node];
@@ -243,7 +243,7 @@ impl Passing {
     fn alternatives(&self, edge: &Edge) -> Vec<BitSet> {
         match edge.to {
             Target::Node(node) => {
-                let mut alternatives = vec![BitSet::of(self.nodes, [node.index()])];
+                let mut alternatives = vec![BitSet::of([node.index()])];
                 if edge.via.is_each() {
                     alternatives.push(self.without_items[node.index()].clone());
                 }

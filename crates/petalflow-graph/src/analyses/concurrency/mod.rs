@@ -23,7 +23,7 @@ impl Pairs {
     pub(crate) fn none(nodes: usize) -> Self {
         Pairs {
             nodes,
-            rows: vec![BitSet::none(nodes); nodes],
+            rows: vec![BitSet::default(); nodes],
         }
     }
 
@@ -55,15 +55,12 @@ impl Pairs {
             offsets: vec![0],
             ranges: Vec::new(),
         };
-        let mut pairs = self.iter().peekable();
-        for a in NodeIdx::all(self.nodes) {
-            let begin = table.ranges.len();
-            while let Some((_, b)) = pairs.next_if(|(node, _)| *node == a) {
-                match table.ranges[begin..].last_mut() {
-                    Some((_, last)) if *last + 1 == b.as_u32() => *last = b.as_u32(),
-                    _ => table.ranges.push((b.as_u32(), b.as_u32())),
-                }
-            }
+        for (a, row) in self.rows.iter().enumerate() {
+            let after = row.ranges().into_iter().filter_map(|(first, last)| {
+                let (first, last) = (first.max(a), last.min(self.nodes - 1));
+                (first <= last).then(|| (to_u32(first), to_u32(last)))
+            });
+            table.ranges.extend(after);
             table.offsets.push(to_u32(table.ranges.len()));
         }
         table
@@ -129,8 +126,8 @@ impl Pairs {
 
     /// Whether two of these deliveries can arrive in one superstep.
     fn repeats(&self, graph: &Graph, deliveries: &[Delivery], all_routes: Routes) -> bool {
-        let mut senders = BitSet::none(self.nodes);
-        let mut choosing = BitSet::none(self.nodes);
+        let mut senders = BitSet::default();
+        let mut choosing = BitSet::default();
         deliveries.iter().any(|&Delivery { from, caught }| {
             // A node can return one of several routes twice. `Routes::Any` does not say which nodes return several, but
             // `diagnose` knows.
