@@ -91,6 +91,7 @@ for_compilers_and_editors! {
 /// | `recover` | a turn after one that did not end begins with the writes to the key by the tasks that had finished in the last superstep |
 /// | `secret` | a server does not show the value to clients. It is stored as any other value: to protect it there, encrypt the store |
 /// | `inbox` | the key takes messages, which another program sends while the thread runs: see `Thread::send`. It needs a reducer |
+/// | `receive` | the key takes messages, which nodes receive one by one: see `Context::receive`. They do not change its value |
 /// | `id = "…"` | the name of the key in storage |
 /// | `name = Ident` | the name of the newtype, if the default name is taken or too long |
 ///

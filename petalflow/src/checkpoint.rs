@@ -19,5 +19,6 @@ pub use petalflow_store::{
     ThreadOrder, ThreadQuery, ThreadStatus,
 };
 pub(crate) use petalflow_store::{
-    EVENT_LOG, INBOX, LINKS, Moment, RunClaim, STOPS, ThreadStorage, WriteName,
+    AwaitedMessage, EVENT_LOG, INBOX, LINKS, Moment, RunClaim, STOPS, ThreadStorage, WriteName,
+    inbox_of, is_inbox,
 };

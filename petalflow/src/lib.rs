@@ -99,6 +99,7 @@ mod exec;
 pub mod flow;
 mod future;
 pub mod graph;
+mod inbox;
 pub mod interrupt;
 mod json;
 pub mod launch;

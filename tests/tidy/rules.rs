@@ -143,6 +143,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "policy",
             "plan",
             "event",
+            "inbox",
             "task_services",
             "node",
             "interrupt",

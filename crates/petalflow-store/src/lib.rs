@@ -58,9 +58,9 @@ pub use store::{
     StoredWrite,
 };
 pub use thread_info::{ThreadChange, ThreadInfo, ThreadStatus};
-pub use thread_links::ThreadLinks;
+pub use thread_links::{AwaitedMessage, ThreadLinks};
 pub use thread_query::{ThreadCount, ThreadFilter, ThreadOrder, ThreadQuery};
-pub use thread_storage::{EVENT_LOG, INBOX, LINKS, STOPS, ThreadStorage};
+pub use thread_storage::{EVENT_LOG, INBOX, LINKS, STOPS, ThreadStorage, inbox_of, is_inbox};
 pub use write_name::WriteName;
 
 /// A boxed future that can move between threads.

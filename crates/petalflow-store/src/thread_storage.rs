@@ -22,6 +22,17 @@ pub const EVENT_LOG: &str = "/events";
 /// The namespace of the messages to a thread.
 pub const INBOX: &str = "/inbox";
 
+/// The namespace of the messages to a key that nodes receive. The name of the key is that in storage.
+pub fn inbox_of(key: &str) -> String {
+    format!("{INBOX}/{key}")
+}
+
+/// Whether a namespace has messages.
+pub fn is_inbox(namespace: &str) -> bool {
+    let rest = namespace.strip_prefix(INBOX);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 /// The namespace of what a thread knows of others: which threads wait for it, and which are cancelled with it.
 pub const LINKS: &str = "/links";
 
@@ -358,8 +369,8 @@ impl ThreadStorage {
     pub fn flows(&self) -> BoxFuture<'_, Result<Vec<String>, StoreError>> {
         Box::pin(async move {
             let mut namespaces = self.store.namespaces(&self.thread).await?;
-            let own = [EVENT_LOG, INBOX, LINKS, STOPS];
-            namespaces.retain(|namespace| !own.contains(&&**namespace));
+            let own = [EVENT_LOG, LINKS, STOPS];
+            namespaces.retain(|namespace| !own.contains(&&**namespace) && !is_inbox(namespace));
             Ok(namespaces)
         })
     }

@@ -16,6 +16,8 @@ pub enum WriteName<'a> {
     Ask(TaskId),
     /// The end of a sleep of a task.
     Sleep(TaskId),
+    /// What a task has received, or waits to receive.
+    Receive(TaskId),
     /// The result of a side effect, which has this name.
     Once(&'a str),
     /// A write to the key with this id, which counts if the task does not finish.
@@ -44,6 +46,7 @@ impl<'a> WriteName<'a> {
             Some(("child", id)) => TaskId::parse(id).map(WriteName::Child),
             Some(("ask", id)) => TaskId::parse(id).map(WriteName::Ask),
             Some(("sleep", id)) => TaskId::parse(id).map(WriteName::Sleep),
+            Some(("receive", id)) => TaskId::parse(id).map(WriteName::Receive),
             Some(("once", name)) => Some(WriteName::Once(name)),
             Some(("unfinished", key)) => Some(WriteName::Unfinished(key)),
             Some(("stop", kind)) => Some(WriteName::Stop(kind)),
@@ -59,6 +62,7 @@ impl fmt::Display for WriteName<'_> {
             WriteName::Error => f.write_str("error"),
             WriteName::Ask(id) => write!(f, "ask/{id}"),
             WriteName::Sleep(id) => write!(f, "sleep/{id}"),
+            WriteName::Receive(id) => write!(f, "receive/{id}"),
             WriteName::Once(name) => write!(f, "once/{name}"),
             WriteName::Unfinished(key) => write!(f, "unfinished/{key}"),
             WriteName::Taken => f.write_str("taken"),
@@ -115,6 +119,7 @@ mod tests {
             WriteName::Error,
             WriteName::Ask(id),
             WriteName::Sleep(id),
+            WriteName::Receive(id),
             WriteName::Child(id),
             WriteName::Joined,
             WriteName::Cause,

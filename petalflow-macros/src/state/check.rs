@@ -27,6 +27,7 @@ const RULES: &[fn(&Cx<'_>, &mut Errors)] = &[
     ephemeral_keys_are_not_needed_later,
     untracked_keys_have_no_id,
     inbox_keys_can_take_messages,
+    received_keys_can_be_sent,
     turn_keys_have_a_default,
     untracked_inputs_have_a_default,
     stored_values_are_unambiguous,
@@ -196,6 +197,25 @@ fn inbox_keys_can_take_messages(cx: &Cx<'_>, errors: &mut Errors) {
             continue;
         };
         errors.rule(Rule::Option, inbox, message);
+    }
+}
+
+/// PF024: nodes receive the messages of a key from a store, and its reducer does not take them as well.
+fn received_keys_can_be_sent(cx: &Cx<'_>, errors: &mut Errors) {
+    for Key { flags, .. } in &cx.state.keys {
+        let Some(receive) = &flags.receive else {
+            continue;
+        };
+        let message = if cx.state.volatile {
+            "only a thread has messages, and a `volatile` state has no threads: remove `receive` or `volatile`"
+        } else if flags.inbox.is_some() {
+            "a message is folded into the key, or a node receives it: remove `inbox` or `receive`"
+        } else if flags.untracked.is_some() {
+            "a message is stored, and the values of an `untracked` key are not: remove one of the two"
+        } else {
+            continue;
+        };
+        errors.rule(Rule::Option, receive, message);
     }
 }
 

@@ -35,6 +35,7 @@ const OPTIONS: &[&str] = &[
     "recover",
     "secret",
     "inbox",
+    "receive",
     "id",
     "name",
 ];
@@ -155,6 +156,7 @@ pub(crate) struct Flags {
     pub(crate) recover: Option<Ident>,
     pub(crate) secret: Option<Ident>,
     pub(crate) inbox: Option<Ident>,
+    pub(crate) receive: Option<Ident>,
 }
 
 impl Flags {
@@ -170,6 +172,7 @@ impl Flags {
             "recover" => &mut self.recover,
             "secret" => &mut self.secret,
             "inbox" => &mut self.inbox,
+            "receive" => &mut self.receive,
             _ => return None,
         })
     }

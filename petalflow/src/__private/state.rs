@@ -26,7 +26,7 @@ pub use super::data::{
 };
 pub use crate::error::BoxError;
 pub use crate::node::key::codec::fields_of_key;
-pub use crate::node::{Effects, Inbox, Key, Output, WriteOutput};
+pub use crate::node::{Effects, Inbox, Key, Output, Receivable, WriteOutput};
 pub use crate::state::codec::KeyCodec;
 pub use crate::state::functions::{Input, KeyFunctions};
 pub use crate::state::{

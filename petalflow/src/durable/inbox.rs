@@ -3,32 +3,22 @@
 //! A message is a write to a key from outside of a run. The messages of a thread are a chain of records in a namespace of their
 //! own: a store keeps their order, and refuses two with one number. Beside number 0 is the number of the last message that the
 //! thread has taken. It is stored together with the checkpoint that has the message, so each message counts once.
+//!
+//! Messages that nodes receive are a chain for each key: what the [task services](crate::task_services) do with it is there.
 
-use crate::checkpoint::{
-    INBOX, StoreChange, StoreError, StoredCheckpoint, StoredWrite, ThreadStorage, WriteName,
-};
+use crate::checkpoint::{INBOX, StoreError, StoredCheckpoint, ThreadStorage, inbox_of};
 use crate::clock::now_ms;
+use crate::durable::links;
 use crate::durable::record::fingerprint::codec_of;
 use crate::erased::{AnyCodec, EffectsBox, StateType};
 use crate::exec::Unread;
-use crate::ids::TaskId;
+use crate::inbox::{KEPT, decode, encode, prune, taken};
 use crate::outcome::ThreadError;
-use petalflow_store::codec::{CodecError, Unpack, encode as encode_value, pack, unpack};
+use petalflow_store::codec::{CodecError, encode as encode_value, pack};
 use serde_core::Serialize;
 
 /// The number of messages that are read at once.
 const PAGE: usize = 100;
-
-/// How many messages that were taken remain at least, so that one that is sent again is recognized by its id.
-const KEPT: u64 = 1_000;
-
-/// A message in its stored form.
-struct Message {
-    id: Option<String>,
-    /// The name of the key in storage.
-    key: String,
-    writes: Vec<u8>,
-}
 
 /// A write of this value to the key with this name, which takes messages.
 pub(crate) fn message_to(
@@ -38,14 +28,14 @@ pub(crate) fn message_to(
 ) -> Result<(usize, EffectsBox), ThreadError> {
     let codec = codec_of(ty)?;
     let index = ty.keys.iter().position(|key| key.name == name);
-    let Some(key) = index.filter(|index| ty.inbox.contains(*index)) else {
-        let known: Vec<String> = ty
-            .inbox
+    let takes = ty.inbox.union(ty.receive);
+    let Some(key) = index.filter(|index| takes.contains(*index)) else {
+        let known: Vec<String> = takes
             .iter()
             .map(|key| format!("`{}`", ty.keys[key].name))
             .collect();
         let known = match &*known {
-            [] => "none of its keys has `inbox`".into(),
+            [] => "none of its keys has `inbox` or `receive`".into(),
             known => format!("those are {}", known.join(", ")),
         };
         let state = ty.name;
@@ -81,11 +71,18 @@ pub(crate) async fn send(
         "a message to key `{}`",
         meta.name
     )))?;
-    append(storage, id, meta.id, &writes).await
+    if !codec.ty.receive.contains(key) {
+        return append(storage, INBOX, id, meta.id, &writes).await;
+    }
+    let number = append(storage, &inbox_of(meta.id), id, meta.id, &writes).await?;
+    // The message is stored. If the thread does not learn of it, it looks by itself.
+    let _ = links::message_arrived(storage, meta.id).await;
+    Ok(number)
 }
 
 async fn append(
     storage: &ThreadStorage,
+    namespace: &str,
     id: Option<&str>,
     key: &str,
     writes: &[u8],
@@ -93,9 +90,9 @@ async fn append(
     let mut searched = 0;
     loop {
         require_thread(storage).await?;
-        let newest = newest(storage).await?;
+        let newest = newest(storage, namespace).await?;
         if let Some(id) = id
-            && let Some(number) = find(storage, id, searched).await?
+            && let Some(number) = find(storage, namespace, id, searched).await?
         {
             return Ok(number);
         }
@@ -107,14 +104,15 @@ async fn append(
             created_ms: now_ms(),
             bytes: encode(id, key, writes),
         };
-        match storage.append(INBOX, &mut record, newest, 0..0).await {
+        let appended = storage.append(namespace, &mut record, newest, 0..0);
+        match appended.await {
             // Another sender was first.
             Err(StoreError::Conflict { .. }) => {}
             Err(error) => return Err(error.into()),
             Ok(()) => {
                 if let Err(error) = require_thread(storage).await {
                     // It was deleted at this moment. Nothing of it may remain.
-                    storage.prune(INBOX, number + 1, 0).await?;
+                    storage.prune(namespace, number + 1, 0).await?;
                     return Err(error);
                 }
                 return Ok(number);
@@ -132,14 +130,19 @@ async fn require_thread(storage: &ThreadStorage) -> Result<(), ThreadError> {
     Ok(())
 }
 
-async fn newest(storage: &ThreadStorage) -> Result<Option<u64>, StoreError> {
-    let newest = storage.history(INBOX, None, 1).await?;
+async fn newest(storage: &ThreadStorage, namespace: &str) -> Result<Option<u64>, StoreError> {
+    let newest = storage.history(namespace, None, 1).await?;
     Ok(newest.first().map(|newest| newest.seq))
 }
 
 /// The number of the message with this id, among those after a number.
-async fn find(storage: &ThreadStorage, id: &str, after: u64) -> Result<Option<u64>, ThreadError> {
-    let records = records_after(storage, after).await?;
+async fn find(
+    storage: &ThreadStorage,
+    namespace: &str,
+    id: &str,
+    after: u64,
+) -> Result<Option<u64>, ThreadError> {
+    let records = records_after(storage, namespace, after).await?;
     for record in records {
         if decode(&record)?.id.as_deref() == Some(id) {
             return Ok(Some(record.seq));
@@ -151,12 +154,13 @@ async fn find(storage: &ThreadStorage, id: &str, after: u64) -> Result<Option<u6
 /// The records after a number, oldest first.
 async fn records_after(
     storage: &ThreadStorage,
+    namespace: &str,
     after: u64,
 ) -> Result<Vec<StoredCheckpoint>, StoreError> {
     let mut records = Vec::new();
     let mut before = None;
     loop {
-        let page = storage.history(INBOX, before, PAGE).await?;
+        let page = storage.history(namespace, before, PAGE).await?;
         let is_last = page.len() < PAGE;
         before = page.last().map(|oldest| oldest.seq);
         let unread = page.into_iter().take_while(|record| record.seq > after);
@@ -169,6 +173,7 @@ async fn records_after(
     Ok(records)
 }
 
+<<<<<<< HEAD
 fn encode(id: Option<&str>, key: &str, writes: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(writes.len() + key.len() + 8);
     pack::array(3, &mut bytes);
@@ -228,6 +233,15 @@ pub(in crate::durable) fn taken_at(namespace: String, seq: u64, number: u64) -> 
 pub(in crate::durable) async fn verify(storage: &ThreadStorage) -> Result<(), ThreadError> {
     taken(storage).await?;
     for record in records_after(storage, 0).await? {
+=======
+/// Reads all messages that are stored in one namespace.
+pub(in crate::durable) async fn verify(
+    storage: &ThreadStorage,
+    namespace: &str,
+) -> Result<(), ThreadError> {
+    taken(storage, namespace).await?;
+    for record in records_after(storage, namespace, 0).await? {
+>>>>>>> receive
         decode(&record)?;
     }
     Ok(())
@@ -259,27 +273,19 @@ impl Inbox {
     ) -> Result<Vec<Unread>, ThreadError> {
         let read = match self.read {
             Some(read) => read,
-            None => taken(storage).await?,
+            None => taken(storage, INBOX).await?,
         };
         self.read = Some(read);
         if read.saturating_sub(self.pruned) >= 2 * KEPT {
-            self.prune(storage).await?;
+            self.pruned = prune(storage, INBOX).await?;
         }
-        let records = records_after(storage, read).await?;
+        let records = records_after(storage, INBOX, read).await?;
         records.iter().map(|record| load(record, codec)).collect()
     }
 
     /// The run has taken the messages up to a number.
     pub(in crate::durable) fn take(&mut self, number: u64) {
         self.read = Some(number);
-    }
-
-    /// Removes messages that were taken long ago. The run may have taken more than the store knows: those are needed after a
-    /// crash.
-    async fn prune(&mut self, storage: &ThreadStorage) -> Result<(), ThreadError> {
-        self.pruned = taken(storage).await?.saturating_sub(KEPT);
-        storage.prune(INBOX, self.pruned + 1, 0).await?;
-        Ok(())
     }
 }
 

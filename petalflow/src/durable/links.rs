@@ -1,10 +1,12 @@
-//! Threads that other threads have started, and that those wait for.
+//! Threads that other threads have started, and that those wait for; and messages for which threads wait.
 //!
 //! * **Started once.** The first checkpoint of a child names the task that has started it. It is due at once, so that each process that
 //!   [wakes](crate::thread::Threads::wake) its flow may run it.
 //! * **Joined.** A task that waits sleeps until it looks again. Before it sleeps, it adds the id of its thread beside number 0 of the
 //!   links of the child, and looks once more. A child that has ended sets its status first, and reads the ids behind that. So one of the
 //!   two sees the other. The end of the child makes the other thread due at once.
+//! * **Messages.** A task that waits for a message sleeps in the same way. Who sends one stores it first, and makes the thread due if it
+//!   sleeps. A run sets its status first, and then looks for the message. So one of the two sees the other.
 //! * **Nothing depends on that.** If a process dies between the two, or the threads are in different stores, the task looks again when
 //!   its sleep ends.
 
@@ -19,7 +21,9 @@ use crate::checkpoint::{
 };
 use crate::future::BoxFuture;
 use crate::ids::TaskId;
+use crate::inbox::received;
 use crate::outcome::{RunError, ThreadError};
+use crate::task_services::Receipt;
 
 /// Of what is recorded for a thread and not for a task.
 const NO_TASK: TaskId = TaskId::from_bytes([0; 16]);
@@ -112,10 +116,12 @@ pub(super) async fn record_cause(
 /// Whether [`run_ended`] has anything to do.
 pub(super) fn concerns(storage: &ThreadStorage, due_ms: Option<u64>) -> bool {
     let links = &storage.links;
-    links.is_child() || (due_ms.is_some() && links.has_joined())
+    let waits = links.has_joined() || links.awaits_messages();
+    links.is_child() || (due_ms.is_some() && waits)
 }
 
-/// The run of a thread has ended, and has set its status: wakes the threads that wait for this one. Returns whether this thread is due at once, because a thread that it waits for has ended.
+/// The run of a thread has ended, and has set its status: wakes the threads that wait for this one. Returns whether this thread is due at once, because a thread that it waits for has
+/// ended, or a message has arrived.
 ///
 /// Boxed, so that a run has no memory for it.
 pub(super) fn run_ended(
@@ -124,7 +130,8 @@ pub(super) fn run_ended(
     due_ms: Option<u64>,
 ) -> BoxFuture<'_, Result<bool, ThreadError>> {
     Box::pin(async move {
-        let is_due = due_ms.is_some() && joined_has_ended(storage).await?;
+        let is_due = due_ms.is_some()
+            && (joined_has_ended(storage).await? || awaited_has_arrived(storage).await?);
         if is_due {
             let now_ms = storage.store.now_ms().await?;
             storage.describe(status, Some(now_ms)).await?;
@@ -153,6 +160,44 @@ async fn joined_has_ended(storage: &ThreadStorage) -> Result<bool, ThreadError> 
         }
     }
     Ok(false)
+}
+
+/// Whether one of the messages has arrived for which tasks wait.
+async fn awaited_has_arrived(storage: &ThreadStorage) -> Result<bool, ThreadError> {
+    for awaited in storage.links.awaited() {
+        let arrived = received(storage, &awaited.key, awaited.number).await?;
+        if arrived.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// A message to this key was sent to the thread: makes it due if a task of it waits for one. A run that has it looks by itself.
+pub(super) async fn message_arrived(storage: &ThreadStorage, key: &str) -> Result<(), ThreadError> {
+    if sleeping(storage).await?.is_some() && waits_for(storage, key).await? {
+        wake(&storage.store, &storage.thread).await?;
+    }
+    Ok(())
+}
+
+/// Whether a task of the newest checkpoint waits for a message to this key.
+async fn waits_for(storage: &ThreadStorage, key: &str) -> Result<bool, ThreadError> {
+    let newest = storage.history("", None, 1).await?;
+    let Some(record) = storage.records("", &newest).await?.pop() else {
+        return Ok(false);
+    };
+    let writes = storage.writes("", record.header.origin).await?;
+    let mut receipts = writes.iter().filter_map(receipt);
+    Ok(receipts.any(|receipt| receipt.is_open() && receipt.key == key))
+}
+
+/// The record of a task that receives a message, if it is one.
+fn receipt(write: &StoredWrite) -> Option<Receipt> {
+    match write.contents() {
+        Some(WriteName::Receive(_)) => Receipt::decode(&write.bytes).ok(),
+        _ => None,
+    }
 }
 
 /// Makes the threads due that wait for the end of this one.

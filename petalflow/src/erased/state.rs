@@ -70,6 +70,8 @@ pub(crate) struct StateType {
     pub(crate) lossy: KeySet,
     /// The keys that take messages.
     pub(crate) inbox: KeySet,
+    /// The keys whose messages nodes receive.
+    pub(crate) receive: KeySet,
     /// Whether it has keys for input. Without them a state is empty before the first superstep.
     pub(crate) has_input: bool,
     /// See [`State::start`].
@@ -101,6 +103,7 @@ impl<S: State> Of<S> {
         untracked: Self::UNTRACKED,
         lossy: Self::UNTRACKED.minus(KeyMeta::set(S::KEYS, KeyFlag::Assigned)),
         inbox: KeyMeta::set(S::KEYS, KeyFlag::Inbox),
+        receive: KeyMeta::set(S::KEYS, KeyFlag::Receive),
         has_input: !KeyMeta::set(S::KEYS, KeyFlag::Input).is_empty(),
         start: start::<S>,
         input: input::<S>,

@@ -7,10 +7,12 @@ mod item;
 pub(crate) mod key;
 mod keys;
 mod last_activity;
+mod mailbox;
 mod managed;
 mod managed_provider;
 mod no_keep;
 mod output;
+mod receive;
 mod route;
 #[cfg(feature = "builder")]
 mod routes;
@@ -30,9 +32,10 @@ pub use context::Context;
 pub(crate) use external::{ExternalOutput, Following};
 pub use extract::{Extract, Managed, Requirements};
 pub use item::{AcceptsItem, Each, Sent};
-pub use key::{Inbox, Key, Overwrite};
+pub use key::{Inbox, Key, Overwrite, Receivable};
 pub use keys::Keys;
 pub(crate) use last_activity::LastActivity;
+pub use mailbox::Mailbox;
 pub use managed::{ManagedValues, RestoreContext};
 pub use managed_provider::ManagedProvider;
 pub(crate) use no_keep::NoKeep;
@@ -40,6 +43,7 @@ pub use output::{IntoBoxError, KeyWrites, Output, WriteOutput};
 #[doc(hidden)]
 pub use output::{key_output, last_output};
 pub use petalflow_graph::RouteIdx;
+pub use receive::Receive;
 pub use route::{Carried, Carries, Route, Routing};
 #[cfg(feature = "builder")]
 #[cfg_attr(docsrs, doc(cfg(feature = "builder")))]

@@ -7,6 +7,7 @@ mod filtered_events;
 mod typed_run;
 
 pub use crate::cancel_token::{CancelToken, RunToken};
+pub use crate::node::Mailbox;
 pub use crate::outcome::{RunError, RunErrorKind, TimeoutScope};
 pub(crate) use any_events::AnyEvents;
 pub(crate) use any_run::AnyRun;

@@ -268,6 +268,8 @@ pub enum KeyFlag {
     Secret = 1024,
     /// Takes messages: writes from outside while the thread runs.
     Inbox = 2048,
+    /// Takes messages, which nodes receive. They are not folded into its value.
+    Receive = 4096,
 }
 
 impl KeyMeta {

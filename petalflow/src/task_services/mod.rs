@@ -1,4 +1,4 @@
-//! The services of a stored run for its tasks: questions to people ([`question`]), sleeps, other threads, effects that run once, and requests to
+//! The services of a stored run for its tasks: questions to people ([`question`]), sleeps, messages, other threads, effects that run once, and requests to
 //! the driver.
 
 mod attempt_life;
@@ -8,6 +8,8 @@ mod effect_counts;
 mod effects;
 mod effects_in_flight;
 pub(crate) mod question;
+mod receipt;
+mod receive;
 mod records;
 mod services;
 mod sleep;
@@ -17,6 +19,7 @@ mod used_names;
 mod wake;
 
 pub(crate) use self::attempt_life::AttemptLife;
+pub(crate) use self::receipt::Receipt;
 pub(crate) use self::services::{DriverRequest, ParentTask, TaskServices};
 pub(crate) use self::sleep::LATEST_MS;
 pub(crate) use self::stored_mark::StoredMark;

@@ -1,6 +1,6 @@
 //! What the tasks and the driver of a stored run share.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,11 +10,14 @@ use tokio::time::Sleep;
 
 use super::effect_counts::EffectsInFlight;
 use super::question::{AnswerBook, LiveQuestions, TaskQuestions};
+use super::receipt::{Given, Receipt, last_received};
 use super::{StoredMark, TaskRef, check_name, used_twice};
 use petalflow_graph::NodeIdx;
 
 use crate::checkpoint::{Durability, Retention, StoredWrite, ThreadStorage, WriteName};
+use crate::erased::StateType;
 use crate::error::BoxError;
+use crate::future::BoxFuture;
 use crate::ids::{Namespace, TaskId};
 use crate::question::{Interrupt, InterruptId};
 use petalflow_store::codec::{Unpack, unpack};
@@ -26,6 +29,8 @@ pub(crate) struct TaskServices {
     /// Which checkpoints of the flow remain. That of its sub-flows is the same.
     pub(crate) retention: Retention,
     pub(super) namespace: Namespace,
+    /// What the states of the flow say, if it is one of a thread.
+    pub(crate) ty: Option<&'static StateType>,
     /// For a sub-flow: the task that runs it.
     pub(crate) parent: Option<ParentTask>,
     /// The origin of a frontier, minus the number of supersteps before it.
@@ -41,6 +46,8 @@ pub(crate) struct TaskServices {
     /// Whether there may be records of the superstep's tasks. In most supersteps there are none, and then the barrier does
     /// not take the lock.
     pub(super) has_records: AtomicBool,
+    /// By key, the last message that a task has got. Locked while a task looks for the next one: each message is for one task.
+    pub(super) given: tokio::sync::Mutex<HashMap<String, Given>>,
     inner: Mutex<Inner>,
 }
 
@@ -74,6 +81,12 @@ pub(super) struct Inner {
     pub(super) unfinished: HashMap<(TaskId, String), Vec<u8>>,
     /// When the sleeps of the superstep's tasks end, in milliseconds since 1970 (UTC).
     pub(super) sleeps: HashMap<TaskId, u64>,
+    /// What the superstep's tasks have received, or wait to receive.
+    pub(super) receives: HashMap<TaskId, Receipt>,
+    /// Those of which the record may not be in the store.
+    pub(super) unstored_receives: HashSet<TaskId>,
+    /// Completes when a message has arrived for which a task waits. Made when a task waits while others run.
+    pub(super) arrival: Option<BoxFuture<'static, ()>>,
     /// The threads that the superstep's tasks have started.
     pub(super) children: HashSet<TaskId>,
     /// Fires when the first of the tasks that sleep wakes. Made when a task sleeps while others run.
@@ -131,6 +144,7 @@ impl TaskServices {
             durability,
             retention,
             namespace,
+            ty: None,
             parent: None,
             offset,
             answers,
@@ -139,6 +153,7 @@ impl TaskServices {
             asked: AtomicBool::new(false),
             held: AtomicBool::new(false),
             has_records: AtomicBool::new(false),
+            given: tokio::sync::Mutex::default(),
             inner: Mutex::default(),
         }
     }
@@ -161,6 +176,9 @@ impl TaskServices {
                     let end = unpack(&write.bytes, Unpack::number)?;
                     inner.sleeps.insert(id, end);
                 }
+                Some(WriteName::Receive(id)) => {
+                    inner.receives.insert(id, Receipt::decode(&write.bytes)?);
+                }
                 Some(WriteName::Child(id)) => {
                     inner.children.insert(id);
                 }
@@ -174,8 +192,10 @@ impl TaskServices {
         Ok(())
     }
 
-    /// Forgets the records of the superstep's tasks. The superstep is committed, so none of its tasks runs again.
-    pub(crate) fn forget_tasks(&self) {
+    /// Forgets the records of the superstep's tasks. The superstep is committed, so none of its tasks runs again. Returns by key the last
+    /// message that they have received.
+    pub(crate) fn forget_tasks(&self) -> BTreeMap<String, u64> {
+        let mut received = BTreeMap::new();
         // Read first: no task runs at a barrier, and an exchange takes longer than the rest of this.
         if self.has_records.load(Ordering::Acquire) {
             self.has_records.store(false, Ordering::Release);
@@ -183,11 +203,15 @@ impl TaskServices {
             inner.effects.clear();
             inner.unfinished.clear();
             inner.sleeps.clear();
+            received = last_received(&inner.receives);
+            inner.receives.clear();
+            inner.unstored_receives.clear();
             inner.children.clear();
             inner.asked_before.clear();
             inner.used_names.clear();
             inner.answered.clear();
         }
+        received
     }
 
     /// Each attempt may use a name once: a second use would get the result of the first.

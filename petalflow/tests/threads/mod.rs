@@ -14,6 +14,7 @@ mod live_approvals;
 mod live_expiries;
 mod messages;
 mod option_pairs;
+mod receive;
 mod recovered;
 mod responses;
 mod retention;

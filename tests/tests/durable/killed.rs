@@ -399,6 +399,8 @@ macro_rules! for_each_store {
 }
 
 mod messages;
+mod receives;
+mod rollbacks;
 mod sleeps;
 
 for_each_store!(a_process_killed_repeatedly_loses_and_repeats_nothing);

@@ -16,6 +16,7 @@ mod outage;
 mod pending;
 mod protected;
 mod rollback;
+mod rollback_killed;
 mod stop;
 mod streams;
 mod subflow_forks;

@@ -6,7 +6,7 @@ use quote::{ToTokens as _, format_ident, quote};
 use super::cx::Cx;
 use super::newtype;
 use crate::paths::{impl_at, local, with_lifetimes};
-use crate::state::model::{BuiltIn, Initial, Key, Reducer, State};
+use crate::state::model::{BuiltIn, Flags, Initial, Key, Reducer, State};
 use crate::types;
 
 /// Everything that is emitted for one key in the state's `const` block.
@@ -19,13 +19,15 @@ pub(super) fn impls(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     quote!(#check #newtype #key_impl #output #inbox)
 }
 
-/// `Inbox`, if the key takes messages.
+/// `Inbox`, if the key takes messages, and `Receivable`, if these are for nodes.
 fn inbox_impl(cx: &Cx, key: &Key) -> Option<TokenStream> {
     let (newtype, bound) = (&key.newtype, cx.bound());
-    key.flags
-        .inbox
+    let Flags { inbox, receive, .. } = &key.flags;
+    let receive = receive
         .is_some()
-        .then(|| quote!(impl __pf::Inbox for #newtype #bound {}))
+        .then(|| quote!(impl __pf::Receivable for #newtype #bound {}));
+    (inbox.is_some() || receive.is_some())
+        .then(|| quote!(impl __pf::Inbox for #newtype #bound {} #receive))
 }
 
 /// `Key`.
@@ -104,6 +106,7 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
         (flags.recover.is_some(), "Recover"),
         (flags.secret.is_some(), "Secret"),
         (flags.inbox.is_some(), "Inbox"),
+        (flags.receive.is_some(), "Receive"),
         (flags.skip_zero.is_some(), "SkipZero"),
         (!key.has_default(), "Required"),
     ];

@@ -1,7 +1,7 @@
 //! Checks everything that is stored of a thread.
 
 use super::stored_snapshot::stored_snapshot;
-use crate::checkpoint::{EVENT_LOG, INBOX, STOPS, StoreError, StoredCheckpoint, ThreadStorage};
+use crate::checkpoint::{EVENT_LOG, STOPS, StoreError, StoredCheckpoint, ThreadStorage, is_inbox};
 use crate::durable::claim::stop;
 use crate::durable::inbox;
 use crate::durable::write::event_log::events_since;
@@ -58,9 +58,9 @@ async fn verify_checkpoints(
     if is_log {
         note_damage(events_since(storage, 0).await, problems)?;
     }
-    let is_inbox = namespace == INBOX;
+    let is_inbox = is_inbox(namespace);
     if is_inbox {
-        note_damage(inbox::verify(storage).await, problems)?;
+        note_damage(inbox::verify(storage, namespace).await, problems)?;
     }
     if namespace == STOPS {
         note_damage(stop::verify(storage).await, problems)?;

@@ -175,6 +175,7 @@ impl ThreadOpener<'_> {
             writer.stored_mark(),
         );
         writer.mark_stored();
+        services.ty = Some(writer.codec().ty);
         services
             .restore(writes)
             .map_err(|error| ThreadError::Request(error.to_string()))?;

@@ -317,7 +317,10 @@ impl Persistence for ThreadPersistence {
     }
 
     fn barrier_reached(&mut self, barrier: Barrier<'_>) -> Result<bool, ThreadError> {
-        self.services.forget_tasks();
+        let received = self.services.forget_tasks();
+        if !received.is_empty() {
+            self.writer.receive_messages(received);
+        }
         if !self.told.is_empty() {
             self.told.clear();
             if let Some(live) = &self.services.live {

@@ -84,8 +84,8 @@ pub trait Key: WriteOutput<Self::State> + Send + 'static {
     }
 }
 
-/// A key that takes messages: writes from outside, while a thread runs, waits or rests. `#[key(inbox)]` implements it. See
-/// [`Thread::send`](crate::thread::Thread::send).
+/// A key that takes messages: writes from outside, while a thread runs, waits or rests. `#[key(inbox)]` and `#[key(receive)]` implement
+/// it. See [`Thread::send`](crate::thread::Thread::send).
 ///
 /// ```
 /// use petalflow::node::Inbox;
@@ -108,6 +108,30 @@ pub trait Key: WriteOutput<Self::State> + Send + 'static {
     note = "add `inbox` to the options of the key: `#[key(append, inbox)]`"
 )]
 pub trait Inbox: Key {}
+
+/// A key whose messages nodes receive one by one. `#[key(receive)]` implements it. See [`Context::receive`](super::Context::receive).
+///
+/// ```
+/// use petalflow::node::Receivable;
+/// use petalflow::prelude::*;
+///
+/// #[state]
+/// struct Order {
+///     #[key(receive)]
+///     payment: u32,
+/// }
+///
+/// fn name_of<K: Receivable>() -> &'static str {
+///     K::NAME
+/// }
+/// assert_eq!(name_of::<OrderPayment>(), "payment");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "no node can receive messages of the key `{Self}`",
+    label = "not a key with `receive`",
+    note = "add `receive` to the options of the key: `#[key(receive)]`"
+)]
+pub trait Receivable: Inbox {}
 
 /// A write that replaces the value of the key, without its reducer.
 ///

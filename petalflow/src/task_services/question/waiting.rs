@@ -62,6 +62,7 @@ impl TaskServices {
         let asked = inner.questions.remove(&task).unwrap_or_default();
         inner.tasks.remove(&task);
         drop(inner);
+        self.storage.links.leave_messages(task);
         if let Some(parent) = &self.parent {
             let open = asked.open.iter().map(|question| question.interrupt.id);
             parent.withdraw(&open.collect::<Vec<_>>());
@@ -129,7 +130,10 @@ impl TaskServices {
         if !ready.is_empty() {
             return Poll::Ready(ready);
         }
-        let woken = self.lock().poll_wake(cx);
+        let mut woken = self.lock().poll_wake(cx);
+        if woken.is_pending() {
+            woken = self.poll_arrival(cx);
+        }
         woken.map(|()| self.ready_tasks())
     }
 
@@ -154,6 +158,8 @@ impl TaskServices {
         inner.asked_before.extend(open.map(|open| (open.id, open)));
         inner.tasks.remove(&task);
         inner.used_names.retain(|(used_by, ..)| *used_by != task);
+        drop(inner);
+        self.storage.links.leave_messages(task);
     }
 
     /// Leaves the task without a result, as if it waited for an answer.

@@ -1,14 +1,15 @@
 //! Encodes a checkpoint and appends it to the store, in the order that the durability asks for.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use super::{ChainSize, CheckpointSeq, CheckpointWriter, ParentBarrier, PlannedFrontier};
-use crate::checkpoint::{Cause, Durability, StoreChange, StoreError};
+use crate::checkpoint::{Cause, Durability, INBOX, StoreChange, StoreError, inbox_of};
 use crate::clock::now_ms;
-use crate::durable::inbox;
 use crate::exec::Committed;
 use crate::future::BoxFuture;
+use crate::inbox::taken_up_to;
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::superstep::Planner;
@@ -208,7 +209,8 @@ impl CheckpointWriter {
     fn append(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
         let after = self.newest.map(CheckpointSeq::get);
         let removed_results = self.removed_results();
-        if self.taken_message.is_some() || !self.with_next.is_empty() {
+        let has_messages = self.taken_message.is_some() || !self.received.is_empty();
+        if has_messages || !self.with_next.is_empty() {
             return self.append_with_changes(after, removed_results);
         }
         let checkpoint = &mut self.next.checkpoint;
@@ -241,11 +243,18 @@ impl CheckpointWriter {
             settled: removed_results,
         };
         let mut changes = vec![append];
+<<<<<<< HEAD
         changes.extend(self.taken_message.map(inbox::taken_up_to));
         if let Some(taken) = self.taken_message.filter(|_| self.keeps_results()) {
             let (namespace, seq) = (self.namespace.clone(), self.next.checkpoint.seq);
             changes.push(inbox::taken_at(namespace, seq, taken));
         }
+=======
+        let taken = self.taken_message;
+        changes.extend(taken.map(|number| taken_up_to(INBOX, number)));
+        let received = self.received.iter();
+        changes.extend(received.map(|(key, number)| taken_up_to(&inbox_of(key), *number)));
+>>>>>>> receive
         changes.extend(self.with_next.iter().cloned());
         if self.durability == Durability::Async {
             let storage = self.storage.clone();
@@ -264,6 +273,12 @@ impl CheckpointWriter {
     pub(in crate::durable) fn take_messages(&mut self, number: u64) {
         self.taken_message = Some(number);
         self.saved = false;
+    }
+
+    /// The tasks of the superstep have received these messages: for each key the number of the last one.
+    pub(in crate::durable) fn receive_messages(&mut self, received: BTreeMap<String, u64>) {
+        // With a durability that writes few checkpoints, the next one has those of several supersteps.
+        self.received.extend(received);
     }
 
     /// The numbers of the results that the next checkpoint removes.
@@ -311,6 +326,7 @@ impl CheckpointWriter {
         self.header.parent = Some(seq.get());
         self.header.notes.clear();
         self.taken_message = None;
+        self.received.clear();
         self.with_next.clear();
         self.oldest_results = self.origin();
         self.saved = true;

@@ -8,6 +8,7 @@ mod append;
 mod pruning;
 mod results;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::task::JoinHandle;
@@ -73,6 +74,9 @@ pub(crate) struct CheckpointWriter {
     pruning: Pruning,
     /// The last message that is in the state or was refused, if the store does not know of it.
     taken_message: Option<u64>,
+    /// By the name of the key in storage, the last message that a node of a superstep that was committed has received, if the store
+    /// does not know of it.
+    received: BTreeMap<String, u64>,
     /// What is changed together with the next checkpoint.
     with_next: Vec<StoreChange>,
     next: NextCheckpoint,
@@ -143,6 +147,7 @@ impl CheckpointWriter {
             previous_outline: Outline::default(),
             pruning: Pruning::default(),
             taken_message: None,
+            received: BTreeMap::new(),
             with_next: Vec::new(),
             next: NextCheckpoint::default(),
             now_ms: None,
