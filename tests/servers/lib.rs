@@ -12,6 +12,7 @@
 mod certificate;
 mod chromedriver;
 mod folder;
+pub mod frequent;
 pub mod missing;
 pub mod operations;
 pub mod other_children;

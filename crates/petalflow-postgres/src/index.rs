@@ -15,10 +15,16 @@ use crate::rows::Reader;
 /// When the newest checkpoint of a thread was created that a run is changing, which the index does not have.
 const LATEST: &str = "(SELECT max(lines.updated_ms) FROM lines WHERE lines.thread = t.thread)";
 
-/// That this store never writes such a status. The thread is listed whatever its status is, as a damaged one.
-const DAMAGED: &str =
-    "(t.state NOT IN ('running', 'sleeping', 'waiting', 'stopped', 'failed', 'finished', 'held')
-    OR t.status IS NULL AND t.status_at IS NOT NULL)";
+/// A row that is listed: the thread has a checkpoint. That without a thread has none.
+const LISTED: &str = "t.created_ms IS NOT NULL";
+
+/// The statuses that this store writes, sorted. A thread with another one is listed whatever its status is, as a damaged one.
+const KNOWN: [&str; 7] = [
+    "failed", "finished", "held", "running", "sleeping", "stopped", "waiting",
+];
+
+/// How many rows are read in the order of a list before another way is tried to fill a page.
+const WINDOW: u64 = 2_000;
 
 const READER: Reader<'_> = Reader {
     thread: UNKNOWN,
@@ -32,41 +38,96 @@ pub(crate) struct Place {
 }
 
 /// Part of the threads, where the times of their newest checkpoints are found in one way.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Part {
     All,
     /// Those that no run is changing.
     Resting,
     Running,
+    /// Those whose statuses are unknown or lost.
+    Damaged,
 }
 
-/// The parts whose pages together have the page of a list in this order.
-pub(crate) fn parts(order: ThreadOrder) -> &'static [Part] {
-    match order {
-        ThreadOrder::UpdatedNewest | ThreadOrder::UpdatedOldest => &[Part::Resting, Part::Running],
-        _ => &[Part::All],
+/// The parts whose pages together have the page of a list.
+pub(crate) fn parts(query: &ThreadQuery<'_>) -> Vec<Part> {
+    let mut parts = match query.order.into() {
+        Key::Updated => vec![Part::Resting, Part::Running],
+        Key::Id | Key::Created => vec![Part::All],
+    };
+    if query.due_by_ms.is_some() || filters(query).next().is_some() {
+        parts.push(Part::Damaged);
     }
+    parts
+}
+
+/// The conditions that a damaged thread meets whatever it has.
+fn filters<'a>(query: &ThreadQuery<'a>) -> impl Iterator<Item = ThreadFilter<'a>> {
+    let filters = [
+        query.status.map(ThreadFilter::Status),
+        query.flow.map(ThreadFilter::Flow),
+        query.filter,
+    ];
+    filters.into_iter().flatten()
 }
 
 impl Part {
     fn updated_ms(self) -> String {
         match self {
-            Part::All => format!("COALESCE(t.updated_ms, {LATEST})"),
+            Part::All | Part::Damaged => format!("COALESCE(t.updated_ms, {LATEST})"),
             Part::Resting => "t.updated_ms".into(),
             Part::Running => LATEST.into(),
         }
     }
 
-    fn condition(self) -> &'static str {
+    fn condition(self) -> Option<String> {
         match self {
-            Part::All => "",
-            Part::Resting => " AND t.updated_ms IS NOT NULL",
-            Part::Running => " AND t.updated_ms IS NULL",
+            Part::All => None,
+            Part::Resting => Some("t.updated_ms IS NOT NULL".into()),
+            Part::Running => Some("t.updated_ms IS NULL".into()),
+            Part::Damaged => Some(damaged()),
+        }
+    }
+}
+
+/// That this store never writes such a status. The ranges between the known ones let the index of the statuses find these threads,
+/// of which there are few or none. The known ones are named too, because the order of the index is that of a language.
+fn damaged() -> String {
+    let known = KNOWN.map(|status| format!("'{status}'")).join(", ");
+    let mut ranges = vec![format!("t.status < '{}'", KNOWN[0])];
+    for pair in KNOWN.windows(2) {
+        ranges.push(format!(
+            "t.status > '{}' AND t.status < '{}'",
+            pair[0], pair[1]
+        ));
+    }
+    ranges.push(format!("t.status > '{}'", KNOWN[KNOWN.len() - 1]));
+    format!(
+        "(t.status NOT IN ({known}) AND t.updated_ms IS NOT NULL AND ({})
+            OR t.status IS NULL AND t.status_at IS NOT NULL)",
+        ranges.join(" OR ")
+    )
+}
+
+/// What threads are ordered by.
+#[derive(Clone, Copy, PartialEq)]
+enum Key {
+    Id,
+    Created,
+    Updated,
+}
+
+impl From<ThreadOrder> for Key {
+    fn from(order: ThreadOrder) -> Self {
+        match order {
+            ThreadOrder::Id => Key::Id,
+            ThreadOrder::CreatedNewest | ThreadOrder::CreatedOldest => Key::Created,
+            ThreadOrder::UpdatedNewest | ThreadOrder::UpdatedOldest => Key::Updated,
         }
     }
 }
 
 /// A statement with its parameters.
+#[derive(Default)]
 pub(crate) struct Sql {
     pub(crate) text: String,
     values: Vec<(Box<dyn ToSql + Send + Sync>, Type)>,
@@ -97,36 +158,31 @@ impl Sql {
         format!("${}", self.values.len())
     }
 
+    /// A condition that is true, or false or null.
     fn condition(&mut self, filter: ThreadFilter<'_>) -> String {
         match filter {
             ThreadFilter::Prefix(prefix) => {
-                let begin = self.text(prefix);
                 let end = ThreadQuery {
                     prefix,
                     ..ThreadQuery::default()
                 };
-                match end.prefix_end() {
-                    Some(end) => {
-                        format!("(t.thread >= {begin} AND t.thread < {})", self.text(&end))
-                    }
-                    None => format!("t.thread >= {begin}"),
-                }
+                let conditions = self.ids(prefix, end.prefix_end().as_deref());
+                format!("({})", conditions.join(" AND "))
             }
             ThreadFilter::Status(status) => format!("t.state = {}", self.text(status.as_str())),
-            ThreadFilter::Flow(flow) => format!("COALESCE(t.flow, '') = {}", self.text(flow)),
+            ThreadFilter::Flow("") => "(t.flow IS NULL OR t.flow = '')".into(),
+            ThreadFilter::Flow(flow) => format!("t.flow = {}", self.text(flow)),
             ThreadFilter::Label(name, value) => {
                 let (name, value) = (self.text(name), self.text(value));
                 // The index has the values.
                 format!(
-                    "(t.label_values @> ARRAY[{value}] AND EXISTS (
-                        SELECT FROM unnest(t.label_names, t.label_values) AS label (name, value)
-                        WHERE label.name = {name} AND label.value = {value}
-                    ))"
+                    "(t.label_values @> ARRAY[{value}]
+                        AND t.label_values[array_position(t.label_names, {name})] = {value})"
                 )
             }
             ThreadFilter::All(filters) => self.join(filters, " AND ", "true"),
             ThreadFilter::Any(filters) => self.join(filters, " OR ", "false"),
-            ThreadFilter::Not(filter) => format!("NOT ({})", self.condition(*filter)),
+            ThreadFilter::Not(filter) => format!("({} IS NOT TRUE)", self.condition(*filter)),
         }
     }
 
@@ -138,94 +194,166 @@ impl Sql {
         format!("({})", conditions.join(by))
     }
 
-    /// Adds from where, and which threads.
-    fn within(&mut self, query: &ThreadQuery<'_>, part: Part) {
-        self.text += "FROM threads t WHERE t.thread <> '' AND t.created_ms IS NOT NULL";
-        self.text += part.condition();
-        if !query.prefix.is_empty() {
-            let begin = self.text(query.prefix);
-            self.require(&format!("t.thread >= {begin}"));
+    fn ids(&mut self, from: &str, end: Option<&str>) -> Vec<String> {
+        let mut conditions = vec![format!("t.thread >= {}", self.text(from))];
+        conditions.extend(end.map(|end| format!("t.thread < {}", self.text(end))));
+        conditions
+    }
+
+    /// That a thread is within the bounds that the query has for a key.
+    fn bounds(&mut self, query: &ThreadQuery<'_>, part: Part, key: Key) -> Vec<String> {
+        let (expression, from, before) = match key {
+            Key::Id if query.prefix.is_empty() => return Vec::new(),
+            Key::Id => return self.ids(query.prefix, query.prefix_end().as_deref()),
+            Key::Created => (
+                "t.created_ms".into(),
+                query.created_from_ms,
+                query.created_before_ms,
+            ),
+            Key::Updated => (
+                part.updated_ms(),
+                query.updated_from_ms,
+                query.updated_before_ms,
+            ),
+        };
+        let mut conditions = Vec::new();
+        for (comparison, time) in [(">=", from), ("<", before)] {
+            if let Some(time) = time {
+                let time = self.number(time);
+                conditions.push(format!("{expression} {comparison} {time}"));
+            }
         }
-        if let Some(end) = query.prefix_end() {
-            let end = self.text(&end);
-            self.require(&format!("t.thread < {end}"));
+        conditions
+    }
+
+    /// Which threads the order gives: those of the part, after the page before, within the bounds of what they are ordered by.
+    fn keys(&mut self, query: &ThreadQuery<'_>, part: Part, order: &Order) -> Vec<String> {
+        let mut keys = vec![LISTED.to_string(), "t.thread <> ''".into()];
+        keys.extend(part.condition());
+        keys.extend(self.bounds(query, part, query.order.into()));
+        if let Some(after) = query.after {
+            let id = self.text(after);
+            if query.order == ThreadOrder::Id {
+                keys.push(format!("t.thread > {id}"));
+            } else {
+                let comparison = if query.order.is_newest_first() {
+                    "<"
+                } else {
+                    ">"
+                };
+                let time_ms = self.number(query.after_ms);
+                keys.push(format!(
+                    "({}, t.thread) {comparison} ({time_ms}, {id})",
+                    order.time
+                ));
+            }
         }
-        let filters = [
-            query.status.map(ThreadFilter::Status),
-            query.flow.map(ThreadFilter::Flow),
-            query.filter,
-        ];
-        for filter in filters.into_iter().flatten() {
-            let condition = self.condition(filter);
-            self.require(&format!("({condition} OR {DAMAGED})"));
+        keys
+    }
+
+    /// All other conditions.
+    fn rest(&mut self, query: &ThreadQuery<'_>, part: Part) -> Vec<String> {
+        let mut rest = Vec::new();
+        for key in [Key::Id, Key::Created, Key::Updated] {
+            if key != query.order.into() {
+                rest.extend(self.bounds(query, part, key));
+            }
         }
         if let Some((name, value)) = query.label {
-            let condition = self.condition(ThreadFilter::Label(name, value));
-            self.require(&condition);
+            rest.push(self.condition(ThreadFilter::Label(name, value)));
+        }
+        if part == Part::Damaged {
+            return rest;
+        }
+        for filter in filters(query) {
+            rest.push(self.condition(filter));
         }
         if let Some(due_by) = query.due_by_ms {
             let due_by = self.number(due_by);
-            self.require(&format!(
-                "(t.due_ms <= {due_by} AND t.updated_ms IS NOT NULL OR {DAMAGED})"
-            ));
+            rest.push(format!("t.due_ms <= {due_by} AND t.updated_ms IS NOT NULL"));
         }
-        let updated_ms = part.updated_ms();
-        for (expression, comparison, time) in [
-            ("t.created_ms", ">=", query.created_from_ms),
-            ("t.created_ms", "<", query.created_before_ms),
-            (&*updated_ms, ">=", query.updated_from_ms),
-            (&*updated_ms, "<", query.updated_before_ms),
-        ] {
-            if let Some(time) = time {
-                let time = self.number(time);
-                self.require(&format!("{expression} {comparison} {time}"));
-            }
-        }
-    }
-
-    /// Adds a condition.
-    fn require(&mut self, condition: &str) {
-        self.text += " AND ";
-        self.text += condition;
+        rest
     }
 }
 
-/// The statement for the places of the threads of a page.
-pub(crate) fn page(query: &ThreadQuery<'_>, part: Part) -> Sql {
-    let time = match query.order {
-        ThreadOrder::Id => "0::bigint".to_string(),
-        ThreadOrder::CreatedNewest | ThreadOrder::CreatedOldest => "t.created_ms".into(),
-        ThreadOrder::UpdatedNewest | ThreadOrder::UpdatedOldest => part.updated_ms(),
-    };
-    let mut sql = Sql {
-        text: format!("SELECT t.thread, {time} "),
-        values: Vec::new(),
-    };
-    sql.within(query, part);
-    let newest_first = query.order.is_newest_first();
-    if let Some(after) = query.after {
-        let id = sql.text(after);
-        if query.order == ThreadOrder::Id {
-            sql.require(&format!("t.thread > {id}"));
-        } else {
-            let comparison = if newest_first { "<" } else { ">" };
-            let time_ms = sql.number(query.after_ms);
-            sql.require(&format!(
-                "({time}, t.thread) {comparison} ({time_ms}, {id})"
-            ));
+/// The order of a list as SQL, of rows `t`.
+struct Order {
+    time: String,
+    by: String,
+    /// The same where `time` is a column.
+    by_column: String,
+}
+
+impl Order {
+    fn new(order: ThreadOrder, part: Part) -> Self {
+        let time = match order.into() {
+            Key::Id => "0::bigint".to_string(),
+            Key::Created => "t.created_ms".into(),
+            Key::Updated => part.updated_ms(),
+        };
+        let direction = if order.is_newest_first() { " DESC" } else { "" };
+        let by = |time: &str| match order {
+            ThreadOrder::Id => "t.thread".to_string(),
+            _ => format!("{time}{direction}, t.thread{direction}"),
+        };
+        Self {
+            by: by(&time),
+            by_column: by("t.time_ms"),
+            time,
         }
     }
-    let direction = if newest_first { " DESC" } else { "" };
-    let order = match query.order {
-        ThreadOrder::Id => " ORDER BY t.thread".to_string(),
-        _ => format!(" ORDER BY {time}{direction}, t.thread{direction}"),
-    };
-    sql.text += &order;
-    if let Some(limit) = query.limit {
-        let limit = sql.number(limit as u64);
-        sql.text += " LIMIT ";
-        sql.text += &limit;
+}
+
+/// The statement for the places of the threads of a page, as far as they are among the first rows in the order of the list. Frequent
+/// threads are. There is none where [`page`] reads few rows too.
+pub(crate) fn window(query: &ThreadQuery<'_>, part: Part) -> Option<Sql> {
+    let limit = query.limit?;
+    if matches!(part, Part::Running | Part::Damaged) || query.due_by_ms.is_some() {
+        return None;
     }
+    let mut sql = Sql::default();
+    let order = Order::new(query.order, part);
+    let keys = sql.keys(query, part, &order).join(" AND ");
+    let rest = sql.rest(query, part);
+    if rest.is_empty() {
+        return None;
+    }
+    let limit = sql.number(limit as u64);
+    sql.text = format!(
+        "SELECT t.thread, {time} FROM (SELECT * FROM threads t WHERE {keys} ORDER BY {by} LIMIT {WINDOW}) t
+        WHERE {} ORDER BY {by} LIMIT {limit}",
+        rest.join(" AND "),
+        time = order.time,
+        by = order.by,
+    );
+    Some(sql)
+}
+
+/// The statement for the places of the threads of a page. With conditions, their indices find the threads and not the order:
+/// `OFFSET 0` keeps the latter from the server, which expects to find enough threads soon.
+pub(crate) fn page(query: &ThreadQuery<'_>, part: Part) -> Sql {
+    let mut sql = Sql::default();
+    let order = Order::new(query.order, part);
+    let mut conditions = sql.keys(query, part, &order);
+    let rest = sql.rest(query, part);
+    let is_ordered = rest.is_empty() && part != Part::Damaged;
+    conditions.extend(rest);
+    let conditions = conditions.join(" AND ");
+    let limit = query.limit.map(|limit| sql.number(limit as u64));
+    let limit = limit.unwrap_or_else(|| "ALL".into());
+    let time = &order.time;
+    sql.text = if is_ordered {
+        format!(
+            "SELECT t.thread, {time} FROM threads t WHERE {conditions} ORDER BY {} LIMIT {limit}",
+            order.by
+        )
+    } else {
+        format!(
+            "SELECT t.thread, t.time_ms FROM (SELECT t.thread, {time} AS time_ms FROM threads t WHERE {conditions} OFFSET 0) t
+            ORDER BY {} LIMIT {limit}",
+            order.by_column
+        )
+    };
     sql
 }
 
@@ -258,7 +386,7 @@ pub(crate) fn unlisted(query: &ThreadQuery<'_>, places: &[Place]) -> Option<Sql>
     ] {
         if let Some(id) = id {
             let id = sql.text(id);
-            sql.require(&format!("line.thread {comparison} {id}"));
+            sql.text += &format!(" AND line.thread {comparison} {id}");
         }
     }
     Some(sql)
@@ -288,17 +416,21 @@ pub(crate) fn sort(query: &ThreadQuery<'_>, places: &mut Vec<Place>) {
             order
         }
     });
+    // A damaged thread may meet the conditions.
+    places.dedup_by(|one, other| one.id == other.id);
     places.truncate(query.limit.unwrap_or(usize::MAX));
 }
 
-/// The statement that counts threads by flow and status.
+/// The statement that counts threads by flow and status. It compares no ids, which the index of flows and states does not have.
 pub(crate) fn counts(query: &ThreadQuery<'_>) -> Sql {
-    let mut sql = Sql {
-        text: "SELECT COALESCE(t.flow, ''), t.state, count(*) ".into(),
-        values: Vec::new(),
-    };
-    sql.within(query, Part::All);
-    sql.text += " GROUP BY 1, 2";
+    let mut sql = Sql::default();
+    let mut conditions = vec![LISTED.to_string()];
+    conditions.extend(sql.bounds(query, Part::All, query.order.into()));
+    conditions.extend(sql.rest(query, Part::All));
+    sql.text = format!(
+        "SELECT t.flow, t.state, count(*) FROM threads t WHERE {} GROUP BY t.flow, t.state",
+        conditions.join(" AND ")
+    );
     sql
 }
 
@@ -307,8 +439,9 @@ pub(crate) fn read_counts(rows: &[Row]) -> Result<Vec<ThreadCount>, StoreError> 
     let mut counts: BTreeMap<(String, ThreadStatus), u64> = BTreeMap::new();
     for row in rows {
         if let Some(status) = ThreadStatus::named(READER.get(row, 1)?) {
-            let threads: i64 = READER.get(row, 2)?;
-            *counts.entry((READER.get(row, 0)?, status)).or_default() += threads.unsigned_abs();
+            let (flow, threads): (Option<String>, i64) = (READER.get(row, 0)?, READER.get(row, 2)?);
+            let key = (flow.unwrap_or_default(), status);
+            *counts.entry(key).or_default() += threads.unsigned_abs();
         }
     }
     let count = |((flow, status), threads)| ThreadCount {

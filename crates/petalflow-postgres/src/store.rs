@@ -390,8 +390,15 @@ impl Store for PostgresStore {
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
         let mut snapshot = self.0.pool.snapshot(UNKNOWN).await?;
         let mut places = Vec::new();
-        for part in index::parts(query.order) {
-            let sql = index::page(&query, *part);
+        for part in index::parts(&query) {
+            if let Some(sql) = index::window(&query, part) {
+                let rows = snapshot.run(UNKNOWN, sql.with(&sql.params())).await?;
+                if query.limit.is_some_and(|limit| rows.len() >= limit) {
+                    places.extend(index::places(&rows)?);
+                    continue;
+                }
+            }
+            let sql = index::page(&query, part);
             let rows = snapshot.run(UNKNOWN, sql.with(&sql.params())).await?;
             places.extend(index::places(&rows)?);
         }

@@ -6,8 +6,8 @@ use petalflow::checkpoint::{
     Address, Store, ThreadChange, ThreadInfo, ThreadOrder, ThreadQuery, ThreadStatus,
 };
 use petalflow_postgres::PostgresStore;
-use petalflow_test_servers::fresh_name;
 use petalflow_test_servers::store_tests::{append, checkpoint};
+use petalflow_test_servers::{frequent, fresh_name};
 use tokio::time::{sleep, timeout};
 
 use super::{open, shared_server, sql};
@@ -70,6 +70,15 @@ async fn f43_a_layout_without_an_index_gets_one() {
     let store = open(&server.url, &schema).await.unwrap();
     assert_eq!(lists(&store).await, before);
     assert_eq!(store.verify().await.unwrap(), [""; 0]);
+}
+
+#[tokio::test]
+async fn f43_frequent_and_rare_conditions_list_and_count_the_same() {
+    let Some(server) = shared_server() else {
+        return;
+    };
+    let store = open(&server.url, &fresh_name("frequent")).await.unwrap();
+    frequent::conditions_list_and_count_the_same(&store).await;
 }
 
 const WAITS: ThreadChange<'_> = ThreadChange::Status {

@@ -443,7 +443,11 @@ impl Store for SqliteStore {
     }
 
     async fn thread_counts(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadCount>, StoreError> {
-        let listing = Listing::new(&query);
+        // Counts have no pages.
+        let listing = Listing::new(&ThreadQuery {
+            after: None,
+            ..query
+        });
         let work = move |connection: &Connection| listing::counts(connection, &listing);
         self.read_on_thread(None, work).await
     }

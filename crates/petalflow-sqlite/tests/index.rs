@@ -6,7 +6,10 @@ use petalflow::checkpoint::{
 };
 use petalflow::prelude::*;
 use petalflow_sqlite::SqliteStore;
+use petalflow_test_servers::frequent;
 use rusqlite::Connection;
+
+use crate::wait_until_closed;
 
 #[state]
 struct Note {
@@ -51,7 +54,7 @@ async fn lists(store: &SqliteStore) -> Vec<Vec<ThreadInfo>> {
 }
 
 #[tokio::test]
-async fn f43_a_file_of_the_layout_without_an_index_gets_one() {
+async fn f43_a_file_of_a_layout_before_gets_the_index() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("notes.db");
     let store = SqliteStore::open(&path).await.expect("it opens");
@@ -64,20 +67,29 @@ async fn f43_a_file_of_the_layout_without_an_index_gets_one() {
     let counted = counted.await.expect("they are counted");
     assert_eq!(counted.iter().map(|count| count.threads).sum::<u64>(), 3);
     drop((threads, store));
-    let by_hand = Connection::open(&path).expect("it opens");
-    by_hand
-        .execute_batch(
-            "DROP INDEX threads_by_state; DROP INDEX threads_by_change; DROP INDEX threads_by_creation;
-            ALTER TABLE threads DROP COLUMN state; ALTER TABLE threads DROP COLUMN updated_ms;
+    let layouts = [
+        "ALTER TABLE threads ADD COLUMN state TEXT AS (
+                CASE WHEN updated_ms IS NULL THEN 'running' ELSE ifnull(status, 'running') END);
+            DROP INDEX threads_by_state;
+            CREATE INDEX threads_by_state ON threads (flow, state, created_ms, updated_ms);
+            PRAGMA user_version = 5",
+        "DROP INDEX threads_by_state; DROP INDEX threads_by_change; DROP INDEX threads_by_creation;
+            ALTER TABLE threads DROP COLUMN updated_ms;
             ALTER TABLE log RENAME COLUMN reach TO span; PRAGMA user_version = 4",
-        )
-        .expect("it is the layout before");
-    drop(by_hand);
-    let store = SqliteStore::open(&path).await.expect("it is migrated");
-    assert_eq!(lists(&store).await, before);
-    let after = store.thread_counts(ThreadQuery::default()).await;
-    assert_eq!(after.expect("they are counted"), counted);
-    assert_eq!(store.verify().await.expect("it answers"), [""; 0]);
+    ];
+    for layout in layouts {
+        wait_until_closed(&path);
+        let by_hand = Connection::open(&path).expect("it opens");
+        by_hand
+            .execute_batch(layout)
+            .expect("it is a layout before");
+        drop(by_hand);
+        let store = SqliteStore::open(&path).await.expect("it is migrated");
+        assert_eq!(lists(&store).await, before);
+        let after = store.thread_counts(ThreadQuery::default()).await;
+        assert_eq!(after.expect("they are counted"), counted);
+        assert_eq!(store.verify().await.expect("it answers"), [""; 0]);
+    }
 }
 
 #[tokio::test]
@@ -147,4 +159,10 @@ async fn f43_the_last_rows_of_a_thread_have_the_time_of_its_change() {
     let pruned = store.prune(nested, 5, 5, None).await;
     pruned.expect("it is pruned");
     check(1_000, ThreadStatus::Finished).await;
+}
+
+#[tokio::test]
+async fn f43_frequent_and_rare_conditions_list_and_count_the_same() {
+    let store = SqliteStore::in_memory().expect("it opens");
+    frequent::conditions_list_and_count_the_same(&store).await;
 }

@@ -3,7 +3,7 @@
 mod open;
 mod queued_write;
 mod readers;
-mod schema;
+pub(crate) mod schema;
 pub(crate) mod transaction;
 mod writer;
 

@@ -1,0 +1,118 @@
+//! In which order the rows of threads are read that conditions are compared with.
+
+use rusqlite::{Connection, params_from_iter};
+
+use super::condition::Conditions;
+use crate::error::TransactionError;
+
+/// The most threads with a flow or a label that are read for each page. More of them are found soon in the order of the list.
+const RARE: usize = 1_000;
+
+/// How rows of threads are found. SQLite does not know how many threads a condition leaves, so it is told.
+#[derive(Clone, Copy)]
+pub(super) enum Source {
+    /// In the order of the list, or by the ids that a condition has.
+    Planned,
+    /// By flow and status. The index has all that conditions need, but for labels.
+    States,
+    /// By the ids.
+    Ids,
+    /// By the label with this number.
+    Label(usize),
+}
+
+/// A source, and whether a page is likely to be full before many rows are read in the order of the list.
+#[derive(Clone, Copy)]
+pub(super) struct Choice {
+    pub(super) source: Source,
+    pub(super) is_frequent: bool,
+}
+
+/// What the choice depends on.
+pub(super) struct Wanted<'a> {
+    /// That only these threads are listed, which the index of the times finds.
+    pub(super) is_due: bool,
+    pub(super) flow: Option<&'a str>,
+    pub(super) labels: &'a [(String, String)],
+    pub(super) has_prefix: bool,
+}
+
+impl Wanted<'_> {
+    pub(super) fn choose(&self, connection: &Connection) -> Result<Choice, TransactionError> {
+        let rarely = |source| {
+            Ok(Choice {
+                source,
+                is_frequent: false,
+            })
+        };
+        if self.is_due {
+            return rarely(Source::Planned);
+        }
+        for (index, (name, value)) in self.labels.iter().enumerate() {
+            let found = "SELECT 1 FROM labels WHERE name = ?1 AND value = ?2";
+            if is_rare(connection, found, &[name, value])? {
+                return rarely(Source::Label(index));
+            }
+        }
+        if let Some(flow) = self.flow {
+            let found = "SELECT 1 FROM threads WHERE flow = ?1";
+            if is_rare(connection, found, &[flow])? {
+                return rarely(Source::States);
+            }
+        }
+        let source = match self {
+            _ if !self.labels.is_empty() => Source::Label(0),
+            Wanted {
+                has_prefix: true,
+                flow: None,
+                ..
+            } => Source::Ids,
+            _ => Source::States,
+        };
+        Ok(Choice {
+            source,
+            is_frequent: true,
+        })
+    }
+}
+
+impl Source {
+    /// What stands after `FROM`.
+    pub(super) fn table(self) -> &'static str {
+        match self {
+            Source::Planned => "threads t",
+            Source::States => "threads t INDEXED BY threads_by_state",
+            // SQLite's name for the primary key.
+            Source::Ids => "threads t INDEXED BY sqlite_autoindex_threads_1",
+            Source::Label(_) => "labels s CROSS JOIN threads t ON t.thread = s.thread",
+        }
+    }
+
+    /// Adds that a thread has the labels.
+    pub(super) fn require_labels(self, conditions: &mut Conditions, labels: &[(String, String)]) {
+        for (number, (name, value)) in labels.iter().enumerate() {
+            let condition = match self {
+                Source::Label(driving) if driving == number => {
+                    let name = conditions.bind(name.clone());
+                    let value = conditions.bind(value.clone());
+                    format!("s.name = {name} AND s.value = {value}")
+                }
+                _ => conditions.label(name, value),
+            };
+            conditions.push(condition);
+        }
+    }
+}
+
+/// Whether the statement, with these parameters, finds few rows.
+fn is_rare(
+    connection: &Connection,
+    found: &str,
+    of: &[impl AsRef<str>],
+) -> Result<bool, TransactionError> {
+    let count = format!("SELECT count(*) FROM ({found} LIMIT {RARE} + 1)");
+    let mut count = connection.prepare_cached(&count)?;
+    let parameters = params_from_iter(of.iter().map(AsRef::as_ref));
+    let found: i64 = count.query_row(parameters, |row| row.get(0))?;
+    Ok(usize::try_from(found).is_ok_and(|found| found <= RARE))
+}
