@@ -152,7 +152,8 @@ async fn trial(owner: Owner, durability: Durability, fault: Fault) -> bool {
             again.into_finished().unwrap()
         }
         (false, _) => {
-            let again = after.run(said("second")).await.unwrap();
+            let again = after.run(said("second")).await;
+            let again = again.unwrap_or_else(|error| panic!("{what}: {error}"));
             again.into_finished().unwrap()
         }
     };
