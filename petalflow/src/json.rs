@@ -10,7 +10,7 @@ use crate::clock::to_ms;
 use crate::event::{
     Event, EventKind, EventName, EventTypes, LoggedEvent, RunEnd, TaskInfo, WithoutState,
 };
-use crate::snapshot::{CheckpointInfo, Snapshot, TaskState};
+use crate::snapshot::{Awaited, CheckpointInfo, Snapshot, TaskState};
 use crate::state::State;
 use petalflow_store::{as_object, as_text};
 
@@ -25,7 +25,8 @@ impl<T: std::fmt::Display> std::fmt::Display for Shown<T> {
     }
 }
 
-as_object!(TaskState, node index finished error);
+as_object!(TaskState, node index finished error receives);
+as_object!(Awaited, key since_ms until_ms);
 as_object!(LoggedEvent, number recorded_ms kind value);
 as_object!(
     TaskInfo,

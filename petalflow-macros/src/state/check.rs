@@ -207,7 +207,7 @@ fn received_keys_can_be_sent(cx: &Cx<'_>, errors: &mut Errors) {
             continue;
         };
         let message = if cx.state.volatile {
-            "only a thread has messages, and a `volatile` state has no threads: remove `receive` or `volatile`"
+            "messages are stored, and nothing of a `volatile` state is: remove `receive` or `volatile`"
         } else if flags.inbox.is_some() {
             "a message is folded into the key, or a node receives it: remove `inbox` or `receive`"
         } else if flags.untracked.is_some() {

@@ -188,16 +188,8 @@ async fn waits_for(storage: &ThreadStorage, key: &str) -> Result<bool, ThreadErr
         return Ok(false);
     };
     let writes = storage.writes("", record.header.origin).await?;
-    let mut receipts = writes.iter().filter_map(receipt);
+    let mut receipts = writes.iter().filter_map(Receipt::of);
     Ok(receipts.any(|receipt| receipt.is_open() && receipt.key == key))
-}
-
-/// The record of a task that receives a message, if it is one.
-fn receipt(write: &StoredWrite) -> Option<Receipt> {
-    match write.contents() {
-        Some(WriteName::Receive(_)) => Receipt::decode(&write.bytes).ok(),
-        _ => None,
-    }
 }
 
 /// Makes the threads due that wait for the end of this one.

@@ -7,12 +7,14 @@ pub(crate) use edit::AnyEdit;
 pub use edit::Edit;
 pub use stored::StoredSnapshot;
 
-use crate::checkpoint::{Cause, DecisionRecord, Record, StoredCheckpoint};
+use crate::checkpoint::{Cause, DecisionRecord, Record, StoredCheckpoint, StoredWrite};
 use crate::erased::{EffectsBox, StateBox, into_state, into_update};
 use crate::error::NodeError;
+use crate::ids::TaskId;
 use crate::plan::NodeNames;
 use crate::question::Interrupt;
 use crate::state::{State, Update};
+use crate::task_services::Receipt;
 
 /// The state of a thread at one of its checkpoints.
 ///
@@ -139,6 +141,67 @@ pub struct TaskState {
     pub finished: bool,
     /// The failure of its last attempt.
     pub error: Option<NodeError>,
+    /// The messages for which it waits.
+    pub receives: Vec<Awaited>,
+}
+
+/// A message for which a node waits: see [`Context::receive`](crate::Context::receive).
+///
+/// ```
+/// use petalflow::checkpoint::InMemoryStore;
+/// use petalflow::prelude::*;
+///
+/// #[state]
+/// struct Order {
+///     #[key(receive)]
+///     payment: u32,
+///     paid: u32,
+/// }
+///
+/// #[node(Order)]
+/// async fn wait(cx: Context) -> petalflow::Result<OrderPaid> {
+///     Ok(OrderPaid(cx.receive::<OrderPayment>().await?))
+/// }
+///
+/// flow!(Wait(Order) { wait });
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> petalflow::Result<()> {
+/// let thread = Wait::new().store(&InMemoryStore::new()).thread("order-7");
+/// let _ = thread.run(()).await?;
+/// let snapshot = thread.snapshot().await?.expect("it has run");
+/// let awaited = &snapshot.tasks[0].receives[0];
+/// assert_eq!((awaited.key.as_str(), awaited.until_ms), ("payment", None));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Awaited {
+    /// The name of the key in storage: that of the key, unless it has an `id`.
+    pub key: String,
+    /// Since when, in milliseconds since 1970 (UTC), by the clock of the store.
+    pub since_ms: u64,
+    /// Until when. `None`: without end.
+    pub until_ms: Option<u64>,
+}
+
+impl TaskState {
+    /// The messages for which a task without a result waits, by the records beside its checkpoint.
+    pub(crate) fn awaited(task: TaskId, finished: bool, writes: &[StoredWrite]) -> Vec<Awaited> {
+        if finished {
+            return Vec::new();
+        }
+        let own = writes.iter().filter(|write| write.task == task);
+        let receipts = own.filter_map(Receipt::of);
+        let open = receipts.filter(Receipt::is_open);
+        open.map(|receipt| Awaited {
+            key: receipt.key,
+            since_ms: receipt.since_ms,
+            until_ms: receipt.until_ms,
+        })
+        .collect()
+    }
 }
 
 impl<S: State> Snapshot<S> {

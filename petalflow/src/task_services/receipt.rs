@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::checkpoint::{StoredWrite, WriteName};
 use crate::ids::TaskId;
 use petalflow_store::codec::{CodecError, Unpack, pack, unpack};
 
@@ -39,6 +40,14 @@ pub(super) struct Given {
 }
 
 impl Receipt {
+    /// The record, if it is one and this program can read it.
+    pub(crate) fn of(write: &StoredWrite) -> Option<Self> {
+        match write.contents() {
+            Some(WriteName::Receive(_)) => Receipt::decode(&write.bytes).ok(),
+            _ => None,
+        }
+    }
+
     /// Whether the task still waits.
     pub(crate) fn is_open(&self) -> bool {
         self.got.is_none()

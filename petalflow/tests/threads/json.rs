@@ -57,7 +57,7 @@ async fn threads_and_questions_are_objects_with_text_ids() {
     assert_eq!(snapshot["state"], json!({"text": "hello", "log": []}));
     assert_eq!(
         snapshot["tasks"],
-        json!([{"node": "check", "index": null, "finished": false, "error": null}])
+        json!([{"node": "check", "index": null, "finished": false, "error": null, "receives": []}])
     );
     assert_eq!(snapshot["interrupts"], json!([interrupt]));
     assert_eq!(snapshot["info"]["cause"], "input");

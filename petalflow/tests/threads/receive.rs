@@ -76,6 +76,11 @@ async fn f43_a_thread_waits_for_messages_and_any_process_continues_it() {
         let thread = orders.thread("order");
         waits(&thread, 2).await;
         assert_eq!(sweep(&orders).await, 0, "nothing has happened");
+        let waiting = thread.snapshot().await.unwrap().unwrap();
+        let awaited = &waiting.tasks[0].receives;
+        assert_eq!(awaited.len(), 1);
+        assert_eq!((&*awaited[0].key, awaited[0].until_ms), ("payment", None));
+        assert!(awaited[0].since_ms > 0);
         // Another handle, as that of another process.
         let sender = threads(&store).thread("order");
         assert_eq!(sender.send(OrderPayment(3)).await.unwrap(), 1);

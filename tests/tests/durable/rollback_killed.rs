@@ -109,11 +109,11 @@ async fn trial(owner: Owner, durability: Durability, fault: Fault) -> bool {
     let (begun, reached) = thread(&first, durability, OnBusy::Refuse);
     let turn = begun.run(said("first")).await.unwrap();
     turn.into_finished().unwrap();
-    let undone = tokio::spawn(begun.run(said("undone")).into_future());
+    let mut undone = tokio::spawn(begun.run(said("undone")).into_future());
     reached.notified().await;
     if owner == Owner::Died {
         undone.abort();
-        undone.await.unwrap_err();
+        (&mut undone).await.unwrap_err();
         first.detach();
     }
     let second = FaultyStore::new(&store);
@@ -152,7 +152,8 @@ async fn trial(owner: Owner, durability: Durability, fault: Fault) -> bool {
             again.into_finished().unwrap()
         }
         (false, _) => {
-            let again = after.run(said("second")).await.unwrap();
+            let again = after.run(said("second")).await;
+            let again = again.unwrap_or_else(|error| panic!("{what}: {error}"));
             again.into_finished().unwrap()
         }
     };

@@ -192,6 +192,7 @@ fn of_lists() -> Vec<(&'static str, Value)> {
         ("CheckpointInfo", checkpoint()),
         ("Note", note()),
         ("Task", task()),
+        ("AwaitedMessage", awaited()),
         (
             "TaskError",
             object(&json!({ "node": text(), "error": text() }), json!({})),
@@ -394,6 +395,17 @@ fn task() -> Value {
         "index": optional("integer"),
         "finished": { "type": "boolean" },
         "error": { "anyOf": [failure, { "type": "null" }] },
+        "receives": list_of("AwaitedMessage"),
+    });
+    object(&required, json!({}))
+}
+
+/// A message for which a node waits.
+fn awaited() -> Value {
+    let required = json!({
+        "key": text(),
+        "since_ms": number(),
+        "until_ms": optional("integer"),
     });
     object(&required, json!({}))
 }

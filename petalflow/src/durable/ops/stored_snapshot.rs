@@ -43,6 +43,7 @@ pub(crate) async fn stored_snapshot(
             index: task.send.map(|send| send as usize),
             finished,
             error: error.transpose()?.filter(|_| !finished),
+            receives: TaskState::awaited(id, finished, &writes),
         });
     }
     let mut info = CheckpointInfo::of(newest, &record, NodeNames::Stored);

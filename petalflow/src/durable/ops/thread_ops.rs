@@ -66,6 +66,7 @@ pub(crate) async fn snapshot(
             index: task.send.map(|send| send as usize),
             finished,
             error: error.transpose()?.filter(|_| !finished),
+            receives: TaskState::awaited(id, finished, &head.writes),
         });
     }
     let (seq, base) = (head.position.seq, head.position.base);

@@ -105,7 +105,7 @@ pub trait Key: WriteOutput<Self::State> + Send + 'static {
 #[diagnostic::on_unimplemented(
     message = "the key `{Self}` takes no messages",
     label = "not a key with `inbox`",
-    note = "add `inbox` to the options of the key: `#[key(append, inbox)]`"
+    note = "add `inbox` to the options of the key: `#[key(append, inbox)]`; or `receive`, if a node receives the messages"
 )]
 pub trait Inbox: Key {}
 

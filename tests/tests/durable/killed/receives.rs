@@ -106,8 +106,10 @@ fn number(sender: usize, letter: usize) -> u64 {
 async fn send(thread: &Thread<ReadAll>, sender: usize, acknowledged: &Path) {
     let sent = std::fs::read(acknowledged).unwrap_or_default().len();
     for letter in sent.saturating_sub(2)..LETTERS {
-        let sent = ReaderLetter(number(sender, letter));
-        let number = thread.send_once(format!("{sender}-{letter}"), sent).await;
+        let message = ReaderLetter(number(sender, letter));
+        let number = thread
+            .send_once(format!("{sender}-{letter}"), message)
+            .await;
         number.expect("it is stored");
         if letter >= sent {
             let file = std::fs::OpenOptions::new()

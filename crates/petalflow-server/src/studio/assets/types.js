@@ -79,7 +79,7 @@
  * @property {number} updated_ms
  * @property {{[name: string]: string}} labels
  * @property {{[key: string]: unknown}} state
- * @property {{node: string, index: number | null, finished: boolean, error: unknown}[]} tasks
+ * @property {{node: string, index: number | null, finished: boolean, error: unknown, receives: {key: string, since_ms: number, until_ms: number | null}[]}[]} tasks
  * @property {Question[]} questions
  * @property {{node: string, error: unknown}[]} errors
  *

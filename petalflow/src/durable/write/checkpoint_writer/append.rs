@@ -23,8 +23,8 @@ const SMALLEST_CHAIN: u64 = 4 * 1024;
 const WORTH_A_BASE: u64 = 3;
 
 impl CheckpointWriter {
-    /// Writes a checkpoint of an input, an answer or an edit. An answer or an edit is in the store when this returns, with any
-    /// durability.
+    /// Writes a checkpoint of an input, an answer or an edit. An answer, an edit, or an input in the place of another turn is in the store
+    /// when this returns, with any durability.
     pub(in crate::durable) async fn save_change(
         &mut self,
         planned: &PlannedFrontier<'_>,
@@ -32,12 +32,13 @@ impl CheckpointWriter {
     ) -> Result<(), ThreadError> {
         self.describe(planned)?;
         self.saved = false;
-        let is_input = self.header.cause == Cause::Input;
-        if is_input && self.durability == Durability::Exit {
+        // An input that restores sub-flows is stored before they are loaded, too.
+        let may_wait = self.header.cause == Cause::Input && self.with_next.is_empty();
+        if may_wait && self.durability == Durability::Exit {
             return Ok(());
         }
         self.save(committed).await?;
-        if is_input {
+        if may_wait {
             return Ok(());
         }
         self.await_in_flight().await
