@@ -5,6 +5,7 @@
 
 mod accessibility;
 mod chat;
+mod engine;
 mod event_source;
 mod flows;
 mod foreign_text;

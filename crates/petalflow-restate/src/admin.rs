@@ -1,5 +1,8 @@
 //! The administration of a Restate server.
 
+#[cfg(feature = "server")]
+use std::collections::BTreeMap;
+
 use reqwest::Method;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -163,10 +166,52 @@ impl Admin {
             _ => Vec::new(),
         };
         let all = [advancing].into_iter().chain(&called);
-        let mut trouble = all
-            .filter_map(InvocationRow::trouble)
-            .max_by_key(|trouble| (trouble.is_paused, trouble.attempts));
-        if let Some(trouble) = trouble.as_mut().filter(|trouble| trouble.cause.is_empty()) {
+        let trouble = all.filter_map(InvocationRow::trouble);
+        match trouble.max_by_key(Trouble::weight) {
+            Some(trouble) => Ok(Some(self.with_cause(trouble).await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Why threads of a service do not go on that run, by their ids.
+    #[cfg(feature = "server")]
+    pub(crate) async fn troubles(
+        &self,
+        service: &str,
+    ) -> Result<BTreeMap<String, Trouble>, RestateError> {
+        let troubled = "status IN ('backing-off', 'paused')";
+        let service_name = quoted(service);
+        let own = format!(
+            "target_service_name = {service_name} AND target_handler_name = 'advance' AND {troubled}"
+        );
+        let called = format!("invoked_by_service_name = {service_name} AND {troubled}");
+        let mut found: BTreeMap<String, Trouble> = BTreeMap::new();
+        for (condition, is_own) in [(own, true), (called, false)] {
+            for row in self.invocations_where(&condition).await? {
+                let Some(trouble) = row.trouble() else {
+                    continue;
+                };
+                let thread = if is_own {
+                    row.target_service_key
+                } else {
+                    row.advancing_caller(service)
+                };
+                let Some(thread) = thread else { continue };
+                let known = found.get(&thread);
+                if known.is_none_or(|known| known.weight() < trouble.weight()) {
+                    found.insert(thread, trouble);
+                }
+            }
+        }
+        for trouble in found.values_mut() {
+            *trouble = self.with_cause(trouble.clone()).await?;
+        }
+        Ok(found)
+    }
+
+    /// The trouble with its cause, which Restate keeps elsewhere after a pause.
+    async fn with_cause(&self, mut trouble: Trouble) -> Result<Trouble, RestateError> {
+        if trouble.cause.is_empty() {
             trouble.cause = self.cause_of_pause(&trouble.invocation).await?;
         }
         Ok(trouble)
@@ -194,7 +239,7 @@ impl Admin {
     /// The invocations that have not ended and fulfil a condition.
     async fn invocations_where(&self, condition: &str) -> Result<Vec<InvocationRow>, RestateError> {
         self.query(&format!(
-            "SELECT id, target_service_name, target_service_key, target_handler_name, status, retry_count, last_failure, \
+            "SELECT id, target_service_name, target_service_key, target_handler_name, invoked_by_target, status, retry_count, last_failure, \
              CAST(next_retry_at AS BIGINT) AS next_retry_ms \
              FROM sys_invocation WHERE {condition} AND status <> 'completed'"
         ))
@@ -284,6 +329,8 @@ struct InvocationRow {
     #[serde(default)]
     target_service_key: Option<String>,
     target_handler_name: String,
+    #[serde(default)]
+    invoked_by_target: Option<String>,
     status: String,
     #[serde(default)]
     retry_count: Option<u64>,
@@ -294,6 +341,14 @@ struct InvocationRow {
 }
 
 impl InvocationRow {
+    /// The thread of a service whose superstep has called this.
+    #[cfg(feature = "server")]
+    fn advancing_caller(&self, service: &str) -> Option<String> {
+        let caller = self.invoked_by_target.as_deref()?;
+        let thread = caller.strip_prefix(service)?.strip_prefix('/')?;
+        thread.strip_suffix("/advance").map(String::from)
+    }
+
     /// Why it does not go on. `None` if it does.
     fn trouble(&self) -> Option<Trouble> {
         let is_paused = self.status == "paused";

@@ -19,11 +19,11 @@ use crate::bodies::ThreadBodies;
 use crate::flow::RestateFlow;
 use crate::links::{is_end, stop_children, tell_end};
 use crate::pass::{
-    JournaledPass, PassSettings, Recorded, Silences, now_ms, recorded_of, step_retries,
+    JournaledPass, PassSettings, Recorded, Silences, Step, now_ms, recorded_of, step_retries,
 };
 use crate::placed::{Called, call, tasks};
 use crate::size_limit::{failure, size};
-use crate::thread_state::{ChangeMeta, Listed, Message, Meta, ThreadState};
+use crate::thread_state::{ChangeMeta, Listed, Message, Meta, SentMessage, ThreadState};
 
 /// The key of the object's state.
 pub(crate) const STATE: &str = "thread";
@@ -104,7 +104,55 @@ pub(crate) async fn change<F: Flow<State: Storable>>(
     state.meta.used = 0;
     state.meta.failure = None;
     state.meta.begun_with(key);
-    rest(flow, &ctx, state, &bodies, None).await
+    let now_ms = time_if_due(&ctx, &state).await?;
+    rest(flow, &ctx, state, &bodies, now_ms).await
+}
+
+/// Adds a message between two supersteps. Clients do not wait for it, so they have found its mistakes before.
+pub(crate) async fn send<F: Flow<State: Storable>>(
+    flow: &RestateFlow<F>,
+    ctx: ObjectContext<'_>,
+    message: SentMessage,
+) -> Result<(), HandlerError> {
+    let (mut state, bodies) = load(flow, &ctx).await?;
+    let (engine, thread, records) = (
+        flow.engine.clone(),
+        ctx.key().to_string(),
+        state.records.clone(),
+    );
+    let add: Step = Box::new(move || {
+        Box::pin(async move {
+            let edited = engine.edit(&thread, &records, async move |thread| {
+                message.send_to(&thread).await
+            });
+            let (sent, changes) = edited.await?;
+            // The thread was deleted, or has another program.
+            sent.map_err(|error| TerminalError::new(error.to_string()))?;
+            Ok(changes.to_bytes())
+        })
+    });
+    let changes = ctx.run(add).retry_policy(step_retries()).name("message");
+    let changes = RecordChanges::from_bytes(&changes.await?)?;
+    if changes.is_empty() {
+        return Ok(());
+    }
+    state.records.apply(&changes);
+    if let Some(problem) = bodies.too_large("the thread", size(&state.records)) {
+        return Err(TerminalError::new_with_code(TOO_LARGE, problem).into());
+    }
+    let now_ms = time_if_due(&ctx, &state).await?;
+    rest(flow, &ctx, state, &bodies, now_ms).await
+}
+
+/// The time, if the thread goes on at a time.
+async fn time_if_due(
+    ctx: &ObjectContext<'_>,
+    state: &ThreadState,
+) -> Result<Option<u64>, HandlerError> {
+    Ok(match state.records.status()? {
+        (ThreadStatus::Sleeping | ThreadStatus::Waiting, Some(_)) => Some(time(ctx).await?),
+        _ => None,
+    })
 }
 
 /// Executes the next superstep of this version, and stores the next version.
@@ -334,8 +382,7 @@ pub(crate) async fn hold<F: Flow<State: Storable>>(
     ctx: ObjectContext<'_>,
 ) -> Result<(), HandlerError> {
     let (mut state, bodies) = load(flow, &ctx).await?;
-    let is_over = [ThreadStatus::Finished, ThreadStatus::Held];
-    if state.records.is_empty() || is_over.contains(&state.records.status()?.0) {
+    if state.records.is_empty() || is_end(state.records.status()?.0) {
         return Ok(());
     }
     let has_run = !state.rests()?;

@@ -23,6 +23,13 @@ pub(crate) struct Ingress {
     pub(crate) timeout: Duration,
 }
 
+fn check_size(body: &[u8]) -> Result<(), RestateError> {
+    match too_large("the request", body.len()) {
+        Some(problem) => Err(RestateError::TooLarge(problem)),
+        None => Ok(()),
+    }
+}
+
 impl Ingress {
     /// Calls a handler of a thread, for as long as a driver is there.
     pub(crate) async fn call(
@@ -44,9 +51,7 @@ impl Ingress {
         meanwhile: &str,
         each: Duration,
     ) -> Result<Vec<u8>, RestateError> {
-        if let Some(problem) = too_large("the request", body.len()) {
-            return Err(RestateError::TooLarge(problem));
-        }
+        check_size(&body)?;
         let path = self.path(thread, handler);
         let mut answer = pin!(self.http.send(&path, body));
         loop {
@@ -82,6 +87,7 @@ impl Ingress {
         handler: &str,
         body: Vec<u8>,
     ) -> Result<(), RestateError> {
+        check_size(&body)?;
         let path = format!("{}/send", self.path(thread, handler));
         let sent = self.http.send(&path, body).await;
         sent.map(drop).map_err(|error| self.in_words(error))

@@ -69,6 +69,7 @@ mod bodies;
 mod cancellation;
 mod children;
 mod client;
+mod commands;
 mod driver;
 mod endpoint;
 mod error;

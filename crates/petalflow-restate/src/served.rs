@@ -1,19 +1,23 @@
 //! Threads on Restate, as `petalflow-server` serves them.
 
+use std::collections::BTreeMap;
+
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
-use petalflow::checkpoint::{StoreError, ThreadInfo, ThreadOrder, ThreadQuery};
+use petalflow::checkpoint::{StoreError, ThreadInfo, ThreadOrder, ThreadQuery, ThreadStatus};
 use petalflow::engine::FollowedEvent;
 use petalflow::event::LoggedEvent;
 use petalflow::state::{RawValue, Storable};
 use petalflow::thread::{FollowedEvents, ThreadError};
 use petalflow::{Flow, async_trait};
 use petalflow_server::{RemoteThreads, RemoteTrouble, ThreadWork};
+use serde_json::Value;
 
 use crate::admin::Admin;
 use crate::client::Client;
 use crate::error::{RestateError, store_error};
 use crate::thread::RestateThread;
+use crate::trouble::Trouble;
 
 /// How many threads are read at once to list some of them.
 const PAGE: usize = 500;
@@ -114,8 +118,23 @@ impl<F: Flow<State: Storable>> RemoteThreads<F> for RestateThreads<F> {
         rest.map(|rest| rest.failure).map_err(thread_error)
     }
 
-    async fn cancel(&self, thread: &str) -> Result<(), ThreadError> {
+    async fn cancel(&self, thread: &str) -> Result<ThreadStatus, ThreadError> {
         self.thread(thread).cancel().await.map_err(thread_error)
+    }
+
+    async fn hold(&self, thread: &str) -> Result<(), ThreadError> {
+        self.thread(thread).send_hold().await.map_err(thread_error)
+    }
+
+    async fn send(
+        &self,
+        thread: &str,
+        key: &str,
+        value: Value,
+        id: Option<String>,
+    ) -> Result<(), ThreadError> {
+        let sent = self.thread(thread).send_value(key, value, id).await;
+        sent.map_err(thread_error)
     }
 
     async fn delete(&self, thread: &str) -> Result<(), ThreadError> {
@@ -185,13 +204,21 @@ impl<F: Flow<State: Storable>> RemoteThreads<F> for RestateThreads<F> {
         let service = self.client.threads_service();
         let trouble = self.admin.trouble(&service, thread).await;
         let trouble = trouble.map_err(thread_error)?;
-        Ok(trouble.map(|trouble| RemoteTrouble {
-            service: trouble.service,
-            attempts: trouble.attempts,
-            is_paused: trouble.is_paused,
-            error: trouble.cause,
-            next_ms: trouble.next_ms,
-        }))
+        Ok(trouble.map(remote_trouble))
+    }
+
+    async fn troubles(
+        &self,
+        threads: &[&str],
+    ) -> Result<BTreeMap<String, RemoteTrouble>, ThreadError> {
+        let service = self.client.threads_service();
+        let troubles = self.admin.troubles(&service).await.map_err(thread_error)?;
+        let asked = troubles
+            .into_iter()
+            .filter(|(thread, _)| threads.contains(&&**thread));
+        Ok(asked
+            .map(|(thread, trouble)| (thread, remote_trouble(trouble)))
+            .collect())
     }
 
     async fn try_again(&self, thread: &str) -> Result<bool, ThreadError> {
@@ -210,13 +237,21 @@ impl<F: Flow<State: Storable>> RemoteThreads<F> for RestateThreads<F> {
     }
 }
 
+fn remote_trouble(trouble: Trouble) -> RemoteTrouble {
+    RemoteTrouble {
+        service: trouble.service,
+        attempts: trouble.attempts,
+        is_paused: trouble.is_paused,
+        error: trouble.cause,
+        next_ms: trouble.next_ms,
+    }
+}
+
 /// The event as clients get it: if its task begins again, its value says so.
 fn shown(followed: FollowedEvent) -> LoggedEvent {
     let mut event = followed.event;
     if followed.restarts
-        && let Ok(mut value) = event
-            .value
-            .decode::<serde_json::Map<String, serde_json::Value>>()
+        && let Ok(mut value) = event.value.decode::<serde_json::Map<String, Value>>()
     {
         value.insert("restarts".into(), true.into());
         if let Ok(value) = RawValue::new(&value) {

@@ -17,6 +17,7 @@ use tokio::sync::Semaphore;
 
 use crate::error::RestateError;
 use crate::flow::RestateFlow;
+use crate::thread_state::SentMessage;
 use crate::{driver, links, node_host};
 
 type Handled = BoxFuture<'static, Result<(), Error>>;
@@ -31,6 +32,7 @@ pub(crate) fn threads<F: Flow<State: Storable>>(
         exclusive("advance"),
         exclusive("change"),
         exclusive("hold"),
+        exclusive("send"),
         exclusive("delete"),
         exclusive("subscribe"),
         exclusive("nudge"),
@@ -90,6 +92,12 @@ impl<F: Flow<State: Storable>> Service for Threads<F> {
                     let ((), meta) = ctx.input().await;
                     let held = driver::hold(&flow, (&ctx, meta).into()).await;
                     answer(&ctx, held);
+                }
+                "send" => {
+                    let (message, meta) = ctx.input::<Json<SentMessage>>().await;
+                    let message = message.into_inner();
+                    let sent = driver::send(&flow, (&ctx, meta).into(), message).await;
+                    answer(&ctx, sent);
                 }
                 "delete" => {
                     let (version, meta) = ctx.input::<u64>().await;

@@ -1,6 +1,6 @@
 //! What a program does with a thread on Restate.
 
-use std::time::Duration;
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use petalflow::checkpoint::{ThreadInfo, ThreadStatus};
@@ -18,9 +18,6 @@ use crate::driver::CONFLICT;
 use crate::error::RestateError;
 use crate::thread_state::{ChangeMeta, Message, Meta, ThreadState};
 use crate::trouble::Trouble;
-
-/// How often a thread is told to stop whose superstep begins at the same moment.
-const STOP_AGAIN: Duration = Duration::from_secs(1);
 
 /// A thread on a Restate server.
 #[derive(Debug)]
@@ -109,6 +106,43 @@ impl<F: Flow<State: Storable>> RestateThread<F> {
         input: impl InputOf<F::State>,
     ) -> Result<(), RestateError> {
         self.begin_as(Some(key.into()), input).await
+    }
+
+    /// Begins a new thread with an input at this time, by the clock of the drivers. Until then it is
+    /// [sleeping](ThreadStatus::Sleeping), occupies nothing, and can be [cancelled](Self::cancel). A time that has passed begins it at
+    /// once. Does not wait for the run.
+    ///
+    /// ```no_run
+    /// # use std::time::{Duration, SystemTime};
+    /// # use petalflow::prelude::*;
+    /// # use petalflow_restate::RestateThread;
+    /// # #[state]
+    /// # struct Essay { #[key(input)] topic: String }
+    /// # #[node(Essay)]
+    /// # async fn write() {}
+    /// # flow!(Write(Essay) { write });
+    /// async fn tomorrow(thread: &RestateThread<Write>) -> petalflow::Result<()> {
+    ///     let tomorrow = SystemTime::now() + Duration::from_hours(24);
+    ///     thread.begin_at("petals".to_string(), tomorrow).await?;
+    ///     Ok(())
+    /// }
+    /// # let _ = tomorrow;
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// There is such a thread already, or the server failed.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the thread is stored or not.
+    pub async fn begin_at(
+        &self,
+        input: impl InputOf<F::State>,
+        time: SystemTime,
+    ) -> Result<(), RestateError> {
+        let begun = self.edit(async move |thread| thread.begin_at(input, time).await);
+        Ok(begun.await??)
     }
 
     async fn begin_as(
@@ -275,25 +309,6 @@ impl<F: Flow<State: Storable>> RestateThread<F> {
         })
     }
 
-    /// Stops the thread now: it is [held](ThreadStatus::Held) at its last barrier, and [`resume`](Self::resume) continues it. Nodes that
-    /// run are dropped, in drivers and in node hosts; what they have recorded with `once` remains, and results of nodes that have ended
-    /// too. An effect that was in progress may happen again. A node host that is away is not waited for.
-    ///
-    /// # Errors
-    ///
-    /// No driver answers, or the server failed.
-    ///
-    /// # Cancel safety
-    ///
-    /// If the future is dropped, the thread may still be stopped.
-    pub async fn cancel(&self) -> Result<(), RestateError> {
-        let ingress = &self.client.ingress;
-        ingress.call(&self.id, "stop", Vec::new()).await?;
-        // A superstep that begins at the same moment is stopped by the next call.
-        let held = ingress.call_with(&self.id, "hold", Vec::new(), "stop", STOP_AGAIN);
-        held.await.map(drop)
-    }
-
     /// Deletes the thread, after the superstep that runs at the moment.
     ///
     /// # Errors
@@ -441,7 +456,7 @@ impl<F: Flow<State: Storable>> RestateThread<F> {
         Err(RestateError::Busy(self.id.clone()))
     }
 
-    async fn read(&self) -> Result<ThreadState, RestateError> {
+    pub(crate) async fn read(&self) -> Result<ThreadState, RestateError> {
         let mut missing = None;
         loop {
             let body = self.call("read", Vec::new()).await?;
@@ -495,7 +510,7 @@ impl<F: Flow<State: Storable>> RestateThread<F> {
         }
     }
 
-    async fn call(&self, handler: &str, body: Vec<u8>) -> Result<Vec<u8>, RestateError> {
+    pub(crate) async fn call(&self, handler: &str, body: Vec<u8>) -> Result<Vec<u8>, RestateError> {
         self.client.ingress.call(&self.id, handler, body).await
     }
 }

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use petalflow::Flow;
 use petalflow::checkpoint::{ThreadInfo, ThreadStatus};
 use petalflow::engine::{RecordsError, ThreadRecords};
+use petalflow::state::Storable;
+use petalflow::thread::{Thread, ThreadError};
 use restate_sdk::serde::{Deserialize, Serialize};
 
 use crate::bodies::{BodyError, ThreadBodies};
@@ -119,6 +122,26 @@ pub(crate) struct ChangeMeta {
     /// The key of the input, if the change begins a turn with one.
     #[serde(default)]
     pub(crate) key: Option<String>,
+}
+
+/// A message to a thread.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub(crate) struct SentMessage {
+    /// The key that takes it.
+    pub(crate) key: String,
+    pub(crate) value: serde_json::Value,
+    /// A message with the same id is not stored again.
+    pub(crate) id: Option<String>,
+}
+
+impl SentMessage {
+    /// Adds the message to a thread.
+    pub(crate) async fn send_to<F: Flow>(self, thread: &Thread<F>) -> Result<u64, ThreadError>
+    where
+        F::State: Storable,
+    {
+        thread.send_value(&self.key, self.value, self.id).await
+    }
 }
 
 /// What is with the records of a task that a node host runs.

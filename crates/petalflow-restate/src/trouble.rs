@@ -43,6 +43,11 @@ impl Trouble {
     pub fn invocation(&self) -> &str {
         &self.invocation
     }
+
+    /// What decides which of several troubles of a thread is told.
+    pub(crate) fn weight(&self) -> (bool, u64) {
+        (self.is_paused, self.attempts)
+    }
 }
 
 impl fmt::Display for Trouble {

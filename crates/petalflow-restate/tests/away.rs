@@ -191,7 +191,7 @@ async fn f42_without_a_driver_a_call_fails_with_words() {
     let calls = [
         thread.rest().await.map(drop),
         thread.snapshot().await.map(drop),
-        thread.cancel().await,
+        thread.cancel().await.map(drop),
         thread.wait().await.map(drop),
         thread.begin("text".to_string()).await,
         thread.delete().await,

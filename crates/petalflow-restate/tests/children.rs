@@ -186,7 +186,7 @@ async fn f43_the_end_of_a_thread_is_told_if_it_fails_is_stopped_or_deleted() {
         let parcel = parcels.thread(article);
         match article {
             "stone" => files.release(article),
-            "lamp" => parcel.cancel().await.unwrap(),
+            "lamp" => assert_eq!(parcel.cancel().await.unwrap(), ThreadStatus::Held),
             _ => {
                 parcel.cancel().await.unwrap();
                 parcel.delete().await.unwrap();

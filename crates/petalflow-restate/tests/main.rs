@@ -6,6 +6,8 @@ mod away;
 mod bodies;
 mod children;
 mod cluster;
+#[cfg(feature = "server")]
+mod commands;
 mod conformance;
 mod kills;
 #[cfg(feature = "server")]

@@ -1,8 +1,12 @@
 //! Threads wherever they are: in the store of the server, and those that engines keep.
 
+use std::collections::BTreeMap;
+
 use petalflow::checkpoint::{
     Store as _, StoreError, ThreadCount, ThreadFilter, ThreadInfo, ThreadOrder, ThreadQuery,
+    ThreadStatus,
 };
+use serde_json::Value;
 
 use crate::refusal::Refusal;
 use crate::served::{Elsewhere, no_thread};
@@ -44,6 +48,27 @@ impl Inner {
         query.order.sort(&mut found);
         found.truncate(query.limit.unwrap_or(usize::MAX));
         Ok(found)
+    }
+
+    /// Why threads of a list do not go on that are running, if they are of engines.
+    pub(crate) async fn troubles(&self, listed: &[&ThreadInfo]) -> BTreeMap<String, Value> {
+        let running = listed
+            .iter()
+            .filter(|info| info.status == ThreadStatus::Running);
+        let running: Vec<&str> = running.map(|info| &*info.id).collect();
+        let mut troubles = BTreeMap::new();
+        for flow in &self.settings.flows {
+            let Some(elsewhere) = flow.elsewhere() else {
+                continue;
+            };
+            let begins = prefix(flow.facts());
+            let own = running.iter().filter(|thread| thread.starts_with(&begins));
+            let own: Vec<&str> = own.copied().collect();
+            if !own.is_empty() {
+                troubles.extend(elsewhere.troubles(&own).await);
+            }
+        }
+        troubles
     }
 
     /// How many threads of the served flows have each status. Their flows are those that a list shows.

@@ -294,6 +294,7 @@ mod tests {
                 labels: crate::served::Labels::new(),
                 discards: false,
                 rolls_back: false,
+                message: None,
             };
             flow.begin("Counts:a", input, &token).await
         };

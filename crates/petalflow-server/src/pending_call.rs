@@ -42,6 +42,7 @@ pub(crate) async fn answer(
         labels: Labels::new(),
         discards: false,
         rolls_back: false,
+        message: None,
     };
     let (of_run, of_thread) = (Arc::clone(&flow), thread.clone());
     let begin = async move |token| of_run.begin(&of_thread, input, &token).await;

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde_core::Serialize;
 
 use super::erased::AnyThread;
-use super::{Edit, Retention, ThreadError, ThreadRun, Threads};
+use super::{Edit, OnBusy, Retention, ThreadError, ThreadRun, Threads};
 use crate::durable::{self, Command};
 use crate::effects::Effects;
 use crate::erased::StateType;
@@ -95,6 +95,31 @@ impl<F: Flow> Thread<F> {
     /// The id of the thread.
     pub fn id(&self) -> &str {
         &self.any.id
+    }
+
+    /// Sets what a run of this handle does if another run has the thread, in place of what [`Threads::on_busy`]
+    /// says.
+    ///
+    /// ```
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::prelude::*;
+    /// # use petalflow::thread::OnBusy;
+    /// # #[state]
+    /// # struct Report {}
+    /// # #[node(Report)]
+    /// # async fn write() {}
+    /// # flow!(WriteReport(Report) { write });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let thread = WriteReport::new().store(&InMemoryStore::new()).thread("may");
+    /// thread.on_busy(OnBusy::Queue).run(()).await?.into_finished()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn on_busy(mut self, on_busy: OnBusy) -> Self {
+        self.any.threads.on_busy = on_busy;
+        self
     }
 
     /// Runs the flow with this input. A thread that exists begins a new turn: keys marked `turn` are reset to their defaults,

@@ -3,6 +3,8 @@
 //! A queued message begins its turn once. Before the turn, a label of the thread names the message and the newest checkpoint. If a
 //! process is killed before the record of the message is deleted, the next one finds the label: the turn has begun if the thread has a
 //! later checkpoint of an input. All who begin turns of a thread look at the label first, so such an input is that of the message.
+//!
+//! A thread of an engine is changed as a whole: it gets the input together with a label that says which message it was.
 
 use std::sync::Arc;
 
@@ -13,9 +15,9 @@ use serde_json::json;
 use super::steering;
 use crate::MultitaskStrategy;
 use crate::Notice;
-use crate::message_queue::{self, Queued};
+use crate::message_queue::Queued;
 use crate::refusal::Refusal;
-use crate::served::{Input, InputValue, Labels, ServedThreads};
+use crate::served::{Input, InputValue, Labels, ServedThreads, known_message};
 use crate::server::{Inner, Server};
 use crate::start_lock::StartLock;
 
@@ -100,7 +102,7 @@ impl Inner {
                 record: &record,
             };
             let rests = matches!(info.status, ThreadStatus::Finished | ThreadStatus::Failed);
-            if message_queue::is_known(&info.labels, &id)
+            if known_message::is_known(&info.labels, &id)
                 || has_begun(&**flow, &info, &record).await?
                 || rests && was_read(&**flow, thread, &queued).await?
             {
@@ -145,8 +147,12 @@ impl Inner {
         let mut labels = self
             .labels_of_request(&**flow, thread, &queued, labels)
             .await?;
-        labels.insert(LABEL.to_string(), format!("{record} {newest}"));
-        flow.set_labels(thread, labels).await?;
+        let is_elsewhere = flow.elsewhere().is_some();
+        if !is_elsewhere {
+            labels.insert(LABEL.to_string(), format!("{record} {newest}"));
+            flow.set_labels(thread, std::mem::take(&mut labels)).await?;
+        }
+        let message = is_elsewhere.then(|| queued.id.clone());
         let value = if queued.steers {
             // It is stored for the run, unless the process was killed before. A turn without a message reads it.
             let write = steering::write(&queued.id, &queued.input)?;
@@ -158,9 +164,10 @@ impl Inner {
         };
         let input = Input {
             value,
-            labels: Labels::new(),
+            labels,
             discards: queued.discards,
             rolls_back: false,
+            message,
         };
         let (of_turn, id) = (Arc::clone(flow), thread.to_string());
         let begin = async move |token| of_turn.begin(&id, input, &token).await;
@@ -207,9 +214,10 @@ impl Inner {
     ) -> Result<(), Refusal> {
         if message.is_named
             && let Some(info) = self.info(thread).await?
+            && !known_message::is_known(&info.labels, message.id)
         {
             let newest = newest(flow, thread).await?;
-            let labels = message_queue::with(info.labels, message.id, newest);
+            let labels = known_message::with(info.labels, message.id, newest);
             flow.set_labels(thread, labels).await?;
         }
         // The record goes first: without it, the label says nothing.

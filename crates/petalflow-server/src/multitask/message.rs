@@ -7,9 +7,9 @@ use petalflow::checkpoint::ThreadStatus;
 
 use super::steering;
 use crate::MultitaskStrategy;
-use crate::message_queue::{self, Queued, QueuedInput};
+use crate::message_queue::{Queued, QueuedInput};
 use crate::refusal::Refusal;
-use crate::served::{Input, InputValue, Labels, ServedThreads, Stop, no_thread};
+use crate::served::{Input, InputValue, Labels, ServedThreads, Stop, known_message, no_thread};
 use crate::server::Inner;
 
 /// A message of a client.
@@ -45,7 +45,6 @@ pub(crate) async fn take(
         discards,
         strategy,
     } = message;
-    check_engine(&**flow, strategy)?;
     let _lock = server.settle_queue(flow, thread, strategy).await?;
     let waits = matches!(
         strategy,
@@ -64,9 +63,10 @@ pub(crate) async fn take(
         labels: Labels::new(),
         discards,
         rolls_back: strategy == MultitaskStrategy::Rollback,
+        message: None,
     };
     if stops(strategy) {
-        stop_for(server, flow, thread, &value).await?;
+        stop_for(server, flow, thread, &value, strategy).await?;
     }
     let (of_turn, thread_of_turn) = (Arc::clone(flow), thread.to_string());
     let begin = async move |token| of_turn.begin(&thread_of_turn, input, &token).await;
@@ -102,7 +102,7 @@ async fn store_and_begin(
 ) -> Result<Taken, Refusal> {
     let id = queued.id.clone();
     let info = server.info(thread).await?.ok_or_else(no_thread)?;
-    if message_queue::is_known(&info.labels, &id) {
+    if known_message::is_known(&info.labels, &id) {
         return Ok(Taken::Begun);
     }
     let taken = store(server, flow, thread, queued, strategy).await?;
@@ -183,10 +183,14 @@ pub(crate) async fn stop_for(
     flow: &Arc<dyn ServedThreads>,
     thread: &str,
     value: &InputValue,
+    strategy: MultitaskStrategy,
 ) -> Result<(), Refusal> {
     flow.check_input(value.clone())?;
     let info = server.info(thread).await?;
     if info.is_some_and(|info| info.status == ThreadStatus::Running) {
+        if strategy == MultitaskStrategy::Rollback {
+            flow.check_rollback(thread, value.clone()).await?;
+        }
         // Those of this process that wait for the thread would continue it.
         server.cancel(thread);
         flow.stop(thread, Stop::Cancel).await?;
@@ -194,16 +198,15 @@ pub(crate) async fn stop_for(
     Ok(())
 }
 
-/// Fails if an engine keeps the thread, and the strategy is more than to refuse.
+/// Fails if an engine keeps the thread, and the message of a protocol is to be read in the running turn: the request is found by a label,
+/// which such a thread gets between its turns only.
+#[cfg(any(feature = "a2a", feature = "ag-ui", feature = "openai"))]
 pub(crate) fn check_engine(
     flow: &dyn ServedThreads,
     strategy: MultitaskStrategy,
 ) -> Result<(), Refusal> {
-    if strategy != MultitaskStrategy::Reject && flow.elsewhere().is_some() {
-        let text = format!(
-            "an engine keeps the thread, and cannot `{}`: send the message when the run has ended",
-            strategy.as_str()
-        );
+    if strategy == MultitaskStrategy::Steer && flow.elsewhere().is_some() {
+        let text = "an engine keeps the thread, so the protocol cannot `steer` its turn: use `enqueue` or `interrupt`, or send the message as a                     turn of the thread";
         return Err(Refusal::new(StatusCode::CONFLICT, text));
     }
     Ok(())

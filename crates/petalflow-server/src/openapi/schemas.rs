@@ -325,7 +325,7 @@ fn listed() -> Value {
     });
     object(
         &required,
-        json!({ "due_ms": optional("integer"), "damage": optional("string") }),
+        json!({ "due_ms": optional("integer"), "damage": optional("string"), "trouble": trouble() }),
     )
 }
 
@@ -365,7 +365,7 @@ fn view() -> Value {
     others["trigger"] = text();
     others["checkpoint_ms"] = number();
     others["due_ms"] = optional("integer");
-    others["trouble"] = trouble();
+    others["trouble"] = json!({ "anyOf": [trouble(), { "type": "null" }] });
     object(&required, others)
 }
 

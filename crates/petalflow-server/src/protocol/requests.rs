@@ -148,7 +148,7 @@ impl Request {
                 }
                 MultitaskStrategy::Interrupt | MultitaskStrategy::Rollback => {
                     let value = InputValue::Turn(Box::new(input.clone()));
-                    multitask::stop_for(server, flow, &thread, &value).await?;
+                    multitask::stop_for(server, flow, &thread, &value, strategy).await?;
                     rolls_back = strategy == MultitaskStrategy::Rollback;
                 }
             }

@@ -211,6 +211,7 @@ impl Inner {
             labels: Labels::from([(labels::SCHEDULE.to_string(), name)]),
             discards: false,
             rolls_back: false,
+            message: None,
         };
         Ok((flow, thread, input))
     }

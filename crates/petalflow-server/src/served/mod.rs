@@ -6,6 +6,7 @@ mod facts;
 mod flow;
 mod forms;
 mod input_keys;
+pub(crate) mod known_message;
 mod open_question;
 mod plain_words;
 mod question;

@@ -1,10 +1,12 @@
 //! Threads that an engine keeps and runs in other processes.
 
+use std::collections::BTreeMap;
 use std::pin::Pin;
 
-use petalflow::checkpoint::{ThreadInfo, ThreadQuery};
+use petalflow::checkpoint::{ThreadInfo, ThreadQuery, ThreadStatus};
 use petalflow::thread::{FollowedEvents, Thread, ThreadError};
 use petalflow::{Flow, async_trait};
+use serde_json::Value;
 
 use super::remote_trouble::RemoteTrouble;
 
@@ -19,10 +21,11 @@ pub type ThreadWork<F> =
 /// has changed: `petalflow::engine::ThreadEngine::edit` does both. No node runs in the server.
 ///
 /// ```
-/// use petalflow::checkpoint::{ThreadInfo, ThreadQuery};
+/// use petalflow::checkpoint::{ThreadInfo, ThreadQuery, ThreadStatus};
 /// use petalflow::thread::{FollowedEvents, ThreadError};
 /// use petalflow::{Flow, async_trait};
 /// use petalflow_server::{RemoteThreads, ThreadWork};
+/// use serde_json::Value;
 ///
 /// /// Has no threads.
 /// struct Nowhere;
@@ -45,7 +48,13 @@ pub type ThreadWork<F> =
 ///     async fn wait(&self, _: &str) -> Result<Option<String>, ThreadError> {
 ///         Err(nowhere())
 ///     }
-///     async fn cancel(&self, _: &str) -> Result<(), ThreadError> {
+///     async fn cancel(&self, _: &str) -> Result<ThreadStatus, ThreadError> {
+///         Err(nowhere())
+///     }
+///     async fn hold(&self, _: &str) -> Result<(), ThreadError> {
+///         Err(nowhere())
+///     }
+///     async fn send(&self, _: &str, _: &str, _: Value, _: Option<String>) -> Result<(), ThreadError> {
 ///         Err(nowhere())
 ///     }
 ///     async fn delete(&self, _: &str) -> Result<(), ThreadError> {
@@ -111,7 +120,20 @@ pub trait RemoteThreads<F: Flow>: Send + Sync + 'static {
     /// Dropping the future changes nothing.
     async fn wait(&self, thread: &str) -> Result<Option<String>, ThreadError>;
 
-    /// Cancels the run of the thread, which is held then.
+    /// Cancels the thread at once, as [`Thread::cancel`] does: one that runs, waits or sleeps is held then, with the threads that are
+    /// cancelled with it, and one that has finished or failed does not change. Returns its status.
+    ///
+    /// # Errors
+    ///
+    /// [`Unknown`](ThreadError::Unknown) if there is no such thread, or the engine does not answer.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the thread may still be cancelled.
+    async fn cancel(&self, thread: &str) -> Result<ThreadStatus, ThreadError>;
+
+    /// Holds the thread at its next barrier, as [`Thread::hold`] does. Returns when the engine has taken the command. One that
+    /// [waits](Self::wait) then waits until it is carried out.
     ///
     /// # Errors
     ///
@@ -119,8 +141,26 @@ pub trait RemoteThreads<F: Flow>: Send + Sync + 'static {
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped, the thread may still be cancelled.
-    async fn cancel(&self, thread: &str) -> Result<(), ThreadError>;
+    /// If the future is dropped, the thread may still be held.
+    async fn hold(&self, thread: &str) -> Result<(), ThreadError>;
+
+    /// Sends a message to a thread that runs, as [`Thread::send_value`] does. Returns when the engine has taken the message. If the thread
+    /// has a message with this id, nothing is stored.
+    ///
+    /// # Errors
+    ///
+    /// The flow takes no such message, there is no such thread, or the engine does not answer.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the message is stored or not.
+    async fn send(
+        &self,
+        thread: &str,
+        key: &str,
+        value: Value,
+        id: Option<String>,
+    ) -> Result<(), ThreadError>;
 
     /// Deletes the thread.
     ///
@@ -185,6 +225,28 @@ pub trait RemoteThreads<F: Flow>: Send + Sync + 'static {
     /// Dropping the future changes nothing.
     async fn trouble(&self, _thread: &str) -> Result<Option<RemoteTrouble>, ThreadError> {
         Ok(None)
+    }
+
+    /// Which of these threads do not go on, and why, for a list. By default each one is [asked for](Self::trouble).
+    ///
+    /// # Errors
+    ///
+    /// The engine does not answer. The threads are listed without it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    async fn troubles(
+        &self,
+        threads: &[&str],
+    ) -> Result<BTreeMap<String, RemoteTrouble>, ThreadError> {
+        let mut troubles = BTreeMap::new();
+        for thread in threads {
+            if let Some(trouble) = self.trouble(thread).await? {
+                troubles.insert(thread.to_string(), trouble);
+            }
+        }
+        Ok(troubles)
     }
 
     /// Makes the engine try again now what a thread [does not go on](Self::trouble) with. Returns whether there is such a thing. By default

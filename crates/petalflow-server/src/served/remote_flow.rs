@@ -1,21 +1,25 @@
 //! A flow whose threads an engine keeps and runs in other processes.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use axum::http::StatusCode;
 use petalflow::checkpoint::{StoreError, ThreadInfo, ThreadQuery, ThreadStatus};
 use petalflow::interrupt::Resume;
 use petalflow::run::{CancelToken, RunErrorKind};
 use petalflow::state::Storable;
-use petalflow::thread::{CheckpointInfo, FollowedEvents, HistoryQuery, Thread, ThreadError};
+use petalflow::thread::{
+    CheckpointInfo, FollowedEvents, HistoryQuery, OnBusy, Thread, ThreadError,
+};
 use petalflow::{Flow, RunError, async_trait};
 use serde_json::{Map, Value};
 
 use super::facts::Facts;
+use super::question::AnswerBody;
 #[cfg(feature = "protocol")]
 use super::question::Questions;
-use super::question::{AnswerBody, unfit};
 use super::refused_answer::RefusedAnswer;
 use super::remote::RemoteThreads;
 #[cfg(feature = "protocol")]
@@ -27,7 +31,7 @@ use super::threads::{
 use super::turn_view::TurnView;
 use super::typed::edit_of;
 use super::typed_flow::TypedFlow;
-use super::{remote_run, remote_work};
+use super::{known_message, remote_run, remote_work};
 use crate::refusal::Refusal;
 
 /// A flow with the threads of an engine.
@@ -93,6 +97,11 @@ fn stored<T>(outcome: Result<T, RunError>) -> Result<(), Refusal> {
     }
 }
 
+/// The thread, whose next turn undoes one that was stopped before its end.
+fn instead<F: Flow>(thread: Thread<F>) -> Thread<F> {
+    thread.on_busy(OnBusy::Rollback)
+}
+
 fn store_error(error: ThreadError) -> StoreError {
     match error {
         ThreadError::Store(error) => error,
@@ -121,10 +130,11 @@ impl<F: Flow<State: Storable>> ReadThreads for RemoteFlow<F> {
         if checkpoint.is_none()
             && let Some(Value::Object(view)) = &mut view
             && view.get("status").and_then(Value::as_str) == Some(ThreadStatus::Running.as_str())
-            // A thread is shown also if the engine does not say why it does not go on.
-            && let Ok(Some(trouble)) = self.threads.trouble(thread).await
         {
-            view.insert("trouble".into(), trouble.value());
+            // A thread is shown also if the engine does not say why it does not go on.
+            let trouble = self.threads.trouble(thread).await.unwrap_or_default();
+            let trouble = trouble.map_or(Value::Null, |trouble| trouble.value());
+            view.insert("trouble".into(), trouble);
         }
         Ok(view)
     }
@@ -153,13 +163,13 @@ impl<F: Flow<State: Storable>> Elsewhere for RemoteFlow<F> {
         self.threads.list(query).await.map_err(store_error)
     }
 
-    async fn cancel(&self, thread: &str) -> Result<bool, Refusal> {
-        let info = self.threads.info(thread).await?.ok_or_else(no_thread)?;
-        if info.status != ThreadStatus::Running {
-            return Ok(false);
-        }
-        self.threads.cancel(thread).await?;
-        Ok(true)
+    async fn troubles(&self, threads: &[&str]) -> BTreeMap<String, Value> {
+        // A list is shown also if the engine does not say why its threads do not go on.
+        let troubles = self.threads.troubles(threads).await.unwrap_or_default();
+        let shown = troubles
+            .into_iter()
+            .map(|(thread, trouble)| (thread, trouble.value()));
+        shown.collect()
     }
 }
 
@@ -180,12 +190,32 @@ impl<F: Flow<State: Storable>> ServedThreads for RemoteFlow<F> {
         token: &CancelToken,
     ) -> Result<RunEvents, Refusal> {
         let value = self.flow.read_input(input.value)?;
-        let (labels, discards) = (input.labels, input.discards);
+        let Input {
+            mut labels,
+            discards,
+            rolls_back,
+            message,
+            ..
+        } = input;
         let published = self.newest_event(thread).await;
         let work = async move |thread: Thread<F>| {
+            if let Some(message) = message {
+                let info = thread.info().await?.ok_or_else(no_thread)?;
+                // Another process has begun its turn.
+                if known_message::is_known(&info.labels, &message) {
+                    return Ok(());
+                }
+                if labels.is_empty() {
+                    labels = info.labels;
+                }
+                let newest = thread.history(HistoryQuery::all().limit(1)).await?;
+                let newest = newest.first().map_or(0, |newest| newest.checkpoint);
+                labels = known_message::with(labels, &message, newest);
+            }
             if !labels.is_empty() {
                 thread.set_labels(labels).await?;
             }
+            let thread = if rolls_back { instead(thread) } else { thread };
             let run = thread.run(value);
             let run = if discards { run.discard_pending() } else { run };
             stored(run.await)
@@ -194,11 +224,22 @@ impl<F: Flow<State: Storable>> ServedThreads for RemoteFlow<F> {
         Ok(self.run(thread, token, published))
     }
 
-    async fn begin_at(&self, _: &str, _: Input, _: SystemTime) -> Result<(), Refusal> {
-        Err(unfit(format!(
-            "an engine keeps the threads of `{}` and begins them at once: leave `delay` and `at` out, or sleep in the flow",
-            self.flow.facts.name
-        )))
+    async fn begin_at(&self, thread: &str, input: Input, at: SystemTime) -> Result<(), Refusal> {
+        let value = self.flow.read_input(input.value)?;
+        let labels = input.labels;
+        let work = async move |thread: Thread<F>| {
+            if !labels.is_empty() {
+                thread.set_labels(labels).await?;
+            }
+            Ok(thread.begin_at(value, at).await?)
+        };
+        self.change(thread, work).await
+    }
+
+    async fn check_rollback(&self, thread: &str, value: InputValue) -> Result<(), Refusal> {
+        let value = self.flow.read_input(value)?;
+        let work = async move |thread: Thread<F>| stored(instead(thread).run(value).await);
+        self.read(thread, work).await
     }
 
     async fn answer(
@@ -292,9 +333,19 @@ impl<F: Flow<State: Storable>> ServedThreads for RemoteFlow<F> {
         key: String,
         value: Value,
         id: Option<String>,
-    ) -> Result<u64, Refusal> {
-        let work = async move |thread: Thread<F>| Ok(thread.send_value(&key, value, id).await?);
-        self.change(thread, work).await
+    ) -> Result<Option<u64>, Refusal> {
+        let copies = (key.clone(), value.clone(), id.clone());
+        let work = async move |thread: Thread<F>| {
+            let (key, value, id) = copies;
+            Ok(thread.send_value(&key, value, id).await?)
+        };
+        match self.change(thread, work).await {
+            Err(refusal) if refusal.is_of_busy_thread() => {
+                self.threads.send(thread, &key, value, id).await?;
+                Ok(None)
+            }
+            sent => sent.map(Some),
+        }
     }
 
     async fn fork(&self, thread: &str, checkpoint: u64) -> Result<u64, Refusal> {
@@ -323,8 +374,19 @@ impl<F: Flow<State: Storable>> ServedThreads for RemoteFlow<F> {
         self.threads.delete(thread).await
     }
 
-    async fn stop(&self, thread: &str, _: Stop) -> Result<ThreadStatus, Refusal> {
-        self.threads.cancel(thread).await?;
-        Ok(ThreadStatus::Held)
+    async fn stop(&self, thread: &str, stop: Stop) -> Result<ThreadStatus, Refusal> {
+        match stop {
+            Stop::Cancel => Ok(self.threads.cancel(thread).await?),
+            Stop::Hold => {
+                self.threads.hold(thread).await?;
+                self.threads.wait(thread).await?;
+                let info = self.threads.info(thread).await?.ok_or_else(no_thread)?;
+                Ok(info.status)
+            }
+            Stop::Drain => {
+                let text = "an engine runs the thread and continues it itself, so it cannot be drained: send `hold` or `cancel`";
+                Err(Refusal::new(StatusCode::CONFLICT, text))
+            }
+        }
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn events<F: Flow>(
     .boxed()
 }
 
-/// Waits until the thread rests, and returns why it has failed. Cancels it if a person cancels the run.
+/// Waits until the thread rests, and returns why it has failed. What stops the thread is told to the engine, so it ends this, too.
 async fn ended<F: Flow>(
     threads: Arc<dyn RemoteThreads<F>>,
     thread: String,
@@ -49,15 +49,9 @@ async fn ended<F: Flow>(
 ) -> Option<String> {
     tokio::select! {
         // Clients see the state of the thread, whether this fails or not.
-        failure = threads.wait(&thread) => return failure.ok().flatten(),
-        () = drained(&token) => {}
-        () = token.cancelled() => {
-            if !token.is_draining() {
-                let _ = threads.cancel(&thread).await;
-            }
-        }
+        failure = threads.wait(&thread) => failure.ok().flatten(),
+        () = drained(&token) => None,
     }
-    None
 }
 
 /// Completes when the server stops. A token does not wake anyone when it is drained, because runs look at it at their barriers.

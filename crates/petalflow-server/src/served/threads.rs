@@ -75,6 +75,9 @@ pub(crate) struct Input {
     pub(crate) discards: bool,
     /// Whether a turn that was stopped before its end is undone.
     pub(crate) rolls_back: bool,
+    /// The id of the queued message that this is, for a thread of an engine: it is remembered together with the input, so that the message
+    /// begins one turn. A thread of the store is marked before.
+    pub(crate) message: Option<String>,
 }
 
 pub(crate) fn no_thread() -> Refusal {
@@ -107,8 +110,8 @@ pub(crate) trait Elsewhere: Send + Sync {
     async fn info(&self, thread: &str) -> Result<Option<ThreadInfo>, StoreError>;
     /// A page of the threads, in the order of their ids.
     async fn list(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError>;
-    /// Cancels the run of a thread. Returns whether there is one.
-    async fn cancel(&self, thread: &str) -> Result<bool, Refusal>;
+    /// Which of these threads do not go on, and why, as clients see it. Empty if the engine does not say it.
+    async fn troubles(&self, threads: &[&str]) -> BTreeMap<String, Value>;
 }
 
 /// How the run of a thread is stopped.
@@ -198,20 +201,25 @@ pub(crate) trait ServedThreads: ReadThreads {
         keys: Map<String, Value>,
         node: Option<String>,
     ) -> Result<u64, Refusal>;
-    /// Sends a message: one write to a key that takes messages. Returns its number.
+    /// Fails if the turn of a thread could not be undone by this input.
+    async fn check_rollback(&self, _thread: &str, _value: InputValue) -> Result<(), Refusal> {
+        Ok(())
+    }
+    /// Sends a message: one write to a key that takes messages. Returns its number. `None`: an engine stores it when the superstep has
+    /// ended that runs.
     async fn send(
         &self,
         thread: &str,
         key: String,
         value: Value,
         id: Option<String>,
-    ) -> Result<u64, Refusal>;
+    ) -> Result<Option<u64>, Refusal>;
     async fn fork(&self, thread: &str, checkpoint: u64) -> Result<u64, Refusal>;
     async fn fork_to(&self, thread: &str, checkpoint: u64, to: &str) -> Result<(), ThreadError>;
     async fn copy(&self, thread: &str, to: &str) -> Result<(), ThreadError>;
     async fn set_labels(&self, thread: &str, labels: Labels) -> Result<(), Refusal>;
     async fn delete(&self, thread: &str) -> Result<(), ThreadError>;
-    /// Stops the run of a thread of the store, in any process, and waits until no run has it. Returns its status then.
+    /// Stops the run of a thread, in any process, and waits until no run has it. Returns its status then.
     async fn stop(&self, thread: &str, stop: Stop) -> Result<ThreadStatus, Refusal>;
 }
 

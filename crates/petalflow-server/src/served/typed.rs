@@ -247,8 +247,9 @@ impl<F: Flow<State: Storable>> ServedThreads for TypedThreads<F> {
         key: String,
         value: Value,
         id: Option<String>,
-    ) -> Result<u64, Refusal> {
-        Ok(self.thread(thread).send_value(&key, value, id).await?)
+    ) -> Result<Option<u64>, Refusal> {
+        let sent = self.thread(thread).send_value(&key, value, id).await?;
+        Ok(Some(sent))
     }
 
     async fn fork(&self, thread: &str, checkpoint: u64) -> Result<u64, Refusal> {

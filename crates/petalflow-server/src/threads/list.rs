@@ -34,9 +34,15 @@ pub(crate) async fn list(
     });
     // A store lists a damaged thread whatever its labels are.
     let is_seen = |info: &&ThreadInfo| access.allows(&info.labels);
-    let threads = found.iter().filter(is_seen).filter_map(|info| {
+    let seen: Vec<&ThreadInfo> = found.iter().filter(is_seen).collect();
+    let mut troubles = server.troubles(&seen).await;
+    let threads = seen.iter().filter_map(|info| {
         let flow = server.flow_of(info)?;
-        Some(listed(info, &flow))
+        let mut listed = listed(info, &flow);
+        if let Some(trouble) = troubles.remove(&info.id) {
+            listed["trouble"] = trouble;
+        }
+        Some(listed)
     });
     Ok(Json(
         json!({ "threads": threads.collect::<Value>(), "next": next }),

@@ -155,6 +155,7 @@ pub(crate) async fn begin(
         labels,
         discards: false,
         rolls_back: false,
+        message: None,
     };
     match start.at {
         Some(at) => {

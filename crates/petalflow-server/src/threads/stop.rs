@@ -86,27 +86,17 @@ impl Inner {
         stop: Stop,
         wait: Duration,
     ) -> Result<Option<ThreadStatus>, Refusal> {
-        let conflict = |text: String| Err(Refusal::new(StatusCode::CONFLICT, text));
-        if self.owner(thread).await?.elsewhere().is_some() {
-            if stop != Stop::Cancel {
-                return conflict("an engine keeps the thread, and can only cancel its run".into());
-            }
-            if !self.cancel_anywhere(thread).await? {
-                self.must_exist(thread).await?;
-                return conflict("no run has the thread".into());
-            }
-            return Ok(None);
-        }
         match self.stop(thread, stop, wait.max(SHORTEST_WAIT)).await? {
-            Some(status) if has_ended(status) => {
-                conflict(format!("no run has the thread: it is {status}"))
-            }
+            Some(status) if has_ended(status) => Err(Refusal::new(
+                StatusCode::CONFLICT,
+                format!("no run has the thread: it is {status}"),
+            )),
             status => Ok(status),
         }
     }
 
-    /// Stops the run of a thread of the store, in any process. Returns the status of the thread when no run has it. `None` if it still
-    /// has one after this time: then the run stops later.
+    /// Stops the run of a thread, in any process. Returns the status of the thread when no run has it. `None` if it still has one after
+    /// this time: then the run stops later.
     async fn stop(
         &self,
         thread: &str,
@@ -118,20 +108,24 @@ impl Inner {
             // Those of this process that wait for the thread would continue it.
             self.cancel(thread);
         }
-        let thread = thread.to_owned();
+        let is_elsewhere = flow.elsewhere().is_some();
+        let (thread, stopping) = (thread.to_owned(), self.stopping.clone());
         // It goes on if the client disconnects, and after the time.
-        let stopped = self.run_detached(async move { flow.stop(&thread, stop).await });
-        match tokio::time::timeout(wait, stopped).await {
-            Ok(status) => status.map(Some),
-            Err(_) => Ok(None),
-        }
+        let stopped = self.run_detached(async move {
+            tokio::select! {
+                status = flow.stop(&thread, stop) => status.map(Some),
+                // The engine has the command, and nothing of this process stops for it.
+                () = stopping.cancelled(), if is_elsewhere => Ok(None),
+            }
+        });
+        tokio::time::timeout(wait, stopped)
+            .await
+            .unwrap_or(Ok(None))
     }
 
     /// Cancels the run of a thread, wherever it is. Returns whether the thread can be cancelled: it has not ended.
+    #[cfg(any(feature = "a2a", feature = "mcp", feature = "openai"))]
     pub(crate) async fn cancel_anywhere(&self, thread: &str) -> Result<bool, Refusal> {
-        if let Some(elsewhere) = self.elsewhere(thread) {
-            return elsewhere.cancel(thread).await;
-        }
         let status = self.stop(thread, Stop::Cancel, SHORTEST_WAIT).await?;
         Ok(!status.is_some_and(has_ended))
     }

@@ -8,8 +8,17 @@ use petalflow::engine::{ThreadEngine, ThreadRecords};
 use petalflow::state::Storable;
 use petalflow::thread::{FollowedEvents, ThreadError};
 use petalflow::{Flow, async_trait};
-use petalflow_server::{RemoteThreads, ThreadWork};
+use petalflow_server::{RemoteThreads, RemoteTrouble, ThreadWork};
+use serde_json::Value;
 use tokio::sync::{Mutex, watch};
+use tokio::task::AbortHandle;
+
+/// What a thread that runs was told: it does so at its next barrier.
+#[derive(Default)]
+struct Told {
+    holds: bool,
+    messages: Vec<(String, Value, Option<String>)>,
+}
 
 /// An engine in this process: a map of records, and a task for each thread that runs.
 pub(super) struct Engine<F: Flow> {
@@ -21,6 +30,10 @@ pub(super) struct Engine<F: Flow> {
     pub(super) cancelled: Arc<Mutex<Vec<String>>>,
     /// Why threads have failed.
     failures: Arc<Mutex<BTreeMap<String, String>>>,
+    runs: Arc<Mutex<BTreeMap<String, AbortHandle>>>,
+    told: Arc<Mutex<BTreeMap<String, Told>>>,
+    /// Why threads do not go on.
+    pub(super) troubles: Arc<Mutex<BTreeMap<String, RemoteTrouble>>>,
 }
 
 impl<F: Flow> Clone for Engine<F> {
@@ -31,6 +44,9 @@ impl<F: Flow> Clone for Engine<F> {
             changed: self.changed.clone(),
             cancelled: Arc::clone(&self.cancelled),
             failures: Arc::clone(&self.failures),
+            runs: Arc::clone(&self.runs),
+            told: Arc::clone(&self.told),
+            troubles: Arc::clone(&self.troubles),
         }
     }
 }
@@ -43,6 +59,9 @@ impl<F: Flow<State: Storable>> Engine<F> {
             changed: watch::Sender::new(()),
             cancelled: Arc::default(),
             failures: Arc::default(),
+            runs: Arc::default(),
+            told: Arc::default(),
+            troubles: Arc::default(),
         }
     }
 
@@ -78,12 +97,44 @@ impl<F: Flow<State: Storable>> Engine<F> {
                 let mut failures = self.failures.lock().await;
                 failures.insert(thread.clone(), failure);
             }
+            let told = self.told.lock().await.remove(&thread).unwrap_or_default();
+            for (key, value, id) in told.messages {
+                let sent = self.flow.edit(&thread, &records, async |thread| {
+                    thread.send_value(&key, value, id).await
+                });
+                let (sent, changes) = sent.await.expect("the records are whole");
+                sent.expect("it was checked");
+                records.apply(&changes);
+            }
+            if told.holds && goes_on {
+                let held = records.with_status(ThreadStatus::Held, None);
+                records.apply(&held.expect("the records are whole"));
+                goes_on = false;
+            }
             self.threads.lock().await.insert(thread.clone(), records);
             self.changed.send_replace(());
             if !goes_on {
                 return;
             }
         }
+    }
+
+    /// Holds a thread that no superstep changes any more, if it has not ended.
+    async fn set_held(&self, thread: &str) -> Result<ThreadStatus, ThreadError> {
+        use ThreadStatus::{Failed, Finished, Held};
+        let mut threads = self.threads.lock().await;
+        let Some(records) = threads.get_mut(thread) else {
+            let thread = thread.into();
+            return Err(ThreadError::Unknown { thread });
+        };
+        let status = records.status().expect("the records are whole").0;
+        if matches!(status, Failed | Finished | Held) {
+            return Ok(status);
+        }
+        let held = records.with_status(Held, None);
+        records.apply(&held.expect("the records are whole"));
+        self.changed.send_replace(());
+        Ok(Held)
     }
 }
 
@@ -114,7 +165,9 @@ impl<F: Flow<State: Storable>> RemoteThreads<F> for Engine<F> {
             records.apply(&changes);
             self.threads.lock().await.insert(thread.into(), records);
             if self.runs(thread).await {
-                tokio::spawn(self.clone().run(thread.into()));
+                let run = tokio::spawn(self.clone().run(thread.into()));
+                let mut runs = self.runs.lock().await;
+                runs.insert(thread.into(), run.abort_handle());
             }
         }
         Ok(())
@@ -145,9 +198,49 @@ impl<F: Flow<State: Storable>> RemoteThreads<F> for Engine<F> {
         Ok(self.failures.lock().await.get(thread).cloned())
     }
 
-    async fn cancel(&self, thread: &str) -> Result<(), ThreadError> {
+    async fn cancel(&self, thread: &str) -> Result<ThreadStatus, ThreadError> {
         self.cancelled.lock().await.push(thread.into());
+        if let Some(run) = self.runs.lock().await.remove(thread) {
+            run.abort();
+        }
+        self.set_held(thread).await
+    }
+
+    async fn hold(&self, thread: &str) -> Result<(), ThreadError> {
+        if self.runs(thread).await {
+            self.told
+                .lock()
+                .await
+                .entry(thread.into())
+                .or_default()
+                .holds = true;
+            return Ok(());
+        }
+        self.set_held(thread).await.map(drop)
+    }
+
+    async fn send(
+        &self,
+        thread: &str,
+        key: &str,
+        value: Value,
+        id: Option<String>,
+    ) -> Result<(), ThreadError> {
+        let records = self.records(thread).await;
+        let copy = (key.to_string(), value.clone(), id.clone());
+        let checked = self.flow.edit(thread, &records, async |thread| {
+            let (key, value, id) = copy;
+            thread.send_value(&key, value, id).await
+        });
+        checked.await.expect("the records are whole").0?;
+        let mut told = self.told.lock().await;
+        let told = told.entry(thread.into()).or_default();
+        told.messages.push((key.to_string(), value, id));
         Ok(())
+    }
+
+    async fn trouble(&self, thread: &str) -> Result<Option<RemoteTrouble>, ThreadError> {
+        Ok(self.troubles.lock().await.get(thread).cloned())
     }
 
     async fn delete(&self, thread: &str) -> Result<(), ThreadError> {

@@ -89,6 +89,7 @@ impl Caller {
             labels: Labels::new(),
             discards: false,
             rolls_back: false,
+            message: None,
         };
         let (flow, thread) = (Arc::clone(&waited.flow), waited.thread.clone());
         let begin = async move |token| flow.begin(&thread, input, &token).await;

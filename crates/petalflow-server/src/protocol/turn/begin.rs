@@ -91,6 +91,7 @@ impl Turn {
             value: InputValue::Turn(Box::new(input)),
             labels: Labels::new(),
             rolls_back,
+            message: None,
         };
         let (of_turn, id) = (Arc::clone(flow), thread.clone());
         let begin = async move |token| of_turn.begin(&id, input, &token).await;

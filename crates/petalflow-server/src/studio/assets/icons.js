@@ -24,8 +24,8 @@ const LINES = {
   skipped: "M3.5 8h9",
 };
 
-/** The outcomes of tasks that look like another state. @type {{[name: string]: string}} */
-const SAME = { cached: "finished", restored: "finished" };
+/** The outcomes of tasks and the troubles of threads that look like another state. @type {{[name: string]: string}} */
+const SAME = { cached: "finished", restored: "finished", retrying: "retry", paused: "held" };
 
 /**
  * The shape of a picture, for use inside another SVG.

@@ -2,9 +2,11 @@
 /** The status of a thread: a colour, a sign and a word, so that nobody depends on the colour. */
 
 import { h } from "./dom.js";
+import { age } from "./format.js";
 import { icon } from "./icons.js";
 
 /** @typedef {import("./types.js").Status} Status */
+/** @typedef {import("./types.js").Trouble} Trouble */
 
 /** What each status means. @type {{[status: string]: string}} */
 const MEANINGS = {
@@ -17,12 +19,39 @@ const MEANINGS = {
   finished: "Its last run has finished.",
 };
 
+/** What keeps a running thread from going on. @type {{[state: string]: string}} */
+const TROUBLES = {
+  retrying: "A process of its engine is away or fails, and is tried again.",
+  paused: "A process of its engine is away or has failed. It is tried again when the thread is resumed.",
+};
+
 /** All statuses, in the order in which they are listed. */
 export const ALL = Object.keys(MEANINGS);
 
 /** @param {string} status */
 export function meaning(status) {
-  return MEANINGS[status] ?? "";
+  return MEANINGS[status] ?? TROUBLES[status] ?? "";
+}
+
+/**
+ * Why a thread does not go on that is running, in words.
+ *
+ * @param {Trouble} trouble
+ */
+export function troubleText({ state, service, attempts, error, next_ms }) {
+  const times = attempts > 1 ? ` ${attempts} times` : "";
+  const next = state === "retrying" && next_ms ? ` The next try is ${age(next_ms)}.` : "";
+  return `${meaning(state)} ${service} has failed${times}: ${error}${/[.!?]$/.test(error) ? "" : "."}${next} A resume tries it now.`;
+}
+
+/**
+ * What is known of a thread: its status, and what keeps it from going on.
+ *
+ * @param {Status} status
+ * @param {Trouble | null} [trouble]
+ */
+export function badges(status, trouble) {
+  return [badge(status), trouble ? badge(trouble.state) : null];
 }
 
 /**

@@ -49,13 +49,13 @@ export function threadButtons(session) {
 }
 
 /**
- * Whether a resume does something: the thread rests, and a node is next. A thread that is listed as running is resumed only when the
+ * Whether a resume does something: the thread rests, and a node is next; or its engine would try again later or never. A thread that is listed as running is resumed only when the
  * server says that no run of it sends events.
  *
  * @param {ThreadSession} session
  */
 export function canResume({ view, connection }) {
-  if (view.status === "held") return true;
+  if (view.status === "held" || view.trouble) return true;
   if (view.status === "running") return connection === "closed";
   return (view.status === "stopped" || view.status === "failed") && view.next.length > 0;
 }

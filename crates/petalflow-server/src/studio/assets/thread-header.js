@@ -4,7 +4,7 @@
 import { link } from "./address.js";
 import { h, replaceKeepingFocus } from "./dom.js";
 import { age, date, names } from "./format.js";
-import { badge, meaning } from "./status.js";
+import { badges, meaning, troubleText } from "./status.js";
 import { canResume, threadButtons } from "./thread-actions.js";
 
 /** @typedef {import("./thread-session.js").ThreadSession} ThreadSession */
@@ -24,11 +24,12 @@ export function isChat(kind) {
 }
 
 /**
- * Why a thread rests that waits for no answer, and what continues it.
+ * Why a thread does not go on that waits for no answer, and what continues it.
  *
  * @param {ThreadSession} session
  */
 function restText({ view }) {
+  if (view.trouble) return troubleText(view.trouble);
   const next = view.next.length > 0 ? ` It continues with ${names(view.next)}.` : "";
   if (view.status === "held")
     return next
@@ -67,7 +68,7 @@ export function threadHeader(session, tab) {
     const { view, connection } = session;
     replaceKeepingFocus(
       facts,
-      badge(view.status),
+      badges(view.status, view.trouble),
       h("span", null, "flow ", h("a", { href: link(["flow", session.flow.name]) }, session.flow.name)),
       h("span", null, `turn ${view.turn}`),
       h("span", null, `superstep ${view.superstep}`),

@@ -63,7 +63,15 @@ export class ThreadSession {
     this.wake = null;
     /** The number of the newest request for the checkpoint: an earlier one may come later. */
     this.requests = 0;
-    signal.addEventListener("abort", () => this.wake?.());
+    // No event says that an engine repeats or has paused what it does.
+    const timer = setInterval(() => {
+      const isOfEngine = this.view.trouble !== undefined;
+      if (isOfEngine && this.view.status === "running" && !document.hidden) this.refreshSoon();
+    }, POLL_MS);
+    signal.addEventListener("abort", () => {
+      clearInterval(timer);
+      this.wake?.();
+    });
     document.addEventListener("visibilitychange", () => this.wake?.(), { signal });
     this.refreshIsPlanned = false;
     this.refreshAgain = false;

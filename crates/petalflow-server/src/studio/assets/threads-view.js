@@ -10,7 +10,7 @@ import { afterPause, h, replace } from "./dom.js";
 import { age, bytes, count, date, number } from "./format.js";
 import { isStartable } from "./flow-schemas.js";
 import { openFlowDialog, openStartDialog } from "./start-dialog.js";
-import { ALL, badge } from "./status.js";
+import { ALL, badges, troubleText } from "./status.js";
 import { VirtualList } from "./virtual-list.js";
 
 const PAGE = 500;
@@ -184,7 +184,7 @@ class ThreadTable {
       className: "thread-list",
       columns: ["Thread", "Status", "Labels", "Checkpoints", "Size", "Updated"],
       key: (info) =>
-        `${info.id} ${info.status} ${info.updated_ms} ${info.checkpoints} ${info.damage} ${age(info.updated_ms)} ${JSON.stringify(info.labels)}`,
+        `${info.id} ${info.status} ${info.updated_ms} ${info.checkpoints} ${info.damage} ${info.trouble?.state} ${info.trouble?.attempts} ${age(info.updated_ms)} ${JSON.stringify(info.labels)}`,
       cells: row,
       onEnd: () => void this.more(),
     });
@@ -339,7 +339,7 @@ function row(info) {
   return [
     h("a", { href: link(["thread", info.id]), "data-row-focus": true, class: "row-link" }, info.id),
     [
-      badge(info.status),
+      h("span", { title: info.trouble ? troubleText(info.trouble) : null }, badges(info.status, info.trouble)),
       info.damage ? h("span", { class: "chip danger-chip", title: info.damage }, "damaged") : null,
       info.due_ms ? h("span", { class: "chip", title: date(info.due_ms) }, `due ${age(info.due_ms)}`) : null,
     ],

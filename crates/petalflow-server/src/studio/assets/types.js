@@ -38,6 +38,14 @@
  * @property {number | null} due_ms
  * @property {{[name: string]: string}} labels
  * @property {string | null} damage
+ * @property {Trouble} [trouble]
+ *
+ * @typedef {object} Trouble Why a thread of an engine does not go on that is running.
+ * @property {"retrying" | "paused"} state
+ * @property {string} service What is away or fails.
+ * @property {number} attempts 0 if that is not known.
+ * @property {string} error
+ * @property {number | null} next_ms When it is tried again.
  *
  * @typedef {object} Question
  * @property {string} id
@@ -82,6 +90,7 @@
  * @property {{node: string, index: number | null, finished: boolean, error: unknown, receives: {key: string, since_ms: number, until_ms: number | null}[]}[]} tasks
  * @property {Question[]} questions
  * @property {{node: string, error: unknown}[]} errors
+ * @property {Trouble | null} [trouble] Of a thread of an engine that is running.
  *
  * @typedef {object} Checkpoint
  * @property {number} checkpoint

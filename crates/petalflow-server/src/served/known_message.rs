@@ -1,7 +1,7 @@
 //! Which messages of a thread have begun their turns or were read, so that a repeated message does nothing.
 
+use super::threads::Labels;
 use crate::digest::digest;
-use crate::served::Labels;
 
 /// What the names of the labels of messages begin with. The value is the number of the newest checkpoint.
 const LABEL: &str = "petalflow.message.";
