@@ -8,6 +8,7 @@ mod filter;
 mod listing;
 #[cfg(feature = "client")]
 mod remote;
+mod stop;
 mod stored;
 
 use std::collections::BTreeMap;
@@ -22,7 +23,8 @@ use crate::store::{STORE_VARIABLE, StoreArgs, shell_quoted};
 #[cfg(feature = "client")]
 pub(crate) use client::Server;
 pub(crate) use filter::{FilterArgs, label};
-pub(crate) use listing::{Next, PAGE, Page, every_thread};
+pub(crate) use listing::{Next, PAGE, Page};
+pub(crate) use stop::Stop;
 
 /// The environment variable with the address of the server.
 #[cfg(feature = "client")]
@@ -66,14 +68,6 @@ impl ServerArgs {
         let server = self.server.as_deref().filter(|it| !it.is_empty());
         server.map(|server| Server::new(server, token)).transpose()
     }
-}
-
-/// How the run of a thread is stopped.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Stop {
-    Cancel,
-    Hold,
-    Drain,
 }
 
 /// A store or a server.
@@ -165,6 +159,20 @@ impl Place {
         limit: usize,
     ) -> Result<Page> {
         in_place!(self, place => place.page(filter, order, after, limit).await)
+    }
+
+    /// All threads that meet the conditions, in the order of their ids.
+    pub(crate) async fn every_thread(&self, filter: &FilterArgs) -> Result<Vec<ThreadInfo>> {
+        let (mut all, mut next) = (Vec::new(), None);
+        loop {
+            let page = self.page(filter, ThreadOrder::Id, next.as_ref(), PAGE);
+            let page = page.await?;
+            all.extend(page.threads);
+            match page.next {
+                Some(after) => next = Some(after),
+                None => return Ok(all),
+            }
+        }
     }
 
     /// How many threads of each graph have each status.

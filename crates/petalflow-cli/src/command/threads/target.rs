@@ -7,7 +7,7 @@ use petalflow::checkpoint::ThreadInfo;
 
 use super::list::print_page;
 use crate::exit::{Exit, Failure, Result};
-use crate::place::{FilterArgs, Place, PlaceArgs, every_thread};
+use crate::place::{FilterArgs, Place, PlaceArgs};
 use crate::terminal;
 
 /// How many threads get a command at the same time.
@@ -133,7 +133,7 @@ impl TargetArgs {
                 let text = "the command has conditions, and is for all threads";
                 Err(Failure::new(Exit::Usage, text).hint("leave `--all` out"))
             }
-            None => every_thread(place, &self.filter).await,
+            None => place.every_thread(&self.filter).await,
         }
     }
 
