@@ -39,7 +39,7 @@ pub(crate) struct PlaceArgs {
 
     #[cfg(feature = "client")]
     #[command(flatten)]
-    pub(crate) server: ServerArgs,
+    server_args: ServerArgs,
 }
 
 /// A server of petalflow.
@@ -79,17 +79,32 @@ pub(crate) enum Place {
 }
 
 impl PlaceArgs {
-    /// Opens the place. An option of the command line goes before a variable of the environment, and a server before a store.
+    /// Opens the place.
     pub(crate) async fn open(&self) -> Result<Place> {
         #[cfg(feature = "client")]
-        if let Some(server) = self.server.server()? {
-            if self.store.is_some() && std::env::var_os(STORE_VARIABLE).is_none() {
-                let text = "`--store` and `--server` are two places";
-                return Err(Failure::new(Exit::Usage, text).hint("name one of them"));
-            }
+        if let Some(server) = self.server()? {
             return Ok(Place::Server(server));
         }
         Ok(Place::Store(self.store_args().open().await?))
+    }
+
+    /// The server, if one is named. An option of the command line goes before a variable of the environment, and a server before
+    /// a store.
+    #[cfg(feature = "client")]
+    pub(crate) fn server(&self) -> Result<Option<Server>> {
+        let given = |value: &Option<String>, variable: &str| {
+            value.is_some() && std::env::var(variable).ok() != *value
+        };
+        let store = given(&self.store, STORE_VARIABLE);
+        let server = given(&self.server_args.server, SERVER_VARIABLE);
+        if store && server {
+            let text = "`--store` and `--server` are two places";
+            return Err(Failure::new(Exit::Usage, text).hint("name one of them"));
+        }
+        if store {
+            return Ok(None);
+        }
+        self.server_args.server()
     }
 
     /// The store, for a command that no server has.
@@ -114,7 +129,7 @@ impl PlaceArgs {
     /// The option that names the place, for commands that a person can copy.
     pub(crate) fn option(&self) -> String {
         #[cfg(feature = "client")]
-        if let Some(server) = &self.server.server {
+        if let (Some(server), Ok(Some(_))) = (&self.server_args.server, self.server()) {
             let is_set = std::env::var(SERVER_VARIABLE).is_ok_and(|it| it == *server);
             return if is_set {
                 String::new()

@@ -22,13 +22,6 @@ pub(super) struct TargetArgs {
     #[command(flatten)]
     pub(super) place: PlaceArgs,
 
-    #[command(flatten, next_help_heading = "Conditions")]
-    filter: FilterArgs,
-
-    /// All threads
-    #[arg(long, help_heading = "Conditions")]
-    all: bool,
-
     /// List the threads, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -40,6 +33,14 @@ pub(super) struct TargetArgs {
     /// Print a line of JSON for each
     #[arg(long)]
     pub(super) json: bool,
+
+    // The heading is that of all options which follow.
+    #[command(flatten, next_help_heading = "Conditions")]
+    filter: FilterArgs,
+
+    /// All threads
+    #[arg(long, help_heading = "Conditions")]
+    all: bool,
 }
 
 /// A command in words, for questions and notes: `delete`, `deleted`.
