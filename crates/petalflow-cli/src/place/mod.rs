@@ -18,7 +18,9 @@ use petalflow::checkpoint::{Store, ThreadCount, ThreadInfo, ThreadOrder, ThreadS
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure, Result};
-use crate::store::{STORE_VARIABLE, StoreArgs, shell_quoted};
+#[cfg(feature = "client")]
+use crate::store::shell_quoted;
+use crate::store::{STORE_VARIABLE, StoreArgs};
 
 #[cfg(feature = "client")]
 pub(crate) use client::Server;
