@@ -1,7 +1,7 @@
 //! What the libraries advise programs in Rust, in the words of the command line.
 
 /// Advice that only a Rust program can follow, and what does the same on the command line.
-const WORDS: [(&str, &str); 9] = [
+const WORDS: [(&str, &str); 10] = [
     (
         "add it with `Services::tool`",
         "give its program with `--tool NAME=COMMAND`",
@@ -18,6 +18,7 @@ const WORDS: [(&str, &str); 9] = [
         "add one with `Services::any_model`",
         "give the replies with `--script FILE`, or name a model with `--model MODEL`",
     ),
+    (", or give one with `with_key`", ""),
     (
         "; otherwise resume at another node with `Resume::goto`",
         "; otherwise go back to an earlier checkpoint with `petalflow threads fork`",

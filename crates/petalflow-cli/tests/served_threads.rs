@@ -177,6 +177,13 @@ fn f45_a_server_that_refuses_or_is_away_is_an_error_with_what_to_do() {
     assert!(ran.err.contains("no address of a server"), "{}", ran.err);
     let ran = place.served("threads list --store runs.db").code(64);
     assert!(ran.err.contains("two places"), "{}", ran.err);
+    // An option goes before a variable.
+    let listed = program()
+        .args(["threads", "list", "--store", &place.store])
+        .env("PETALFLOW_SERVER", "http://127.0.0.1:1")
+        .output();
+    let listed = Ran::from_output(&listed.expect("the program starts")).code(0);
+    assert_eq!(listed.out, place.stored("threads list").code(0).out);
 }
 
 #[test]

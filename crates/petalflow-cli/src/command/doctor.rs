@@ -121,7 +121,7 @@ fn program() -> Check {
 /// The store or the server.
 async fn place(args: &PlaceArgs) -> Check {
     #[cfg(feature = "client")]
-    match args.server.server() {
+    match args.server() {
         Ok(Some(server)) => {
             return match server.get(&["info"], &[]).await {
                 Ok(info) => Check::new("server", State::Ok, server_text(&info)),

@@ -8,6 +8,7 @@ mod filter;
 mod listing;
 #[cfg(feature = "client")]
 mod remote;
+mod stop;
 mod stored;
 
 use std::collections::BTreeMap;
@@ -17,12 +18,15 @@ use petalflow::checkpoint::{Store, ThreadCount, ThreadInfo, ThreadOrder, ThreadS
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure, Result};
-use crate::store::{STORE_VARIABLE, StoreArgs, shell_quoted};
+#[cfg(feature = "client")]
+use crate::store::shell_quoted;
+use crate::store::{STORE_VARIABLE, StoreArgs};
 
 #[cfg(feature = "client")]
 pub(crate) use client::Server;
 pub(crate) use filter::{FilterArgs, label};
-pub(crate) use listing::{Next, PAGE, Page, every_thread};
+pub(crate) use listing::{Next, PAGE, Page};
+pub(crate) use stop::Stop;
 
 /// The environment variable with the address of the server.
 #[cfg(feature = "client")]
@@ -37,7 +41,7 @@ pub(crate) struct PlaceArgs {
 
     #[cfg(feature = "client")]
     #[command(flatten)]
-    pub(crate) server: ServerArgs,
+    server_args: ServerArgs,
 }
 
 /// A server of petalflow.
@@ -68,14 +72,6 @@ impl ServerArgs {
     }
 }
 
-/// How the run of a thread is stopped.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Stop {
-    Cancel,
-    Hold,
-    Drain,
-}
-
 /// A store or a server.
 #[derive(Clone)]
 pub(crate) enum Place {
@@ -85,17 +81,32 @@ pub(crate) enum Place {
 }
 
 impl PlaceArgs {
-    /// Opens the place. An option of the command line goes before a variable of the environment, and a server before a store.
+    /// Opens the place.
     pub(crate) async fn open(&self) -> Result<Place> {
         #[cfg(feature = "client")]
-        if let Some(server) = self.server.server()? {
-            if self.store.is_some() && std::env::var_os(STORE_VARIABLE).is_none() {
-                let text = "`--store` and `--server` are two places";
-                return Err(Failure::new(Exit::Usage, text).hint("name one of them"));
-            }
+        if let Some(server) = self.server()? {
             return Ok(Place::Server(server));
         }
         Ok(Place::Store(self.store_args().open().await?))
+    }
+
+    /// The server, if one is named. An option of the command line goes before a variable of the environment, and a server before
+    /// a store.
+    #[cfg(feature = "client")]
+    pub(crate) fn server(&self) -> Result<Option<Server>> {
+        let given = |value: &Option<String>, variable: &str| {
+            value.is_some() && std::env::var(variable).ok() != *value
+        };
+        let store = given(&self.store, STORE_VARIABLE);
+        let server = given(&self.server_args.server, SERVER_VARIABLE);
+        if store && server {
+            let text = "`--store` and `--server` are two places";
+            return Err(Failure::new(Exit::Usage, text).hint("name one of them"));
+        }
+        if store {
+            return Ok(None);
+        }
+        self.server_args.server()
     }
 
     /// The store, for a command that no server has.
@@ -120,7 +131,7 @@ impl PlaceArgs {
     /// The option that names the place, for commands that a person can copy.
     pub(crate) fn option(&self) -> String {
         #[cfg(feature = "client")]
-        if let Some(server) = &self.server.server {
+        if let (Some(server), Ok(Some(_))) = (&self.server_args.server, self.server()) {
             let is_set = std::env::var(SERVER_VARIABLE).is_ok_and(|it| it == *server);
             return if is_set {
                 String::new()
@@ -165,6 +176,20 @@ impl Place {
         limit: usize,
     ) -> Result<Page> {
         in_place!(self, place => place.page(filter, order, after, limit).await)
+    }
+
+    /// All threads that meet the conditions, in the order of their ids.
+    pub(crate) async fn every_thread(&self, filter: &FilterArgs) -> Result<Vec<ThreadInfo>> {
+        let (mut all, mut next) = (Vec::new(), None);
+        loop {
+            let page = self.page(filter, ThreadOrder::Id, next.as_ref(), PAGE);
+            let page = page.await?;
+            all.extend(page.threads);
+            match page.next {
+                Some(after) => next = Some(after),
+                None => return Ok(all),
+            }
+        }
     }
 
     /// How many threads of each graph have each status.

@@ -8,7 +8,9 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::client::Server;
-use super::{FilterArgs, Next, Page, Stop};
+use super::filter::FilterArgs;
+use super::listing::{Next, Page};
+use super::stop::Stop;
 use crate::exit::{Exit, Failure, Result};
 
 /// The most threads of a page of a server.

@@ -8,7 +8,9 @@ use petalflow::checkpoint::{Store, ThreadCount, ThreadOrder, ThreadStatus};
 use petalflow::thread::StoredThreads;
 use serde_json::{Value, json};
 
-use super::{FilterArgs, Next, Page, Stop};
+use super::filter::FilterArgs;
+use super::listing::{Next, Page};
+use super::stop::Stop;
 use crate::exit::{Exit, Failure, Result};
 
 /// The threads of a store.

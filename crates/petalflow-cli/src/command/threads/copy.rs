@@ -13,12 +13,12 @@ use crate::terminal::{self, STRONG};
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
-    #[command(flatten)]
-    pub(super) target: TargetArgs,
-
     /// The other store, as `--store` names it. A file that does not exist is created
     #[arg(long, value_name = "STORE")]
     to: String,
+
+    #[command(flatten)]
+    pub(super) target: TargetArgs,
 }
 
 const AFTER: &str = "\

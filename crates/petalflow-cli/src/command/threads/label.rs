@@ -13,9 +13,6 @@ use crate::terminal::{self, STRONG};
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
-    #[command(flatten)]
-    pub(super) target: TargetArgs,
-
     /// Set a label. Can be repeated
     #[arg(long = "set", value_name = "NAME:VALUE", value_parser = label)]
     set: Vec<(String, String)>,
@@ -23,6 +20,9 @@ pub(crate) struct Args {
     /// Remove the label with this name. Can be repeated
     #[arg(long = "remove", value_name = "NAME")]
     remove: Vec<String>,
+
+    #[command(flatten)]
+    pub(super) target: TargetArgs,
 }
 
 const AFTER: &str = "\

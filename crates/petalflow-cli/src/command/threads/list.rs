@@ -14,9 +14,6 @@ pub(crate) struct Args {
     #[command(flatten)]
     place: PlaceArgs,
 
-    #[command(flatten, next_help_heading = "Conditions")]
-    filter: FilterArgs,
-
     /// The order
     #[arg(long, value_enum, default_value_t = Order::Id)]
     order: Order,
@@ -36,6 +33,10 @@ pub(crate) struct Args {
     /// Print a line of JSON for each
     #[arg(long)]
     pub(super) json: bool,
+
+    // The heading is that of all options which follow.
+    #[command(flatten, next_help_heading = "Conditions")]
+    filter: FilterArgs,
 }
 
 const AFTER: &str = "\

@@ -12,6 +12,7 @@ mod resume;
 #[cfg(feature = "client")]
 mod served;
 mod show;
+mod shown;
 mod stop;
 mod target;
 mod verify;

@@ -35,7 +35,7 @@ impl ThreadArgs {
     /// The thread on its server, if a server is named.
     #[cfg(feature = "client")]
     pub(super) fn served(&self) -> Result<Option<ServedThread<'_>>> {
-        let server = self.place.server.server()?;
+        let server = self.place.server()?;
         Ok(server.map(|server| ServedThread::new(server, &self.id, &self.place)))
     }
 

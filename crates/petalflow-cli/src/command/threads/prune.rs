@@ -14,9 +14,6 @@ use crate::terminal::{self, STRONG};
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Args {
-    #[command(flatten)]
-    pub(super) target: TargetArgs,
-
     /// Retain at most this many checkpoints of each flow of a thread: the newest
     #[arg(long, value_name = "CHECKPOINTS")]
     keep: Option<usize>,
@@ -24,6 +21,9 @@ pub(crate) struct Args {
     /// Retain only checkpoints that are younger than this, such as `30d`
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     younger_than: Option<Duration>,
+
+    #[command(flatten)]
+    pub(super) target: TargetArgs,
 }
 
 const AFTER: &str = "\

@@ -11,7 +11,7 @@ use petalflow_documents::{Envelope, WireEnvelope};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::show::{Shown, ShownState};
+use super::shown::{Shown, ShownState};
 use crate::answers::{self, AnswerArgs, time};
 use crate::drive::{approved, sleeping_failure, waiting_failure};
 use crate::envelope::ResultArgs;

@@ -1,7 +1,6 @@
 //! Shows a thread.
 
 use petalflow::checkpoint::ThreadInfo;
-use petalflow::interrupt::Interrupt;
 use petalflow::thread::{CheckpointInfo, HistoryQuery, Snapshot, ThreadError};
 use petalflow_conversations::ConversationState;
 use petalflow_documents::{Envelope, WireEnvelope};
@@ -9,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::list::as_json;
 use super::open::ThreadArgs;
+use super::shown::{Shown, ShownState};
 use crate::answers::{self, time};
 use crate::envelope::{pretty, push_message};
 use crate::exit::{Exit, Failure, Result};
@@ -44,28 +44,6 @@ Examples:
   petalflow threads show review-1 --store runs.db
   petalflow threads show review-1 --store runs.db --history
   petalflow threads show review-1 review.graph.yaml --store runs.db --checkpoint 2 --json";
-
-/// What is shown of a thread.
-pub(super) struct Shown {
-    pub(super) info: ThreadInfo,
-    pub(super) checkpoint: u64,
-    /// The nodes that run next.
-    pub(super) next: Vec<String>,
-    /// The failures of nodes.
-    pub(super) errors: Vec<String>,
-    pub(super) questions: Vec<Interrupt>,
-    pub(super) state: ShownState,
-    /// The checkpoints, as [`checkpoint_json`] returns them, and whether there are older ones.
-    pub(super) history: Option<(Vec<Value>, bool)>,
-}
-
-/// The state of a thread.
-pub(super) enum ShownState {
-    Envelope(Box<Envelope>),
-    /// The keys of a flow of another kind.
-    #[cfg(feature = "client")]
-    Keys(Value),
-}
 
 pub(crate) async fn run(args: Args) -> Result {
     #[cfg(feature = "client")]

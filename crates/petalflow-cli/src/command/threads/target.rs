@@ -7,7 +7,7 @@ use petalflow::checkpoint::ThreadInfo;
 
 use super::list::print_page;
 use crate::exit::{Exit, Failure, Result};
-use crate::place::{FilterArgs, Place, PlaceArgs, every_thread};
+use crate::place::{FilterArgs, Place, PlaceArgs};
 use crate::terminal;
 
 /// How many threads get a command at the same time.
@@ -22,13 +22,6 @@ pub(super) struct TargetArgs {
     #[command(flatten)]
     pub(super) place: PlaceArgs,
 
-    #[command(flatten, next_help_heading = "Conditions")]
-    filter: FilterArgs,
-
-    /// All threads
-    #[arg(long, help_heading = "Conditions")]
-    all: bool,
-
     /// List the threads, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -40,6 +33,14 @@ pub(super) struct TargetArgs {
     /// Print a line of JSON for each
     #[arg(long)]
     pub(super) json: bool,
+
+    // The heading is that of all options which follow.
+    #[command(flatten, next_help_heading = "Conditions")]
+    filter: FilterArgs,
+
+    /// All threads
+    #[arg(long, help_heading = "Conditions")]
+    all: bool,
 }
 
 /// A command in words, for questions and notes: `delete`, `deleted`.
@@ -133,7 +134,7 @@ impl TargetArgs {
                 let text = "the command has conditions, and is for all threads";
                 Err(Failure::new(Exit::Usage, text).hint("leave `--all` out"))
             }
-            None => every_thread(place, &self.filter).await,
+            None => place.every_thread(&self.filter).await,
         }
     }
 
