@@ -30,7 +30,7 @@ use crate::extension::{Approval, Approvals, ToolStep};
 /// let agent = Agent::new(model).workspace(Workspace::in_thread()).approvals(policy);
 /// let talk = agent.run("Write everything.").await?;
 /// assert!(talk.to_string().ends_with("the call of `write_file` for `src/main.rs` needs your approval"));
-/// assert!(Workspace::files_in(&talk).keys().eq(["notes/a.md"]));
+/// assert!(Workspace::files_in(&talk).into_keys().eq(["notes/a.md"]));
 /// # Ok(())
 /// # }
 /// ```
