@@ -3,7 +3,7 @@
 use globset::GlobMatcher;
 
 use super::error::DeepError;
-use super::pattern;
+use super::pattern::{self, Case};
 use super::workspace;
 use crate::extension::{Approval, Approvals, ToolStep};
 
@@ -30,7 +30,7 @@ use crate::extension::{Approval, Approvals, ToolStep};
 /// let agent = Agent::new(model).workspace(Workspace::in_thread()).approvals(policy);
 /// let talk = agent.run("Write everything.").await?;
 /// assert!(talk.to_string().ends_with("the call of `write_file` for `src/main.rs` needs your approval"));
-/// assert!(Workspace::files_in(&talk).keys().eq(["notes/a.md"]));
+/// assert!(Workspace::files_in(&talk).into_keys().eq(["notes/a.md"]));
 /// # Ok(())
 /// # }
 /// ```
@@ -87,8 +87,8 @@ impl Calls {
     /// Only those whose argument `path` matches a pattern, such as `src/**` or `*.toml`. A pattern without `/` is about file
     /// names in any folder.
     ///
-    /// A path that leaves its folder, such as `a/../../b`, matches the pattern of each rule that asks or denies, and of no rule
-    /// that allows.
+    /// A path that no workspace has, such as `a/../b`, matches the pattern of each rule that asks or denies, and of no rule that
+    /// allows. Rules that ask or deny take `A` for `a`, as some file systems do.
     pub fn path(self, pattern: impl Into<String>) -> Self {
         Calls {
             path: Some(pattern.into()),
@@ -115,7 +115,13 @@ impl Calls {
 
     fn into_rule(self, action: Action) -> Result<Rule, DeepError> {
         let argument = self.argument.unwrap_or_else(|| "path".into());
-        let path = self.path.as_deref().map(pattern::paths).transpose()?;
+        // Some file systems take `Keys` for `keys`: a rule that protects files is about both.
+        let case = match action {
+            Action::Allow => Case::Same,
+            Action::Ask | Action::Deny => Case::Any,
+        };
+        let path = self.path.as_deref();
+        let path = path.map(|path| pattern::paths(path, case)).transpose()?;
         Ok(Rule {
             action,
             tool: self.tool.as_deref().map(pattern::names).transpose()?,

@@ -7,15 +7,19 @@ use super::workspace::{Change, MAX_BYTES, Workspace, tool_names};
 use crate::extension::{Callbacks, ToolStep};
 use petalflow::tool::ToolContext;
 use petalflow::{BoxError, async_trait};
+use petalflow_llm::message::Media;
 
 /// How many of the first lines the model reads of a long result, and at most how many characters.
 const FIRST_LINES: usize = 20;
 const FIRST_CHARACTERS: usize = 2_000;
+/// The maximum length of a line in a file of a result, in bytes.
+const MAX_LINE: usize = 10_000;
 
 /// Writes long results of tools into files of a [`Workspace`]: callbacks for an agent with this workspace.
 ///
 /// The model gets the path and the first lines instead of the result. Results of the tools for files and of `write_plan` stay
-/// as they are: they have limits of their own.
+/// as they are: they have limits of their own. So do pictures and other media. A line with more than 10,000 bytes is broken,
+/// since a model reads whole lines.
 ///
 /// ```
 /// use petalflow::tool::FuncTool;
@@ -75,16 +79,15 @@ impl Callbacks for LongResults {
         if is_own {
             return Ok(None);
         }
-        let text = match result {
-            Value::String(text) => text.clone(),
-            Value::Null | Value::Bool(_) | Value::Number(_) => return Ok(None),
-            other => serde_json::to_string_pretty(other)?,
+        let Some(text) = text_of(result)? else {
+            return Ok(None);
         };
         let characters = text.chars().count();
         if characters <= self.characters {
             return Ok(None);
         }
         let path = path(name, &step.cx().task_id().to_string());
+        let text = wrapped(text);
         let short = shortened(&path, &text, characters);
         let kept = &text[..text.floor_char_boundary(MAX_BYTES)];
         let cx = ToolContext::within(&*step.call().id, step.cx());
@@ -95,6 +98,41 @@ impl Callbacks for LongResults {
         }
         Ok(Some(short))
     }
+}
+
+/// The text of a result that can be a file: a text, the only text of an object, or JSON. A model that reads a file would not
+/// see a picture.
+fn text_of(result: &Value) -> Result<Option<String>, BoxError> {
+    let fields = result.as_object().filter(|fields| fields.len() == 1);
+    let only = fields.and_then(|fields| fields.values().next());
+    Ok(match only.unwrap_or(result) {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(_) | Value::Object(_) => {
+            let has_media = !Media::take_from(&mut result.clone(), "").is_empty();
+            let text = (!has_media).then(|| serde_json::to_string_pretty(result));
+            text.transpose()?
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    })
+}
+
+/// The text with breaks in lines that are too long to be read at once.
+fn wrapped(text: String) -> String {
+    if text.lines().all(|line| line.len() <= MAX_LINE) {
+        return text;
+    }
+    let mut wrapped = String::with_capacity(text.len() + text.len() / MAX_LINE + 1);
+    for line in text.split_inclusive('\n') {
+        let mut rest = line;
+        while rest.trim_end().len() > MAX_LINE {
+            let (start, end) = rest.split_at(rest.floor_char_boundary(MAX_LINE));
+            wrapped.push_str(start);
+            wrapped.push('\n');
+            rest = end;
+        }
+        wrapped.push_str(rest);
+    }
+    wrapped
 }
 
 /// The file of a result. It is the same when the call is repeated after a crash.

@@ -4,23 +4,33 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use super::error::DeepError;
 
+/// Whether `A` matches `a`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Case {
+    Same,
+    Any,
+}
+
 /// A pattern of names. A `*` is any text.
 pub(super) fn names(pattern: &str) -> Result<GlobMatcher, DeepError> {
-    compiled(pattern, pattern)
+    compiled(pattern, pattern, Case::Same)
 }
 
 /// A pattern of paths. A `*` does not go beyond a `/`. A pattern without `/` is one of file names in any folder.
-pub(super) fn paths(pattern: &str) -> Result<GlobMatcher, DeepError> {
+pub(super) fn paths(pattern: &str, case: Case) -> Result<GlobMatcher, DeepError> {
     let relative = pattern.trim_start_matches("./").trim_start_matches('/');
     if pattern.contains('/') {
-        compiled(pattern, relative)
+        compiled(pattern, relative, case)
     } else {
-        compiled(pattern, &format!("**/{relative}"))
+        compiled(pattern, &format!("**/{relative}"), case)
     }
 }
 
-fn compiled(written: &str, pattern: &str) -> Result<GlobMatcher, DeepError> {
-    let glob = GlobBuilder::new(pattern).literal_separator(true).build();
+fn compiled(written: &str, pattern: &str, case: Case) -> Result<GlobMatcher, DeepError> {
+    let glob = GlobBuilder::new(pattern)
+        .literal_separator(true)
+        .case_insensitive(case == Case::Any)
+        .build();
     let glob = glob.map_err(|error| DeepError::Pattern {
         pattern: written.into(),
         problem: error.kind().to_string(),
@@ -30,7 +40,7 @@ fn compiled(written: &str, pattern: &str) -> Result<GlobMatcher, DeepError> {
 
 #[cfg(test)]
 mod tests {
-    use super::paths;
+    use super::{Case, paths};
 
     #[test]
     fn f44_a_pattern_without_a_folder_is_one_of_file_names() {
@@ -45,12 +55,12 @@ mod tests {
         ];
         for (pattern, path, matches) in table {
             assert_eq!(
-                paths(pattern).unwrap().is_match(path),
+                paths(pattern, Case::Same).unwrap().is_match(path),
                 matches,
                 "{pattern} {path}"
             );
         }
-        let error = paths("a/[b").unwrap_err().to_string();
+        let error = paths("a/[b", Case::Any).unwrap_err().to_string();
         assert!(
             error.starts_with("the pattern `a/[b` cannot be read: "),
             "{error}"

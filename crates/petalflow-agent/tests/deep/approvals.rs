@@ -38,6 +38,7 @@ async fn f44_the_first_rule_that_matches_decides() {
         save("notes/a.md"),
         save("./keys//a.pem"),
         save("notes/../keys/a.pem"),
+        save("Keys/a.pem"),
         save("other.md"),
         "saved".into(),
     ];
@@ -59,7 +60,8 @@ async fn f44_the_first_rule_that_matches_decides() {
         denied("notes/../keys/a.pem"),
         "a path that leaves its folder is not allowed"
     );
-    assert_eq!(results(&talk).get(3), Some(&asked));
+    assert_eq!(results(&talk)[3], denied("Keys/a.pem"));
+    assert_eq!(results(&talk).get(4), Some(&asked));
     let [(id, question)] = &waiting(&talk)[..] else {
         panic!("{:?}", waiting(&talk));
     };

@@ -13,7 +13,8 @@ fn with_files(agent: Agent, files: Workspace) -> Agent {
 
 #[tokio::test]
 async fn f44_a_long_result_becomes_a_file() {
-    let text: String = (1..=60).map(|line| format!("line {line} ü\n")).collect();
+    let lines: Vec<String> = (1..=60).map(|line| format!("line {line} ü\n")).collect();
+    let text = lines.concat();
     let object = json!({ "rows": vec![1; 200] });
     let script = [
         Reply::call("text", json!({})).and_call("object", json!({})),
@@ -68,9 +69,33 @@ async fn f44_a_long_result_goes_into_the_folder_and_can_be_read() {
         std::fs::metadata(dir.path().join(file)).unwrap().len(),
         1024 * 1024
     );
-    // It is longer than 100 characters, and stays as it is.
+    let found: Vec<Value> = (1..=100)
+        .map(|line| json!(format!("{file}:{line}: {}...", "x".repeat(300))))
+        .collect();
+    // It is longer than 100 characters, and stays as it is. A line that is too long was broken.
     assert_eq!(
         read[1],
-        json!({ "lines": [format!("{file}:1: {}...", "x".repeat(300))] })
+        json!({ "lines": found, "note": "there are more lines: look for fewer" })
     );
+}
+
+#[tokio::test]
+async fn f44_a_picture_stays_and_the_text_of_an_agent_is_a_text() {
+    let (agent, _) = scripted_agent([
+        Reply::call("draw", json!({})).and_call("ask", json!({})),
+        "done".into(),
+    ]);
+    let picture = json!({ "output": [{ "type": "image", "media_type": "image/png", "data": "A".repeat(500) }] });
+    let answer = "a line\n".repeat(50);
+    let agent = agent
+        .tool(constant_tool("draw", picture.clone()))
+        .tool(constant_tool("ask", json!({ "result": answer })));
+    let talk = with_files(agent, Workspace::in_thread())
+        .run("?")
+        .await
+        .unwrap();
+    let read = results(&talk);
+    assert_eq!(read[0], picture);
+    let file = read[1]["file"].as_str().unwrap();
+    assert_eq!(Workspace::files_in(&talk)[file], answer);
 }

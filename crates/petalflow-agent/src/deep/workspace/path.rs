@@ -23,6 +23,10 @@ pub(in crate::deep) fn normalized(written: &str) -> Result<String, String> {
     if names.iter().any(|name| is_hidden(name)) {
         return refused("names that begin with a dot are not part of the files here");
     }
+    // Windows leaves them out.
+    if names.iter().any(|name| name.ends_with(['.', ' '])) {
+        return refused("a name does not end with a dot or a space");
+    }
     if names.is_empty() || written.ends_with('/') {
         return refused("it is the path of a folder");
     }
@@ -60,6 +64,8 @@ mod tests {
             "C:/a",
             "a\0b",
             "a\nb",
+            "a./b",
+            "a ",
             &"a".repeat(501),
         ] {
             assert!(normalized(written).is_err(), "{written:?}");

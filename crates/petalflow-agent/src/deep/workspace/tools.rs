@@ -14,7 +14,7 @@ use super::listing::Listing;
 use super::path::normalized;
 use super::search;
 use super::tool_names::{EDIT, FIND, LIST, READ, SEARCH, WRITE};
-use crate::deep::pattern;
+use crate::deep::pattern::{self, Case};
 use petalflow::BoxError;
 use petalflow::tool::{FuncTool, Tool, ToolContext};
 
@@ -130,7 +130,7 @@ async fn list(workspace: Workspace, arguments: List, cx: ToolContext) -> Result<
 }
 
 async fn find(workspace: Workspace, arguments: Find, cx: ToolContext) -> Result<Value, BoxError> {
-    let pattern = pattern::paths(&arguments.pattern)?;
+    let pattern = pattern::paths(&arguments.pattern, Case::Same)?;
     let listing = workspace.list(&cx).await?;
     Ok(paths(listing, |path| pattern.is_match(path)))
 }
@@ -177,7 +177,10 @@ async fn edit(workspace: Workspace, arguments: Edit, cx: ToolContext) -> Result<
 
 async fn grep(workspace: Workspace, arguments: Search, cx: ToolContext) -> Result<Value, BoxError> {
     let expression = search::expression(&arguments.expression)?;
-    let files = arguments.files.as_deref().map(pattern::paths).transpose()?;
+    let files = arguments.files.as_deref();
+    let files = files
+        .map(|files| pattern::paths(files, Case::Same))
+        .transpose()?;
     let listing = workspace.list(&cx).await?;
     let is_selected = |path: &&String| {
         files
