@@ -66,6 +66,9 @@ pub(crate) const PACKAGES: &[Layer] = &[
             // Draws graphs.
             "petalflow-graph",
             "petalflow-llm",
+            "petalflow-memory",
+            // The names of its metrics.
+            "petalflow-tracing",
         ],
         &["petalflow-mcp", "petalflow-sqlite", "petalflow-testing"],
     ),

@@ -94,7 +94,6 @@ impl Access {
 }
 
 /// Fails unless the caller may see all threads: what is asked for is about the threads of all users.
-#[cfg(any(feature = "metrics", feature = "schedules"))]
 pub(crate) fn must_see_all(request: &Request, what: &str) -> Result<(), Refusal> {
     if of(request) == Access::All {
         return Ok(());

@@ -23,9 +23,14 @@ use crate::access::{Access, AccessHook};
 use crate::bulk::Bulk;
 use crate::hook::Hook;
 use crate::idempotency::{self, Keys};
+#[cfg(feature = "memory")]
+use crate::memory::ServedMemory;
 use crate::message_queue::Queue;
+#[cfg(feature = "metrics")]
+use crate::metrics::ModelMetrics;
 use crate::name::check_name;
 use crate::notify::{Notifications, Notifier};
+use crate::retention::{Rules, ThreadRetention};
 #[cfg(feature = "schedules")]
 use crate::schedule::{Schedule, Schedules};
 use crate::served::{EventLog, HookThreads, ServedFlow, ServedThreads};
@@ -66,9 +71,15 @@ pub struct ServerBuilder {
     limits: Limits,
     pub(crate) key_header: String,
     pub(crate) key_retention: Duration,
+    /// Which finished threads of which flows are kept.
+    pub(crate) retention: BTreeMap<String, ThreadRetention>,
+    #[cfg(feature = "memory")]
+    pub(crate) memory: Option<ServedMemory>,
+    #[cfg(feature = "metrics")]
+    pub(crate) models: ModelMetrics,
     event_log: u64,
     pub(crate) hosts: Vec<String>,
-    routes: Router,
+    pub(crate) routes: Router,
     pub(crate) listener: Option<Listener>,
     pub(crate) notifier: Option<Arc<dyn Notifier>>,
     pub(crate) protocols: Protocols,
@@ -125,6 +136,11 @@ impl ServerBuilder {
             limits: Limits::default(),
             key_header: "idempotency-key".into(),
             key_retention: idempotency::RETENTION,
+            retention: BTreeMap::new(),
+            #[cfg(feature = "memory")]
+            memory: None,
+            #[cfg(feature = "metrics")]
+            models: ModelMetrics::new(),
             event_log: 1_000,
             hosts: Vec::new(),
             routes: Router::new(),
@@ -458,22 +474,10 @@ impl ServerBuilder {
         self
     }
 
-    /// Adds routes of the program, such as those of a page. They need no token, and the limits on requests do not apply to
-    /// them.
-    ///
-    /// ```
-    /// use axum::Router;
-    /// use petalflow::checkpoint::InMemoryStore;
-    /// use petalflow_server::Server;
-    ///
-    /// let page = Router::new().route("/about", axum::routing::get(async || "Refunds of our shop"));
-    /// let builder = Server::builder(&InMemoryStore::new()).routes(page);
-    /// # let _ = builder;
-    /// ```
-    #[must_use]
-    pub fn routes(mut self, routes: Router) -> Self {
-        self.routes = self.routes.merge(routes);
-        self
+    /// Whether a flow or a graph with webhooks has this name.
+    pub(crate) fn serves(&self, name: &str) -> bool {
+        let is_hook = |hook: &PendingHook| hook.workflow == name;
+        self.flows.iter().any(|(flow, _)| flow == name) || self.hooks.iter().any(is_hook)
     }
 
     /// Checks the settings.
@@ -529,6 +533,7 @@ impl ServerBuilder {
         );
         errors.extend(crate::host::problems(&self.hosts));
         errors.extend(self.unlogged_problems());
+        errors.extend(self.retention_problems());
         if self.event_log == 0
             && let Some(protocol) = self.protocols.first()
         {
@@ -560,6 +565,11 @@ impl ServerBuilder {
                 .map(|notifier| Notifications::new(notifier, &self.store)),
             keys: Keys::new(&self.store, self.key_retention),
             queue: Queue::new(&self.store),
+            retention: Rules::new(self.retention, &self.store),
+            #[cfg(feature = "memory")]
+            memory: self.memory,
+            #[cfg(feature = "metrics")]
+            models: self.models,
             store: self.store,
             store_type: self.store_type,
             stop: self.stop,

@@ -1,4 +1,6 @@
-//! The hosts at which a server is reached.
+//! The hosts at which a server is reached, and routes of the program.
+
+use axum::Router;
 
 use crate::builder::ServerBuilder;
 
@@ -21,6 +23,24 @@ impl ServerBuilder {
         let hosts = hosts.into_iter().map(Into::into);
         self.hosts
             .extend(hosts.map(|host| host.to_ascii_lowercase()));
+        self
+    }
+
+    /// Adds routes of the program, such as those of a page. They need no token, and the limits on requests do not apply to
+    /// them.
+    ///
+    /// ```
+    /// use axum::Router;
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow_server::Server;
+    ///
+    /// let page = Router::new().route("/about", axum::routing::get(async || "Refunds of our shop"));
+    /// let builder = Server::builder(&InMemoryStore::new()).routes(page);
+    /// # let _ = builder;
+    /// ```
+    #[must_use]
+    pub fn routes(mut self, routes: Router) -> Self {
+        self.routes = self.routes.merge(routes);
         self
     }
 }

@@ -8,7 +8,9 @@ use crate::notify::Notifier;
 
 impl ServerBuilder {
     /// Tells another system when a thread waits, has finished or has failed: once or more, and also if this process is killed, because
-    /// the store has what is to be told until it is delivered. [`serve`](crate::Server::serve) delivers; in a server of your own, spawn
+    /// the store has what is to be told until it is delivered. It is told of runs of this server, and of those of other processes with the
+    /// store, such as a program or a command: their threads are looked at every two seconds, so of a thread that changes twice in this
+    /// time the second change is told. Threads that an engine keeps are told of if this server runs them. [`serve`](crate::Server::serve) delivers; in a server of your own, spawn
     /// [`run_notifications`](crate::Server::run_notifications). The feature `notify` has a notifier that sends webhooks,
     /// `WebhookNotifier`.
     ///

@@ -48,6 +48,14 @@ pub enum SetupError {
         /// The flow.
         flow: String,
     },
+    /// A rule says which threads are kept of a flow that the server does not serve.
+    #[error(
+        "a retention is set for `{name}`, but there is no such flow: use the name of a flow that is served"
+    )]
+    NoRetention {
+        /// The name.
+        name: String,
+    },
     /// A name cannot be part of an address.
     #[error(
         "`{name}` cannot be part of an address: use at most 128 ASCII letters, digits, `-`, `_`, `.` and `~`"

@@ -51,6 +51,8 @@
 //! | `POST /threads/{thread}/answers/{question}` | 202 for the first answer, 409 for all others |
 //! | `POST /threads/{thread}/turns`, `/resume`, `/cancel`, `/edit`, `/fork`, `/copy`, `PUT /labels`, `DELETE` | what a person does with a thread |
 //! | `GET /schedules`, `/schedules/{schedule}`, `POST /schedules/{schedule}/pause`, `/unpause`, `/run` | the schedules (feature `schedules`) |
+//! | `GET /retention`, `PUT`, `DELETE /retention/{flow}` | which finished threads are kept |
+//! | `GET /memory`, `/memory/search`, `GET`, `PUT`, `DELETE /memory/entry` | the long-term memory (feature `memory`) |
 //! | `GET /info` | the version, the features, the flows and the store |
 //! | `GET /metrics` | numbers for Prometheus (feature `metrics`) |
 //! | `GET /openapi.json` | the interface as an OpenAPI 3.1 document |
@@ -100,14 +102,20 @@ mod answers;
 mod builder;
 mod builder_hosts;
 mod builder_idempotency;
+#[cfg(feature = "memory")]
+mod builder_memory;
+#[cfg(feature = "metrics")]
+mod builder_metrics;
 mod builder_notify;
 mod builder_remote;
+mod builder_retention;
 mod bulk;
 #[cfg(feature = "agent")]
 mod call_decision;
 mod chosen_id;
 #[cfg(feature = "conversation")]
 mod conversation;
+mod definitions;
 mod delivery;
 mod digest;
 mod elsewhere;
@@ -123,6 +131,10 @@ mod keyed_request;
 mod limits;
 #[cfg(feature = "metrics")]
 mod measured_requests;
+#[cfg(feature = "memory")]
+mod memory;
+#[cfg(feature = "memory")]
+mod memory_http;
 mod message_queue;
 #[cfg(feature = "metrics")]
 mod metrics;
@@ -143,11 +155,14 @@ mod pending_call;
 mod protocol;
 mod recovery;
 mod refusal;
+mod repeated;
 mod request;
 mod request_body;
 #[cfg(feature = "protocol")]
 mod request_labels;
 mod rest;
+mod retention;
+mod retention_sweep;
 mod router;
 mod running;
 #[cfg(feature = "schedules")]
@@ -181,12 +196,15 @@ pub use access::Access;
 pub use builder::ServerBuilder;
 pub use error::{SetupError, SetupErrors};
 pub use limits::Limits;
+#[cfg(feature = "metrics")]
+pub use metrics::ModelMetrics;
 pub use multitask_strategy::MultitaskStrategy;
 pub use notice::Notice;
 pub use notify::{Notification, NotificationKind, Notifier};
 #[cfg(feature = "notify")]
 #[cfg_attr(docsrs, doc(cfg(feature = "notify")))]
 pub use notify::{WebhookNotifier, WebhookNotifierError};
+pub use retention::ThreadRetention;
 #[cfg(feature = "schedules")]
 pub use schedule::{Missed, Schedule};
 pub use served::{FlowKind, RemoteThreads, RemoteTrouble, ServedFlow, ThreadWork};

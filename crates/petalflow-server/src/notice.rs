@@ -43,6 +43,11 @@ pub enum Notice<'a> {
         /// The problem.
         problem: &'a str,
     },
+    /// Finished threads that are not kept could not be deleted. The server tries again.
+    NotDeleted {
+        /// The problem.
+        problem: &'a str,
+    },
     /// A notification could not be stored or delivered. The server tries again.
     NotNotified {
         /// The thread. Empty if the outbox could not be read.
@@ -80,6 +85,9 @@ impl fmt::Display for Notice<'_> {
                 thread: "",
                 problem,
             } => write!(f, "unfinished threads cannot be listed: {problem}"),
+            Notice::NotDeleted { problem } => {
+                write!(f, "threads that are not kept cannot be deleted: {problem}")
+            }
             Notice::NotNotified {
                 thread: "",
                 problem,

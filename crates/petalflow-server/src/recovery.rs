@@ -17,6 +17,8 @@ impl Server {
     /// have slept. Returns how many. Their
     /// runs continue in the background. While [`max_runs`](crate::Limits::max_runs) runs are in progress, it waits.
     ///
+    /// It deletes the finished threads that are not [kept](crate::ServerBuilder::thread_retention), at most once in a minute.
+    ///
     /// [`serve`](Self::serve) calls it. Call it at the start of a server of your own, and from time to time, because another
     /// machine may have failed. A thread that is running, here or in another process, is not changed. Nor is a thread that a person
     /// [holds](ThreadStatus::Held), because it was cancelled, edited or forked.
@@ -60,6 +62,10 @@ impl Server {
         }
         recovered += self.recover_due(&mut HashSet::new()).await?;
         self.begin_queued().await?;
+        if let Err(refusal) = self.inner().delete_unkept().await {
+            let problem = refusal.text();
+            self.inner().notify(Notice::NotDeleted { problem });
+        }
         Ok(recovered)
     }
 

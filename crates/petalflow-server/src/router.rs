@@ -68,7 +68,12 @@ impl Server {
             router = router
                 .merge(limited(guarded(flows())))
                 .merge(limited(guarded(threads())))
+                .merge(limited(guarded(crate::retention_sweep::http::routes())))
                 .merge(guarded(streams));
+            #[cfg(feature = "memory")]
+            {
+                router = router.merge(limited(guarded(crate::memory_http::http::routes())));
+            }
             #[cfg(feature = "metrics")]
             {
                 let metrics = Router::new().route("/metrics", get(crate::scrape::metrics));

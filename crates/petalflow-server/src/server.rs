@@ -86,6 +86,8 @@ impl fmt::Debug for Server {
 impl Server {
     pub(crate) fn new(settings: Settings) -> Self {
         let limits = settings.limits;
+        #[cfg(feature = "metrics")]
+        let metrics = crate::metrics::Metrics::new(&settings.models);
         let semaphore =
             |permits: usize| Arc::new(Semaphore::new(permits.min(Semaphore::MAX_PERMITS)));
         let inner = Arc::new(Inner {
@@ -97,7 +99,7 @@ impl Server {
             requests: semaphore(limits.max_requests),
             streams: semaphore(limits.max_streams),
             #[cfg(feature = "metrics")]
-            metrics: crate::metrics::Metrics::new(),
+            metrics,
             stopping: CancellationToken::new(),
         });
         let weak = Arc::downgrade(&inner);

@@ -12,8 +12,13 @@ use crate::access::AccessHook;
 use crate::bulk::Bulk;
 use crate::hook::Hook;
 use crate::idempotency::Keys;
+#[cfg(feature = "memory")]
+use crate::memory::ServedMemory;
 use crate::message_queue::Queue;
+#[cfg(feature = "metrics")]
+use crate::metrics::ModelMetrics;
 use crate::notify::Notifications;
+use crate::retention::Rules;
 #[cfg(feature = "schedules")]
 use crate::schedule::Schedules;
 use crate::served::ServedThreads;
@@ -37,6 +42,13 @@ pub(crate) struct Settings {
     pub(crate) store_type: &'static str,
     /// The messages that wait for the end of a turn.
     pub(crate) queue: Queue,
+    /// Which finished threads are kept.
+    pub(crate) retention: Rules,
+    #[cfg(feature = "memory")]
+    pub(crate) memory: Option<ServedMemory>,
+    /// The numbers of the models that the program measures.
+    #[cfg(feature = "metrics")]
+    pub(crate) models: ModelMetrics,
     /// What other systems are told. `None`: nothing, and nothing is stored for it.
     pub(crate) notifications: Option<Notifications>,
     pub(crate) stop: CancelToken,

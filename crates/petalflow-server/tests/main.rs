@@ -18,6 +18,8 @@ mod kit;
 mod listing;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(feature = "memory")]
+mod memory;
 #[cfg(feature = "metrics")]
 mod metrics;
 #[cfg(feature = "agent")]
@@ -30,6 +32,7 @@ mod openai;
     feature = "a2a",
     feature = "ag-ui",
     feature = "mcp",
+    feature = "memory",
     feature = "openai",
     feature = "schedules"
 ))]
@@ -37,6 +40,7 @@ mod openapi;
 #[cfg(any(feature = "a2a", feature = "ag-ui"))]
 mod protocols;
 mod remote;
+mod retention;
 mod schedules;
 mod setup;
 mod sleeping;

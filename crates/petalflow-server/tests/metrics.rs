@@ -5,8 +5,10 @@ use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;
+use petalflow_agent::Agent;
 use petalflow_documents::kinds::TriggerAuth;
-use petalflow_server::{Access, ServedFlow, Server};
+use petalflow_llm::{LlmError, LlmRequest, Reply, ScriptedModel, TokenUsage};
+use petalflow_server::{Access, ModelMetrics, ServedFlow, Server};
 use serde_json::json;
 
 use crate::kit::{Response, call, get, send, wait_until_settled};
@@ -161,4 +163,58 @@ async fn f43_a_server_says_what_it_is() {
     )
     .await;
     wait_until_settled(&server.router(), &thread.thread()).await;
+}
+
+#[tokio::test]
+async fn f43_prometheus_reads_calls_of_models() {
+    let models = ModelMetrics::new();
+    let used = TokenUsage {
+        input: 10,
+        output: 4,
+        total: 14,
+        cost: 0.5,
+        ..TokenUsage::default()
+    };
+    let model = ScriptedModel::from_fn(move |request: &LlmRequest| {
+        match &*request.messages.last().expect("a message").text() {
+            "fail" => Reply::text("").broken(LlmError::request("the key of the model is wrong")),
+            text => Reply::text(format!("You said {text}.")).with_usage(used),
+        }
+    });
+    let model = model.with_name("gemini");
+    let agent = Agent::new(models.measure(model.clone()));
+    let streaming = Agent::new(models.measure(model)).streaming();
+    let server = Server::builder(&InMemoryStore::new())
+        .agent("clerk", &agent)
+        .agent("teller", &streaming)
+        .threads(TriggerAuth::None)
+        .model_metrics(&models)
+        .build()
+        .expect("the settings are right");
+    let router = server.router();
+    for (agent, text) in [("clerk", "hi"), ("teller", "hi"), ("clerk", "fail")] {
+        let path = format!("/flows/{agent}/threads");
+        let begun = call(&router, "POST", &path, json!({ "input": text })).await;
+        wait_until_settled(&router, &begun.thread()).await;
+    }
+    let read = get(&router, "/metrics").await;
+    assert_eq!(read.status, StatusCode::OK, "{read:?}");
+    let labels = "gen_ai_operation_name=\"chat\",gen_ai_provider_name=\"gcp.gemini\",gen_ai_request_model=\"\"";
+    let text = &read.text;
+    let duration = "gen_ai_client_operation_duration_seconds_count";
+    let value = |name: String| value(text, &name);
+    assert!((value(format!("{duration}{{{labels},error_type=\"\"}}")) - 2.0).abs() < 1e-9);
+    assert!((value(format!("{duration}{{{labels},error_type=\"request\"}}")) - 1.0).abs() < 1e-9);
+    for (kind, tokens) in [("input", 20.0), ("output", 8.0)] {
+        let name =
+            format!("gen_ai_client_token_usage_sum{{{labels},gen_ai_token_type=\"{kind}\"}}");
+        assert!((value(name) - tokens).abs() < 1e-9, "{text}");
+    }
+    let cost = value(format!("petalflow_usage_cost_dollars_total{{{labels}}}"));
+    assert!((cost - 1.0).abs() < 1e-9, "{text}");
+    assert!(
+        text.contains("# TYPE gen_ai_client_operation_duration_seconds histogram"),
+        "{text}"
+    );
+    assert!(text.contains("petalflow_runs_begun_total"), "{text}");
 }

@@ -327,3 +327,96 @@ async fn f43_webhooks_are_signed_as_the_specification_says() {
     server.drain(Duration::from_secs(5)).await;
     delivering.await.expect("it does not panic");
 }
+
+/// Waits until a server looks at the threads of the flow.
+async fn until_watched(store: &InMemoryStore) {
+    let query = ThreadQuery {
+        prefix: "petalflow.watched:",
+        ..ThreadQuery::default()
+    };
+    while store.threads(query).await.expect("it is listed").is_empty() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Waits until this has been told of a thread.
+async fn until_told(receiver: &Receiver, thread: &str, kind: NotificationKind) {
+    let told = async {
+        let is_told = |kinds: &Vec<NotificationKind>| kinds.contains(&kind);
+        while !receiver.kinds().get(thread).is_some_and(is_told) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let told = tokio::time::timeout(Duration::from_mins(2), told).await;
+    told.unwrap_or_else(|_| panic!("{thread}: {:?}", receiver.kinds()));
+}
+
+/// Programs with the store, and a server without a notifier, change threads. Each change is told once, by one of two servers, and not
+/// again by a third one.
+#[tokio::test]
+async fn f43_another_system_is_told_once_of_what_other_processes_do() {
+    let (store, receiver) = (InMemoryStore::new(), Receiver::reliable());
+    let program = PayRefund::new().store(&store);
+    let before = program.thread("before").run(7).await.expect("it runs");
+    assert!(
+        before.into_finished().is_ok(),
+        "it ended before anybody listened"
+    );
+    let served = || {
+        let server = builder(&store).notifier(receiver.clone());
+        let server = server.build().expect("right");
+        let of_task = server.clone();
+        let delivering = tokio::spawn(async move { of_task.run_notifications().await });
+        (server, delivering)
+    };
+    let both = [served(), served()];
+    until_watched(&store).await;
+    let _ran = program.thread("end").run(7).await.expect("it runs");
+    let failed = program.thread("refunds:failure").run(0).await;
+    assert!(failed.is_err(), "there is nothing to pay");
+    let _ran = program.thread("question").run(500).await.expect("it asks");
+    until_told(&receiver, "end", Finished).await;
+    until_told(&receiver, "refunds:failure", Failed).await;
+    until_told(&receiver, "question", Waiting).await;
+
+    let other = builder(&store).build().expect("right").router();
+    let waits = get(&other, "/threads/question").await.json()["waits"].take();
+    let id = waits[0]["id"].as_str().expect("an id");
+    let answer = json!({ "answer": true });
+    let answered = call(
+        &other,
+        "POST",
+        &format!("/threads/question/answers/{id}"),
+        answer,
+    )
+    .await;
+    assert_eq!(answered.status, 202, "{answered:?}");
+    until_told(&receiver, "question", Finished).await;
+    let own = start(&both[0].0.router(), "own", 7).await;
+    until_told(&receiver, &own, Finished).await;
+    for (server, delivering) in both {
+        server.drain(Duration::from_secs(5)).await;
+        delivering.await.expect("it does not panic");
+    }
+
+    // While nobody listens, a thread ends. The next server tells it, and nothing else.
+    let _ran = program.thread("meanwhile").run(7).await.expect("it runs");
+    let (server, delivering) = served();
+    until_told(&receiver, "meanwhile", Finished).await;
+    server.drain(Duration::from_secs(5)).await;
+    delivering.await.expect("it does not panic");
+    let expected = [
+        ("end", vec![Finished]),
+        ("meanwhile", vec![Finished]),
+        ("question", vec![Finished, Waiting]),
+        ("refunds:failure", vec![Failed]),
+        ("refunds:own", vec![Finished]),
+    ];
+    let expected = expected.map(|(thread, kinds)| (thread.to_string(), kinds));
+    assert_eq!(receiver.kinds(), BTreeMap::from(expected));
+    let accepted = receiver.accepted.lock().expect("no panic").clone();
+    assert!(
+        accepted.values().all(|(_, times)| *times == 1),
+        "{accepted:?}"
+    );
+}

@@ -34,6 +34,8 @@
 #[cfg(feature = "llm")]
 mod content;
 #[cfg(feature = "llm")]
+mod conventions;
+#[cfg(feature = "llm")]
 mod current_node;
 mod logged;
 #[cfg(feature = "llm")]
@@ -57,6 +59,8 @@ mod totals;
 #[cfg(feature = "tool")]
 mod traced;
 
+#[cfg(feature = "llm")]
+pub use conventions::{error_type, provider_name};
 pub use logged::{Logged, NodeReport, Timed};
 #[cfg(feature = "llm")]
 pub use metered::Metered;

@@ -7,6 +7,7 @@ use std::time::Instant;
 use futures_core::Stream;
 use tracing::{Instrument as _, Span, field};
 
+use super::conventions::{error_type, provider_name};
 use super::span::{int, list, record_cancelled, record_failure};
 use super::{Traced, content, scope};
 use petalflow::async_trait;
@@ -56,7 +57,7 @@ impl ModelSpan {
             otel.status_description = field::Empty,
             "error.type" = field::Empty,
             gen_ai.operation.name = "chat",
-            gen_ai.provider.name = provider(client.name()),
+            gen_ai.provider.name = provider_name(client.name()),
             "gen_ai.output.type" = request.json_schema.as_ref().map(|_| "json"),
             gen_ai.request.model = model,
             gen_ai.request.stream = streams.then_some(true),
@@ -159,7 +160,7 @@ impl ModelSpan {
             self.record_response(response);
         }
         self.ended = true;
-        record_failure(&self.span, &kind(&error.kind), error, self.content);
+        record_failure(&self.span, &error_type(&error.kind), error, self.content);
     }
 }
 
@@ -259,39 +260,4 @@ impl<S: Stream + Unpin> Stream for InSpan<S> {
         this.span
             .in_scope(|| Pin::new(&mut this.events).poll_next(cx))
     }
-}
-
-/// The provider's name in the conventions, if there is one.
-fn provider(client: &str) -> &str {
-    match client {
-        "bedrock" => "aws.bedrock",
-        "gemini" => "gcp.gemini",
-        "mistral" => "mistral_ai",
-        "vertex" | "vertexai" => "gcp.vertex_ai",
-        "xai" => "x_ai",
-        other => other,
-    }
-}
-
-/// The value of `error.type`: the provider's status code if there is one.
-fn kind(kind: &LlmErrorKind) -> String {
-    match kind {
-        LlmErrorKind::Provider {
-            status: Some(status),
-            ..
-        } => return status.to_string(),
-        LlmErrorKind::Provider { status: None, .. } => "provider",
-        LlmErrorKind::Request => "request",
-        LlmErrorKind::Auth => "auth",
-        LlmErrorKind::RateLimited { .. } => "429",
-        LlmErrorKind::Connection => "connection",
-        LlmErrorKind::Timeout => "timeout",
-        LlmErrorKind::Cancelled => "cancelled",
-        LlmErrorKind::Malformed => "malformed",
-        LlmErrorKind::Arguments { .. } => "arguments",
-        LlmErrorKind::Blocked { .. } => "content_filter",
-        LlmErrorKind::Budget => "budget",
-        _ => "other",
-    }
-    .to_string()
 }

@@ -1,16 +1,16 @@
 //! What the store keeps of requests with a key. A record is stored before the request is handled, and gets the answer then. So a
 //! process that is killed in between leaves a record without an answer, and the next one finds out what was done.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use petalflow::checkpoint::{Store, ThreadQuery};
 use petalflow::prelude::*;
 use petalflow::thread::{Edit, Retention, ThreadError, Threads};
 use serde_json::Value;
-use tokio::time::Instant;
 
 use crate::refusal::Refusal;
+use crate::repeated::Repeated;
 
 /// What the ids of all records begin with.
 const PREFIX: &str = "petalflow.request:";
@@ -47,7 +47,7 @@ pub(crate) struct Keys {
     store: Arc<dyn Store>,
     threads: Threads<RequestRecord>,
     retention: Duration,
-    swept: Mutex<Option<Instant>>,
+    sweep: Repeated,
 }
 
 /// A record, as it is stored.
@@ -65,7 +65,7 @@ impl Keys {
             store: Arc::clone(store),
             threads: threads.retention(Retention::max_checkpoints(1)),
             retention,
-            swept: Mutex::default(),
+            sweep: Repeated::every(SWEEP_INTERVAL),
         }
     }
 
@@ -128,7 +128,7 @@ impl Keys {
 
     /// Deletes the records whose time is over, if nobody has done it for a while.
     pub(crate) async fn sweep(&self) -> Result<(), ThreadError> {
-        if !self.is_due() {
+        if !self.sweep.is_due() {
             return Ok(());
         }
         let oldest_ms = self.oldest_ms().await?;
@@ -161,14 +161,5 @@ impl Keys {
     async fn oldest_ms(&self) -> Result<u64, ThreadError> {
         let retention_ms = u64::try_from(self.retention.as_millis()).unwrap_or(u64::MAX);
         Ok(self.store.now_ms().await?.saturating_sub(retention_ms))
-    }
-
-    fn is_due(&self) -> bool {
-        let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_due = swept.is_none_or(|at| at.elapsed() >= SWEEP_INTERVAL);
-        if is_due {
-            *swept = Some(Instant::now());
-        }
-        is_due
     }
 }

@@ -40,6 +40,34 @@ pub(super) struct RouteLabels {
     pub(super) route: String,
 }
 
+/// A call of a model, with the names of the semantic conventions.
+#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+pub(super) struct ModelLabels {
+    pub(super) gen_ai_operation_name: &'static str,
+    pub(super) gen_ai_provider_name: String,
+    pub(super) gen_ai_request_model: String,
+}
+
+/// The end of a call of a model.
+#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+pub(super) struct CallLabels {
+    pub(super) gen_ai_operation_name: &'static str,
+    pub(super) gen_ai_provider_name: String,
+    pub(super) gen_ai_request_model: String,
+    /// Empty if the call has succeeded.
+    pub(super) error_type: String,
+}
+
+/// Tokens of calls of a model.
+#[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+pub(super) struct TokenLabels {
+    pub(super) gen_ai_operation_name: &'static str,
+    pub(super) gen_ai_provider_name: String,
+    pub(super) gen_ai_request_model: String,
+    /// `input` or `output`.
+    pub(super) gen_ai_token_type: &'static str,
+}
+
 /// Threads with a status.
 #[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
 pub(super) struct OfStatus {

@@ -1,6 +1,7 @@
 //! What Prometheus reads of a server: counts and times of its process, and what waits in the store.
 
 mod labels;
+mod models;
 mod node;
 mod run;
 
@@ -18,6 +19,7 @@ use prometheus_client::registry::Registry;
 
 use labels::{NodeLabels, OfFlow, OfStatus, RequestLabels, RouteLabels, RunLabels};
 
+pub use models::ModelMetrics;
 pub(crate) use node::NodeEvent;
 
 /// The upper ends of the buckets of times, in seconds: a node may take milliseconds, and an agent an hour.
@@ -51,7 +53,8 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    pub(crate) fn new() -> Self {
+    /// `models`: the numbers of the models that the program measures.
+    pub(crate) fn new(models: &ModelMetrics) -> Self {
         let mut metrics = Metrics {
             registry: Arc::default(),
             begun: Family::default(),
@@ -64,7 +67,7 @@ impl Metrics {
             threads: Family::default(),
             due: Gauge::default(),
         };
-        metrics.registry = Arc::new(metrics.registered());
+        metrics.registry = Arc::new(metrics.registered(models));
         metrics
     }
 
@@ -103,8 +106,10 @@ impl Metrics {
         Ok(text)
     }
 
-    fn registered(&self) -> Registry {
-        let mut all = Registry::with_prefix("petalflow");
+    fn registered(&self, models: &ModelMetrics) -> Registry {
+        let mut registry = Registry::default();
+        models.register(&mut registry);
+        let all = registry.sub_registry_with_prefix("petalflow");
         all.register(
             "runs_begun",
             "Runs that this process has begun",
@@ -150,6 +155,6 @@ impl Metrics {
             "Threads of the store whose time has come and that no run has continued, up to 1000",
             self.due.clone(),
         );
-        all
+        registry
     }
 }

@@ -12,8 +12,8 @@ use crate::notify::{Notifications, PREFIX, Stored, mark};
 use crate::refusal::Refusal;
 use crate::server::{Inner, Server};
 
-/// The longest time between two looks at the outbox: another process may have left records.
-const MAX_WAIT: Duration = Duration::from_secs(30);
+/// The longest time between two looks at the outbox and at the threads: another process may have left records, or changed threads.
+const MAX_WAIT: Duration = Duration::from_secs(2);
 /// The time until the outbox is looked at again after the store has failed, or while another process delivers.
 const RETRY_WAIT: Duration = Duration::from_secs(5);
 /// How long a record may wait for its run to begin.
@@ -86,6 +86,10 @@ impl Inner {
             server: self,
             owner: &owner,
         };
+        if let Err(refusal) = self.watch(notifications).await {
+            let (thread, problem) = ("", refusal.text());
+            self.notify(Notice::NotNotified { thread, problem });
+        }
         let records = self.records(PREFIX).await?;
         let deliveries = stream::iter(records);
         let deliveries = deliveries.map(|id| async move { self.deliver(notifications, &id).await });
@@ -133,6 +137,9 @@ impl Inner {
         };
         let notified = notifications.notifier.notify(notification).await;
         notified.map_err(|error| failed(thread, &error))?;
+        // Before the record is gone: otherwise it would be told of as a change of another process.
+        let told = notifications.told.add(notification).await;
+        told.map_err(|refusal| failed(thread, &refusal.text()))?;
         let deleted = outbox.delete(id).await;
         deleted.map_err(|error| failed(thread, &error))?;
         notifications.delivered(id);

@@ -2,3 +2,4 @@
 
 mod deliver;
 mod expected;
+mod watch;

@@ -3,6 +3,7 @@
 mod notification;
 mod notifier;
 mod outbox;
+mod told;
 #[cfg(feature = "notify")]
 mod webhook;
 

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 
 use super::notification::Notification;
 use super::notifier::Notifier;
+use super::told::Told;
 use crate::digest::digest;
 
 /// What the ids of all records begin with.
@@ -44,6 +45,7 @@ flow!(OutboxRecord(Record) { keep });
 pub(crate) struct Notifications {
     pub(crate) notifier: Arc<dyn Notifier>,
     pub(crate) outbox: Outbox,
+    pub(crate) told: Told,
     /// Wakes the delivery.
     pub(crate) changed: Notify,
     /// The failed deliveries of this process: how many, and when to try again.
@@ -73,6 +75,7 @@ impl Notifications {
             outbox: Outbox {
                 threads: threads.retention(Retention::max_checkpoints(1)),
             },
+            told: Told::new(store),
             changed: Notify::new(),
             failures: Mutex::default(),
         }

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod event_page;
 mod events;
+mod kept;
 mod operations;
 mod parameters;
 mod protocols;
@@ -20,7 +21,9 @@ use crate::hook::Hook;
 use crate::served::ReadThreads;
 use crate::server::Inner;
 use crate::settings::Settings;
-use operations::{OF_METRICS, OF_SCHEDULES, OPERATIONS, Operation, PUBLIC};
+use operations::{
+    OF_MEMORY, OF_METRICS, OF_RETENTION, OF_SCHEDULES, OPERATIONS, Operation, PUBLIC,
+};
 use protocols::OfProtocol;
 #[cfg(feature = "mcp")]
 pub(crate) use schemas::STATUSES;
@@ -52,7 +55,14 @@ fn build(server: &Inner) -> Value {
         );
     }
     let security = security::of_threads(settings);
-    for operation in OPERATIONS.iter().chain(OF_METRICS).chain(OF_SCHEDULES) {
+    let own = [
+        OPERATIONS,
+        OF_RETENTION,
+        of_memory(settings),
+        OF_METRICS,
+        OF_SCHEDULES,
+    ];
+    for operation in own.into_iter().flatten() {
         add(
             operation.path,
             operation.method,
@@ -87,6 +97,18 @@ fn build(server: &Inner) -> Value {
         "paths": paths,
         "components": { "schemas": schemas, "securitySchemes": security::schemes(settings) },
     })
+}
+
+/// The operations of the memory, if the server has one.
+fn of_memory(settings: &Settings) -> &'static [Operation] {
+    #[cfg(feature = "memory")]
+    let has_memory = settings.memory.is_some();
+    #[cfg(not(feature = "memory"))]
+    let has_memory = {
+        let _ = settings;
+        false
+    };
+    if has_memory { OF_MEMORY } else { &[] }
 }
 
 /// The schema of the input of a flow, and its name.
@@ -253,7 +275,15 @@ mod tests {
             protocols::MCP,
         ];
         let of_protocols = of_protocols.into_iter().flatten().map(|it| &it.operation);
-        let own = PUBLIC.iter().chain(OPERATIONS).chain(OF_SCHEDULES);
+        let own = [
+            PUBLIC,
+            OPERATIONS,
+            OF_RETENTION,
+            OF_MEMORY,
+            OF_METRICS,
+            OF_SCHEDULES,
+        ];
+        let own = own.into_iter().flatten();
         let mut ids = BTreeSet::new();
         for operation in own.chain(of_protocols) {
             let is_name = |c: char| c.is_ascii_lowercase() || c == '_' || c.is_ascii_digit();

@@ -327,6 +327,99 @@ pub(super) const OPERATIONS: &[Operation] = &[
     },
 ];
 
+/// Which finished threads are kept.
+pub(super) const OF_RETENTION: &[Operation] = &[
+    Operation {
+        refusals: &[],
+        ..get(
+            "list_retention",
+            "/retention",
+            "Retention",
+            "Which finished threads of each flow are kept.",
+        )
+    },
+    Operation {
+        method: "put",
+        keyed: false,
+        body: Some("KeptThreads"),
+        refusals: OF_BODIES,
+        ..post(
+            "set_retention",
+            "/retention/{flow}",
+            ("200", "RetentionRule"),
+            "Says which finished threads of a flow are kept, in place of what the program says.",
+        )
+    },
+    Operation {
+        method: "delete",
+        keyed: false,
+        ..post(
+            "reset_retention",
+            "/retention/{flow}",
+            ("200", "RetentionRule"),
+            "Goes back to what the program says.",
+        )
+    },
+];
+
+#[cfg(not(feature = "memory"))]
+pub(super) const OF_MEMORY: &[Operation] = &[];
+
+/// The long-term memory, if the server has one.
+#[cfg(feature = "memory")]
+pub(super) const OF_MEMORY: &[Operation] = &[
+    Operation {
+        query: &["namespace", "filter", "after", "limit"],
+        ..get(
+            "list_memory",
+            "/memory",
+            "Entries",
+            "A page of the entries of a namespace and of those below it, in the order of namespaces and keys.",
+        )
+    },
+    Operation {
+        query: &["namespace", "text", "limit"],
+        refusals: &["404", "409", "422"],
+        ..get(
+            "search_memory",
+            "/memory/search",
+            "Hits",
+            "The entries that are nearest to a text, the nearest first. Only a memory with vectors has this.",
+        )
+    },
+    Operation {
+        query: OF_ENTRY,
+        ..get("get_memory_entry", "/memory/entry", "Entry", "An entry.")
+    },
+    Operation {
+        method: "put",
+        keyed: false,
+        query: OF_ENTRY,
+        body: Some("WrittenEntry"),
+        refusals: OF_BODIES,
+        ..post(
+            "write_memory_entry",
+            "/memory/entry",
+            ("200", "Entry"),
+            "Writes an entry, which replaces one with the same key.",
+        )
+    },
+    Operation {
+        method: "delete",
+        keyed: false,
+        query: OF_ENTRY,
+        ..post(
+            "delete_memory_entry",
+            "/memory/entry",
+            ("204", ""),
+            "Deletes an entry.",
+        )
+    },
+];
+
+#[cfg(feature = "memory")]
+const OF_ENTRY: &[&str] = &["namespace", "key"];
+
 #[cfg(not(feature = "metrics"))]
 pub(super) const OF_METRICS: &[Operation] = &[];
 

@@ -43,7 +43,7 @@ fn parameter(name: &str, place: &str) -> Value {
             json!({ "type": "integer", "minimum": 0 })
         }
         name if name.ends_with("_ms") => json!({ "type": "integer", "minimum": 0 }),
-        "flow" | "label" | "any_label" | "not_label" if place == "query" => {
+        "flow" | "label" | "any_label" | "not_label" | "namespace" if place == "query" => {
             json!({ "type": "array", "items": { "type": "string" } })
         }
         "order" => schemas::order(),
@@ -58,6 +58,10 @@ fn parameter(name: &str, place: &str) -> Value {
         "flow" => "The name of a flow.",
         "thread" => "The id of a thread.",
         "question" => "The id of a question.",
+        "namespace" => "The names of a namespace, in their order. Without one: the whole memory.",
+        "key" => "The key of the entry.",
+        "text" => "What to search for.",
+        "filter" => "A filter on the fields of values, in JSON.",
         "response" | "task" => "The id of a turn.",
         "schedule" => "The name of a schedule.",
         "checkpoint" => "The number of a checkpoint.",
@@ -96,7 +100,7 @@ fn parameter(name: &str, place: &str) -> Value {
     json!({
         "name": name,
         "in": place,
-        "required": place == "path",
+        "required": place == "path" || ["key", "text"].contains(&name),
         "description": description,
         "schema": schema,
     })

@@ -32,7 +32,7 @@ pub(super) fn order() -> Value {
 }
 
 /// An object with these required fields, and these others.
-fn object(required: &Value, optional: Value) -> Value {
+pub(super) fn object(required: &Value, optional: Value) -> Value {
     let fields = || required.as_object().into_iter().flatten();
     let names: Vec<&String> = fields().map(|(name, _)| name).collect();
     let mut properties = optional;
@@ -43,25 +43,25 @@ fn object(required: &Value, optional: Value) -> Value {
 }
 
 /// The body of a request: an object that has no other fields.
-fn request(required: &Value, optional: Value) -> Value {
+pub(super) fn request(required: &Value, optional: Value) -> Value {
     let mut schema = object(required, optional);
     schema["additionalProperties"] = false.into();
     schema
 }
 
-fn list_of(schema: &str) -> Value {
+pub(super) fn list_of(schema: &str) -> Value {
     json!({ "type": "array", "items": { "$ref": format!("#/components/schemas/{schema}") } })
 }
 
-fn text() -> Value {
+pub(super) fn text() -> Value {
     json!({ "type": "string" })
 }
 
-fn number() -> Value {
+pub(super) fn number() -> Value {
     json!({ "type": "integer", "minimum": 0 })
 }
 
-fn optional(kind: &str) -> Value {
+pub(super) fn optional(kind: &str) -> Value {
     json!({ "type": [kind, "null"] })
 }
 
@@ -81,7 +81,7 @@ fn id() -> Value {
     json!({ "type": "string", "minLength": 1, "maxLength": 128 })
 }
 
-fn any() -> Value {
+pub(super) fn any() -> Value {
     json!({})
 }
 
@@ -90,6 +90,7 @@ pub(super) fn all() -> Map<String, Value> {
     let all = of_server().into_iter();
     let all = all.chain(of_lists()).chain(of_changes());
     let all = all.chain(of_schedules()).chain(answers());
+    let all = all.chain(super::kept::schemas());
     all.map(|(name, schema)| (name.to_string(), schema))
         .collect()
 }

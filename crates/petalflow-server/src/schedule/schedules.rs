@@ -6,9 +6,10 @@ use axum::http::StatusCode;
 use petalflow::checkpoint::Store;
 use tokio::sync::Notify;
 
-use super::definition::{Definition, Definitions};
+use super::definition::{Definition, ScheduleDefinition, definitions};
 use super::record::Records;
 use super::schedule::{ReadSchedule, Schedule};
+use crate::definitions::Definitions;
 use crate::error::SetupError;
 use crate::refusal::Refusal;
 use crate::served::ServedThreads;
@@ -18,7 +19,7 @@ pub(crate) struct Schedules {
     /// Those of the program.
     pub(crate) of_program: Vec<Arc<ReadSchedule>>,
     pub(crate) records: Records,
-    definitions: Definitions,
+    definitions: Definitions<ScheduleDefinition>,
     /// Wakes what begins the threads.
     pub(crate) changed: Notify,
 }
@@ -46,7 +47,7 @@ impl Schedules {
         Schedules {
             of_program: read,
             records: Records::new(store),
-            definitions: Definitions::new(store),
+            definitions: definitions(store),
             changed: Notify::new(),
         }
     }
@@ -74,9 +75,9 @@ impl Schedules {
         if let Some(schedule) = self.find_of_program(name) {
             return Ok(Arc::clone(schedule));
         }
-        let found = self.definitions.find(name).await?;
+        let found: Option<Definition> = self.definitions.find(name).await?;
         let found = found.ok_or_else(|| unknown(name))?;
-        let read = found.read(flows).map_err(unfit)?;
+        let read = found.named(name).read(flows).map_err(unfit)?;
         Ok(Arc::new(ReadSchedule {
             is_of_program: false,
             ..read

@@ -209,6 +209,17 @@ impl Fixture {
             "pause_schedule" => (schedule("pause"), none),
             "unpause_schedule" => (schedule("unpause"), none),
             "run_schedule" => (schedule("run"), none),
+            "set_retention" => ("/retention/Notes".into(), json!({ "max_threads": 9 })),
+            "reset_retention" => ("/retention/Notes".into(), none),
+            "write_memory_entry" => (
+                "/memory/entry?namespace=a&key=b".into(),
+                json!({ "value": 1 }),
+            ),
+            "delete_memory_entry" => {
+                let path = "/memory/entry?namespace=a&key=b";
+                self.must("PUT", path, json!({ "value": 1 })).await;
+                (path.into(), none)
+            }
             "openai_create_chat_completion" => {
                 let messages = json!([{ "role": "user", "content": "hi" }]);
                 (

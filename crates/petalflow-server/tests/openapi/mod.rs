@@ -14,6 +14,7 @@ use axum::body::Body;
 use axum::http::Request;
 use petalflow_documents::Services;
 use petalflow_documents::kinds::TriggerAuth;
+use petalflow_memory::{InMemory, Memory};
 use petalflow_server::{A2a, Schedule, ServerBuilder};
 use serde_json::{Value, json};
 use tokio::process::Command;
@@ -33,6 +34,7 @@ fn builder_with(slow: &Slow) -> ServerBuilder {
     crate::mcp::kit::builder(slow)
         .document(graph(with_token(), &[work_without_code()]), &services)
         .schedule(schedule)
+        .memory(Memory::new(InMemory::new()))
         .openai()
         .a2a(A2a::new("https://agents.example.com"))
         .ag_ui()
