@@ -3,6 +3,7 @@
 
 mod agents;
 mod conditions;
+mod foreign;
 mod go_templates;
 mod golden;
 mod graphs;
