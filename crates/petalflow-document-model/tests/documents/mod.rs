@@ -8,6 +8,7 @@ mod go_templates;
 mod golden;
 mod graphs;
 mod hostile;
+mod missing;
 mod schemas;
 mod support;
 mod syntax;
