@@ -81,7 +81,7 @@ fn p209_a_drawing_needs_no_model_and_no_tool() {
 fn p209_conversations_are_converted() {
     let folder = folder();
     let editor = path(&folder, "order.json");
-    petalflow!("convert old_order.json --to editor -o {editor}").code(0);
+    petalflow!("convert old_order.json --to editor-json -o {editor}").code(0);
     petalflow!("validate {editor}").code(0);
     let written: Value =
         serde_json::from_str(&std::fs::read_to_string(&editor).expect("the document"))
@@ -91,14 +91,38 @@ fn p209_conversations_are_converted() {
     own["zoom"] = 2.into();
     own["nodes"][0]["position"]["x"] = 7.into();
     std::fs::write(&editor, own.to_string()).expect("the document");
-    let ran = petalflow!("convert {editor} --to editor --strict").code(0);
+    let ran = petalflow!("convert {editor} --to editor-json --strict").code(0);
     assert_eq!((ran.json(), ran.err.as_str()), (own, ""));
     let ran = petalflow!("convert {editor} --to config").code(0);
     assert_eq!(ran.json()["initial_node"], "start");
     assert!(ran.err.contains("dropped:"), "{}", ran.err);
     let ran = petalflow!("convert {editor} --to config --strict").code(1);
     assert_eq!(ran.out, "");
-    petalflow!("convert greeting.graph.json --to editor").code(6);
+    petalflow!("convert greeting.graph.json --to editor-json").code(6);
+}
+
+/// The editor opens and saves the declarative form since September 2026.
+#[test]
+fn f45_the_document_of_the_editor_is_the_declarative_one() {
+    let editor = petalflow!("convert old_order.json --to editor")
+        .code(0)
+        .json();
+    let config = petalflow!("convert old_order.json --to config")
+        .code(0)
+        .json();
+    assert_eq!(editor, config);
+    assert_eq!(editor["initial_node"], "start");
+    assert!(
+        editor["nodes"]["start"]["task_messages"].is_array(),
+        "{editor}"
+    );
+    let names: Vec<&String> = editor.as_object().expect("an object").keys().collect();
+    assert!(
+        names
+            .iter()
+            .all(|name| ["global_functions", "initial_node", "nodes"].contains(&name.as_str())),
+        "{names:?}"
+    );
 }
 
 #[test]
@@ -109,7 +133,7 @@ fn documents_are_written_as_yaml_to_files_of_yaml() {
         "convert",
         &document("old_order.json"),
         "--to",
-        "editor",
+        "editor-json",
         "-o",
         &editor,
     ])
@@ -123,7 +147,7 @@ fn documents_are_written_as_yaml_to_files_of_yaml() {
             .json()
     };
     let json = path(&folder, "order.json");
-    run_program(["convert", &editor, "--to", "editor", "-o", &json]).code(0);
+    run_program(["convert", &editor, "--to", "editor-json", "-o", &json]).code(0);
     assert_eq!(config(&editor), config(&json));
 
     let graph = path(&folder, "research.yml");
@@ -147,7 +171,7 @@ fn p209_conversations_of_the_test_data_are_converted_and_drawn() {
             continue;
         };
         let file = file.display().to_string();
-        for to in ["config", "editor"] {
+        for to in ["config", "editor", "editor-json"] {
             let ran = petalflow!("convert {file} --to {to}").code(0);
             run_with_input(&ran.out, ["validate", "-"]).code(0);
         }

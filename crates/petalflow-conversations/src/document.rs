@@ -2,8 +2,8 @@
 //!
 //! | form | type | written by |
 //! | --- | --- | --- |
-//! | declarative | [`config::FlowConfig`] | people, in YAML or JSON; the functions are in code |
-//! | editor | [`editor::EditorDocument`] | Pipecat's graphical editor |
+//! | declarative | [`config::FlowConfig`] | people and Pipecat's graphical editor, in YAML or JSON; the functions are in code |
+//! | editor | [`editor::EditorDocument`] | that editor, until September 2026 |
 //! | static, and the oldest | [`legacy::StaticFlow`] | older programs |
 //!
 //! [`check`] reads a text in any of them and reports everything that is wrong at once, with file, line and column. Each form

@@ -40,7 +40,7 @@
 //! | a router with its own `decision_key` takes all edges | it takes the chosen ones | |
 //! | a rejected review of a task has no effect | the node fails | the next tasks would use what was rejected |
 //! | a reference to a task with `output_key` or `review` is empty | it is the result of the task | |
-//! | a missing variable in a template is `<no value>` | it is an error, or empty with `missing: empty` | |
+//! | a missing variable in a template is `<no value>` | it is an error, or empty with `missing: empty`, or `<no value>` with `missing: no_value` | |
 //! | a node of type `func` does nothing | it needs a function, see [`Services::function`] | |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]

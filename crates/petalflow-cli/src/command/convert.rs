@@ -27,10 +27,12 @@ pub(crate) struct Args {
 
 const AFTER: &str = "\
 Examples:
-  petalflow convert old_order.json --to editor -o order.json
-  petalflow convert order.json --to config -o order.yaml
+  petalflow convert old_order.json --to editor -o order.yaml
+  petalflow convert order.yaml --to editor-json -o order.json
 
-The result is JSON, and YAML in a file `.yaml` or `.yml`. What the new form cannot express is listed on
+The graphical editor opens and saves the declarative form, so `--to editor` and `--to config` write the
+same. Until September 2026 it had a form of its own, `editor-json`, which it still opens, without the
+schemas of functions and the conditions of decisions. The result is JSON, and YAML in a file `.yaml` or `.yml`. What the new form cannot express is listed on
 stderr. A document that has the form already is written with all its fields.";
 
 /// A form of conversation flows.
@@ -38,8 +40,10 @@ stderr. A document that has the form already is written with all its fields.";
 enum Form {
     /// The declarative form: nodes by name, functions in code.
     Config,
-    /// The form of the graphical editor.
+    /// What Pipecat's graphical editor opens and saves: the declarative form.
     Editor,
+    /// The form that the editor had until September 2026: nodes with positions, functions with schemas.
+    EditorJson,
 }
 
 pub(crate) fn run(args: Args) -> Result {
@@ -47,12 +51,12 @@ pub(crate) fn run(args: Args) -> Result {
     let output = args.output.as_deref();
     // A `serde_json::Value` would sort the nodes by their names.
     let (text, dropped) = match args.to {
-        Form::Config => {
+        Form::Config | Form::Editor => {
             let converted = checked.to_config();
             let text = terminal::document(output, &converted.document)?;
             (text, converted.dropped)
         }
-        Form::Editor => {
+        Form::EditorJson => {
             let converted = checked.to_editor();
             let text = terminal::document(output, &converted.document)?;
             (text, converted.dropped)

@@ -1,9 +1,11 @@
 //! Rules that hold in documents of every form.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::conversations::action::Action;
 use crate::conversations::finding::{Code, Findings};
+use crate::conversations::legacy::UNREAD;
 use crate::conversations::message::Message;
 use crate::conversations::parameter_rules::{Budget, parameter_errors};
 use crate::conversations::parameters::Parameters;
@@ -38,6 +40,35 @@ pub(crate) fn check_fields<'k>(
         }
     }
     meant
+}
+
+/// Schemas of a function's arguments in fields that its form does not read: `field` is the one that it reads. Returns the other
+/// fields.
+pub(crate) fn schema_is_read<'e>(
+    function: &str,
+    field: &str,
+    extra: &'e Map<String, Value>,
+    at: &Pointer,
+    findings: &mut Findings,
+) -> Cow<'e, Map<String, Value>> {
+    for name in extra.keys().filter(|name| UNREAD.contains(&name.as_str())) {
+        let name = name.as_str();
+        let problem = match field {
+            "properties" => format!(
+                "`{name}`, which is not read, so arguments would not be checked; write its `properties` and `required` beside the \
+                 name of the function"
+            ),
+            _ => format!("`{name}` beside `{field}`; write it into `{field}`"),
+        };
+        let message = format!("function '{}' has {problem}", shown(function));
+        findings.add(Code::BadFunction, at.name(name), message);
+    }
+    if !extra.keys().any(|name| UNREAD.contains(&name.as_str())) {
+        return Cow::Borrowed(extra);
+    }
+    let mut others = extra.clone();
+    others.retain(|name, _| !UNREAD.contains(&name.as_str()));
+    Cow::Owned(others)
 }
 
 /// Messages of a form that does not say which roles there are.

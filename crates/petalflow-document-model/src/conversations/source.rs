@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use crate::source::foreign::foreign;
 use crate::source::names::similar;
 use crate::source::schema::{Schema, without_examples};
 use crate::source::{Codes, Content, Pointer, Report, Severity, Source};
@@ -13,7 +14,7 @@ use crate::conversations::config::FlowConfig;
 use crate::conversations::conversation::Conversation;
 use crate::conversations::editor::EditorDocument;
 use crate::conversations::finding::{self, Code, Diagnostics, Finding};
-use crate::conversations::legacy::StaticFlow;
+use crate::conversations::legacy::{StaticFlow, UNREAD};
 
 /// A document of any form.
 ///
@@ -98,18 +99,26 @@ pub(crate) fn form(content: Content<'_>) -> Option<Form> {
     if nodes.items().is_some() {
         return Some(Form::Editor);
     }
-    let mut nodes = nodes.entries()?;
-    Some(if nodes.any(|(_, node)| is_static(node)) {
-        Form::Static
-    } else {
-        Form::Config
-    })
+    let mut entries = nodes.entries()?;
+    let is_declarative = content.get("global_functions").is_some()
+        || nodes.entries()?.any(|(_, node)| is_declarative(node));
+    Some(
+        if entries.any(|(_, node)| is_static(node)) && !is_declarative {
+            Form::Static
+        } else {
+            Form::Config
+        },
+    )
 }
 
 pub(crate) fn inspect(
     content: Content<'_>,
     report: &mut Report<Code>,
 ) -> Option<(Document, Option<Conversation>)> {
+    if let Some(message) = foreign(content) {
+        report.add(Code::UnknownForm, Pointer::root(), message);
+        return None;
+    }
     Some(match form(content) {
         Some(Form::Editor) => {
             let findings = EditorDocument::findings_for_run;
@@ -210,14 +219,23 @@ fn reports_no_error(findings: Vec<Finding>, report: &mut Report<Code>) -> bool {
     is_right
 }
 
+/// Whether a function of a node has what only the declarative form has.
+fn is_declarative(node: Content<'_>) -> bool {
+    let functions = node.get("functions").and_then(Content::items);
+    functions.into_iter().flatten().any(|function| {
+        let target = function.get("transition_to");
+        function.get("transition_only").is_some() || target.is_some_and(|it| it.entries().is_some())
+    })
+}
+
 /// Whether a node has what only the static forms have: lists of messages by their old names, or functions with parameters.
 fn is_static(node: Content<'_>) -> bool {
     let has_tools = || {
         let functions = node.get("functions").and_then(Content::items);
         functions.is_some_and(|mut it| {
             it.any(|tool| {
-                let fields = ["function", "properties", "required", "handler"];
-                fields.iter().any(|field| tool.get(field).is_some())
+                let mut fields = UNREAD.iter().chain(["handler"].iter());
+                fields.any(|field| tool.get(field).is_some())
             })
         })
     };

@@ -61,6 +61,8 @@ codes! {
     BadTemplate = "DC-008" Error,
     /// A text that is not a template looks like one.
     NoTemplate = "DC-009" Warning,
+    /// A variable that a template uses may be missing.
+    MayBeMissing = "DC-010" Warning,
     /// An edge names a node that does not exist.
     UnknownNode = "GR-001" Error,
     /// A node has no edge.

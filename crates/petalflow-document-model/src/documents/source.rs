@@ -11,6 +11,7 @@ use crate::documents::catalog::Catalog;
 use crate::documents::diagnostic::{Code, Codes, Diagnostics, Report};
 use crate::documents::graph::{GraphDefinition, NodeDefinition};
 use crate::documents::{needs, rules, schemas};
+use crate::source::foreign::foreign;
 use crate::source::schema::{self, Schema};
 use crate::source::{Content, Finding, Format, Pointer};
 
@@ -335,6 +336,10 @@ fn without_places(report: Report) -> Diagnostics {
 
 /// Decides by the kind, or else by the fields, what the document is, and checks it.
 fn definition(content: Content<'_>, catalog: &Catalog, report: &mut Report) -> Option<Read> {
+    if let Some(message) = foreign(content) {
+        report.add(Code::UnknownDocument, Pointer::root(), message);
+        return None;
+    }
     let has = |name: &str| content.get(name).is_some();
     let kind = content.get("kind").map(Content::to_value);
     let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();

@@ -9,6 +9,7 @@ mod content;
 mod descriptions;
 mod diagnostic;
 mod folders;
+pub(crate) mod foreign;
 mod includes;
 mod json;
 mod keywords;

@@ -351,7 +351,14 @@ impl<'s, C: Code> Checker<'s, '_, C> {
                         return checked;
                     }
                 }
-                self.check(first, value, at)
+                // The form that was meant is the first whose fields are all there.
+                let names = || value.as_object().into_iter().flat_map(Map::keys);
+                let has = |name: &str| {
+                    value.get(name).is_some() || names().any(|it| similar(it, [name]).is_some())
+                };
+                let is_meant = |it: &&&'s Value| required(it).all(has);
+                let meant = fitting.iter().find(is_meant).unwrap_or(first);
+                self.check(meant, value, at)
             }
         }
     }

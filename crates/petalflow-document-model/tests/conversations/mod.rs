@@ -8,6 +8,7 @@ mod findings;
 mod includes;
 mod parameters;
 mod placeholders;
+mod providers;
 mod shortcuts;
 mod statics;
 mod texts;

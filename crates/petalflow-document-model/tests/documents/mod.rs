@@ -3,10 +3,12 @@
 
 mod agents;
 mod conditions;
+mod foreign;
 mod go_templates;
 mod golden;
 mod graphs;
 mod hostile;
+mod missing;
 mod schemas;
 mod support;
 mod syntax;

@@ -20,4 +20,6 @@ pub enum MissingVariable {
     Error,
     /// An empty text.
     Empty,
+    /// The text `<no value>`, as in PetalFlow. A function that takes a text fails.
+    NoValue,
 }

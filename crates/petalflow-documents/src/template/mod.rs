@@ -48,6 +48,7 @@ impl Template {
         let missing = match missing {
             MissingVariable::Error => MissingValue::Error,
             MissingVariable::Empty => MissingValue::Empty,
+            MissingVariable::NoValue => MissingValue::NoValue,
         };
         Ok(self.0.template.render(values, missing)?)
     }

@@ -124,10 +124,17 @@ async fn p090_a_missing_variable_is_an_error_or_empty_by_choice() {
         "{error}"
     );
     assert!(model.requests().is_empty());
-    run(node.missing(MissingVariable::Empty), Envelope::new())
+    run(
+        node.clone().missing(MissingVariable::Empty),
+        Envelope::new(),
+    )
+    .await
+    .expect("it answers");
+    assert_eq!(prompts(&model), ["Say [] []"]);
+    run(node.missing(MissingVariable::NoValue), Envelope::new())
         .await
         .expect("it answers");
-    assert_eq!(prompts(&model), ["Say [] []"]);
+    assert_eq!(prompts(&model)[1], "Say [<no value>] [<no value>]");
 }
 
 #[tokio::test]

@@ -1,15 +1,16 @@
 //! From the static forms.
 
 use crate::conversations::common_rules::{
-    check_actions, check_fields, check_messages, check_parameters,
+    check_actions, check_fields, check_messages, check_parameters, schema_is_read,
 };
 use crate::conversations::conversation::{Conversation, Function, Handler, Next, Node};
 use crate::conversations::finding::{Code, Finding, Findings};
-use crate::conversations::legacy::{self, AnthropicFunction, Offered, StaticFlow};
+use crate::conversations::legacy::{self, Described, StaticFlow, UNREAD};
 use crate::conversations::names::shown;
 use crate::conversations::parameter_rules::Budget;
 use crate::conversations::parameters::Parameters;
 use crate::source::{Pointer, Severity};
+use serde_json::{Map, Value};
 
 impl StaticFlow {
     /// Checks what the types do not say: that nodes exist, that names are unique, and that actions have what they need.
@@ -84,77 +85,94 @@ impl StaticFlow {
         let node_name = shown(node_name);
         let mut seen = std::collections::HashSet::new();
         for (index, offered) in node.functions.iter().flatten().enumerate() {
-            let at = at.name("functions").item(index);
-            let (at, schema_field) = match offered {
-                Offered::Tool(_) => (at.name("function"), Some("parameters")),
-                Offered::Anthropic(function) => {
-                    check_is_alone(function, &at, findings);
-                    (at, Some("input_schema"))
+            for described in offered.described(&at.name("functions").item(index)) {
+                let (function, at) = (&described.function, &described.at);
+                let name = &function.name;
+                if !seen.insert(name.clone()) {
+                    let message = format!("duplicate function '{name}' in node '{node_name}'");
+                    findings.add(Code::DuplicateFunction, at.name("name"), message);
                 }
-                Offered::Plain(_) => (at, None),
-            };
-            let function = offered.function();
-            let name = &function.name;
-            if !seen.insert(name.clone()) {
-                let message = format!("duplicate function '{name}' in node '{node_name}'");
-                findings.add(Code::DuplicateFunction, at.name("name"), message);
-            }
-            if let Some(target) = &function.transition_to
-                && !self.nodes.contains_key(target)
-            {
-                let hint = findings.hints.similar(target, self.nodes.keys());
-                let message = format!(
-                    "node '{node_name}' function '{name}' transitions to unknown node '{target}'{hint}"
-                );
-                findings.add(Code::UnknownNode, at.name("transition_to"), message);
-            }
-            let mut known = vec![
-                ("description", function.description.is_some()),
-                ("handler", function.handler.is_some()),
-                ("transition_to", function.transition_to.is_some()),
-            ];
-            let schema = function.parameters.as_ref();
-            // An empty object needs no properties.
-            let of_schema = [
-                (
-                    "properties",
-                    schema.is_some_and(|it| !it.properties.is_empty()),
-                ),
-                ("required", schema.is_some_and(|it| it.required.is_some())),
-            ];
-            let mut parameters = parameters(&function);
-            let parameters_at = match schema_field {
-                None => {
-                    known.extend(of_schema);
-                    known.push(("input_schema", false));
-                    at.clone()
+                if let Some(target) = &function.transition_to
+                    && !self.nodes.contains_key(target)
+                {
+                    let hint = findings.hints.similar(target, self.nodes.keys());
+                    let message = format!(
+                        "node '{node_name}' function '{name}' transitions to unknown node '{target}'{hint}"
+                    );
+                    let at = described.code_at.name("transition_to");
+                    findings.add(Code::UnknownNode, at, message);
                 }
-                Some(field) => {
-                    known.push((field, schema.is_some()));
-                    at.name(field)
-                }
-            };
-            let mut unknown = check_fields(&function.extra, &known, &at, findings);
-            if let Some(schema) = schema.filter(|_| schema_field.is_some()) {
-                unknown = check_fields(&schema.extra, &of_schema, &parameters_at, findings);
+                check_schema(&described, budget, findings);
             }
-            if unknown.contains(&"properties") {
-                parameters.required.clear();
-            }
-            check_parameters(name, &parameters, &parameters_at, budget, findings);
         }
     }
 }
 
-/// Parameters beside a schema: nothing says which of them count.
-fn check_is_alone(function: &AnthropicFunction, at: &Pointer, findings: &mut Findings) {
-    for field in ["properties", "required"] {
-        if function.extra.contains_key(field) {
-            let name = shown(&function.name);
+/// The schema of a function's arguments, and that there is no other one.
+fn check_schema(described: &Described<'_>, budget: &mut Budget, findings: &mut Findings) {
+    let function = &described.function;
+    let mut known = vec![
+        ("description", function.description.is_some()),
+        ("handler", function.handler.is_some()),
+        ("transition_to", function.transition_to.is_some()),
+    ];
+    let schema = function.parameters.as_ref();
+    // An empty object needs no properties.
+    let of_schema = [
+        (
+            "properties",
+            schema.is_some_and(|it| !it.properties.is_empty()),
+        ),
+        ("required", schema.is_some_and(|it| it.required.is_some())),
+    ];
+    let mut parameters = parameters(function);
+    let (field, parameters_at) = match &described.schema {
+        None => {
+            known.extend(of_schema);
+            known.extend([("input_schema", false), ("parameters", false)]);
+            ("properties", &described.at)
+        }
+        Some((field, at)) => {
+            known.push((field, schema.is_some()));
+            (*field, at)
+        }
+    };
+    let extra = schema_is_read(
+        &function.name,
+        field,
+        &function.extra,
+        &described.at,
+        findings,
+    );
+    for (at, inner, others) in &described.around {
+        is_not_outside(&function.name, inner, others, at, findings);
+    }
+    let mut unknown = check_fields(&extra, &known, &described.at, findings);
+    if let Some(schema) = schema.filter(|_| described.schema.is_some()) {
+        unknown = check_fields(&schema.extra, &of_schema, parameters_at, findings);
+    }
+    if unknown.contains(&"properties") {
+        parameters.required.clear();
+    }
+    check_parameters(&function.name, &parameters, parameters_at, budget, findings);
+}
+
+/// Fields around a function that belong into it: nothing reads them there.
+fn is_not_outside(
+    function: &str,
+    inner: &str,
+    others: &Map<String, Value>,
+    at: &Pointer,
+    findings: &mut Findings,
+) {
+    let read = ["handler", "transition_to"];
+    for name in others.keys() {
+        if UNREAD.contains(&name.as_str()) || read.contains(&name.as_str()) {
             let message = format!(
-                "function '{name}' has `{field}` beside `input_schema`; write it into `input_schema`"
+                "function '{}' has `{name}` beside `{inner}`; write it into `{inner}`",
+                shown(function)
             );
-            findings.add(Code::BadFunction, at.name(field), message);
+            findings.add(Code::BadFunction, at.name(name), message);
         }
     }
 }
@@ -208,7 +226,8 @@ fn node(node: &legacy::Node, flow: &StaticFlow) -> Node {
         role_messages: node.role_messages.clone().unwrap_or_default(),
         task_messages: task_messages.flatten().cloned().collect(),
         functions: functions
-            .map(|offered| function(&offered.function(), flow))
+            .flat_map(|offered| offered.functions())
+            .map(|it| function(&it, flow))
             .collect(),
         pre_actions: node.pre_actions.clone().unwrap_or_default(),
         post_actions: node.post_actions.clone().unwrap_or_default(),

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::Drops;
 use crate::conversations::editor::{self, EditorDocument};
-use crate::conversations::legacy::{self, Offered, StaticFlow};
+use crate::conversations::legacy::StaticFlow;
 use crate::source::Pointer;
 
 impl Drops {
@@ -74,32 +74,19 @@ impl Drops {
             self.fields(&node.extra, &at);
             for (index, offered) in node.functions.iter().flatten().enumerate() {
                 let at = at.name("functions").item(index);
-                match offered {
-                    Offered::Tool(tool) => self.of_tool(tool, &at),
-                    Offered::Anthropic(function) => {
-                        self.fields(&function.extra, &at);
-                        self.of_schema(&function.input_schema, &at.name("input_schema"));
+                for described in offered.described(&at) {
+                    for (at, _, others) in described.around {
+                        self.fields(others, &at);
                     }
-                    Offered::Plain(function) => self.fields(&function.extra, &at),
+                    let function = &described.function;
+                    self.fields(&without_type(&function.extra, "function"), &described.at);
+                    if let (Some((_, at)), Some(schema)) = (described.schema, &function.parameters)
+                    {
+                        self.fields(&without_type(&schema.extra, "object"), &at);
+                    }
                 }
             }
         }
-    }
-
-    fn of_tool(&mut self, tool: &legacy::Tool, at: &Pointer) {
-        self.fields(&tool.extra, at);
-        let at = at.name("function");
-        self.fields(&tool.function.extra, &at);
-        if let Some(parameters) = &tool.function.parameters {
-            self.of_schema(parameters, &at.name("parameters"));
-        }
-    }
-
-    fn of_schema(&mut self, schema: &legacy::Parameters, at: &Pointer) {
-        let mut extra = schema.extra.clone();
-        // It is the same in each form.
-        extra.retain(|name, value| name != "type" || value != "object");
-        self.fields(&extra, at);
     }
 
     fn fields(&mut self, extra: &Map<String, Value>, at: &Pointer) {
@@ -111,4 +98,11 @@ impl Drops {
     fn field(&mut self, at: &Pointer) {
         self.add(at.clone(), "the form has no place for this field");
     }
+}
+
+/// Without the `type` that is the same in each form.
+fn without_type(extra: &Map<String, Value>, same: &str) -> Map<String, Value> {
+    let mut extra = extra.clone();
+    extra.retain(|name, value| name != "type" || value != same);
+    extra
 }

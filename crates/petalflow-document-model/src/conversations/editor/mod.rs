@@ -1,4 +1,7 @@
-//! The document of the graphical editor: nodes with positions, and functions with their parameters.
+//! The document of the graphical editor until September 2026: nodes with positions, and functions with their parameters.
+//!
+//! Since then the editor opens and saves the declarative form, [`config`](super::config), and keeps positions to itself. It opens
+//! this form too, and drops the schemas of functions and the conditions of decisions.
 //!
 //! What the types do not name is kept in the fields `extra`, so that a document that is read and written has lost
 //! nothing.
@@ -22,7 +25,7 @@ pub use edit::{function_name_problem, node_id};
 /// The value of `$id` in documents of the editor.
 pub const SCHEMA_ID: &str = "https://flows.pipecat.ai/schema/flow.json";
 
-/// A conversation flow as the editor stores it.
+/// A conversation flow as the editor stored it until September 2026.
 ///
 /// ```
 /// use petalflow_document_model::conversations::editor::{EditorDocument, NodeType, SCHEMA_ID};

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{EditorDocument, Function, NodeData, NodeType, Strategy};
 use crate::conversations::common_rules::{
-    check_actions, check_fields, check_parameters, check_template,
+    check_actions, check_fields, check_parameters, check_template, schema_is_read,
 };
 use crate::conversations::decision::{Decision, Operator};
 use crate::conversations::finding::{Code, Finding, Findings};
@@ -406,8 +406,15 @@ impl Checker<'_> {
     }
 
     fn parameters(&mut self, function: &Function, at: &Pointer) {
-        let meant = check_fields(
+        let extra = schema_is_read(
+            &function.name,
+            "properties",
             &function.extra,
+            at,
+            &mut self.findings,
+        );
+        let meant = check_fields(
+            &extra,
             &[
                 ("properties", function.properties.is_some()),
                 ("required", function.required.is_some()),

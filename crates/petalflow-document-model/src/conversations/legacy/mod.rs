@@ -1,11 +1,10 @@
 //! The static documents: nodes by name, and functions with their parameters.
 //!
 //! In the oldest form a node has `messages`, and a function with the name of a node leads there. Later a function names the
-//! node that follows. Its parameters are in the form of OpenAI's tools; in that of Anthropic's tools, in `input_schema`; or, in
-//! the newest of these forms, beside its name:
-//! `{ "name": .., "description": .., "properties": .., "required": .., "handler": .. }`.
+//! node that follows, and has its parameters in the form of a provider's tools, or beside its name: see [`Offered`].
 
-use std::borrow::Cow;
+mod described;
+mod offered;
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -14,6 +13,12 @@ use serde_json::{Map, Value};
 
 use crate::conversations::action::Action;
 use crate::conversations::message::Message;
+
+pub(crate) use described::{Described, UNREAD};
+pub use offered::{
+    AnthropicFunction, BedrockSchema, BedrockSpec, BedrockTool, FlatFunction, GeminiTool, Offered,
+    PlainFunction, Tool, ToolKind,
+};
 
 /// A conversation flow in one of the static forms.
 ///
@@ -71,165 +76,6 @@ pub struct Node {
     /// All other fields.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
-}
-
-/// A function that a node offers, in one of three forms.
-///
-/// ```
-/// use petalflow_document_model::conversations::legacy::Offered;
-/// use serde_json::json;
-///
-/// let offered: Offered = serde_json::from_value(json!({
-///     "name": "find", "description": "Finds films.", "properties": { "title": { "type": "string" } }, "required": ["title"],
-///     "handler": "find_films",
-/// }))?;
-/// assert!(matches!(offered, Offered::Plain(_)));
-/// assert_eq!(offered.function().handler_name(), Some("find_films"));
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-#[non_exhaustive]
-pub enum Offered {
-    /// In the form of OpenAI's tools.
-    Tool(Tool),
-    /// In the form of Anthropic's tools.
-    Anthropic(AnthropicFunction),
-    /// With its parameters beside its name.
-    Plain(PlainFunction),
-}
-
-impl Offered {
-    /// The function, with its parameters as a schema.
-    pub fn function(&self) -> Cow<'_, Function> {
-        match self {
-            Offered::Tool(tool) => Cow::Borrowed(&tool.function),
-            Offered::Anthropic(function) => Cow::Owned(Function {
-                name: function.name.clone(),
-                description: function.description.clone(),
-                parameters: Some(function.input_schema.clone()),
-                handler: function.handler.clone(),
-                transition_to: function.transition_to.clone(),
-                extra: function.extra.clone(),
-            }),
-            Offered::Plain(plain) => Cow::Owned(Function {
-                name: plain.name.clone(),
-                description: plain.description.clone(),
-                parameters: Some(Parameters {
-                    properties: plain.properties.clone(),
-                    required: plain.required.clone(),
-                    extra: Map::new(),
-                }),
-                handler: plain.handler.clone(),
-                transition_to: plain.transition_to.clone(),
-                extra: plain.extra.clone(),
-            }),
-        }
-    }
-}
-
-/// A function in the form of Anthropic's tools.
-///
-/// ```
-/// use petalflow_document_model::conversations::legacy::AnthropicFunction;
-/// use serde_json::json;
-///
-/// let function: AnthropicFunction = serde_json::from_value(json!({
-///     "name": "find", "input_schema": { "type": "object", "properties": { "title": { "type": "string" } } },
-/// }))?;
-/// assert_eq!(function.input_schema.properties["title"]["type"], "string");
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct AnthropicFunction {
-    /// Its name.
-    pub name: String,
-    /// What it is for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// The schema of its arguments.
-    pub input_schema: Parameters,
-    /// The name of its code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub handler: Option<String>,
-    /// The node that follows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transition_to: Option<String>,
-    /// All other fields.
-    #[serde(flatten)]
-    pub extra: Map<String, Value>,
-}
-
-/// A function with its parameters beside its name.
-///
-/// ```
-/// use petalflow_document_model::conversations::legacy::PlainFunction;
-///
-/// let function: PlainFunction = serde_json::from_str(r#"{ "name": "find", "properties": {}, "required": [] }"#)?;
-/// assert!(function.handler.is_none());
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PlainFunction {
-    /// Its name.
-    pub name: String,
-    /// What it is for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// The parameters by name, each with its schema.
-    #[serde(default)]
-    pub properties: IndexMap<String, Map<String, Value>>,
-    /// The parameters that every call has.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub required: Option<Vec<String>>,
-    /// The name of its code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub handler: Option<String>,
-    /// The node that follows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transition_to: Option<String>,
-    /// All other fields.
-    #[serde(flatten)]
-    pub extra: Map<String, Value>,
-}
-
-/// A function in the form of OpenAI's tools.
-///
-/// ```
-/// use petalflow_document_model::conversations::legacy::Tool;
-/// use serde_json::json;
-///
-/// let tool: Tool = serde_json::from_value(json!({
-///     "type": "function", "function": { "name": "find", "transition_to": "results" },
-/// }))?;
-/// assert_eq!(tool.function.transition_to.as_deref(), Some("results"));
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Tool {
-    /// Always `function`.
-    #[serde(rename = "type")]
-    pub kind: ToolKind,
-    /// The function.
-    pub function: Function,
-    /// All other fields.
-    #[serde(flatten)]
-    pub extra: Map<String, Value>,
-}
-
-/// The kind of a tool.
-///
-/// ```
-/// use petalflow_document_model::conversations::legacy::ToolKind;
-///
-/// assert_eq!(serde_json::to_value(ToolKind::Function)?, "function");
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ToolKind {
-    /// A function.
-    Function,
 }
 
 /// A function that a node offers to the model.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::patterns::Patterns;
 use super::texts::Texts;
-use super::{conditional, cycle, format, settings, suggestion_if_few, targets, templates};
+use super::{conditional, cycle, format, missing, settings, suggestion_if_few, targets, templates};
 use crate::documents::catalog::{self, Catalog, NODE_TYPES, ToolMode};
 use crate::documents::diagnostic::Code;
 use crate::documents::diagnostic::Report;
@@ -57,6 +57,9 @@ pub(crate) fn check(
     }
     handles_exist(graph, &nodes, report);
     triggers_begin(graph, report);
+    if !report.has(Code::Cycle) && !report.has(Code::UnknownNode) {
+        missing::check(graph, report);
+    }
     checked
 }
 

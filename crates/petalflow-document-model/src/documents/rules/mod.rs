@@ -8,6 +8,7 @@ mod dependencies;
 pub(crate) mod format;
 mod forms;
 pub(crate) mod graph;
+mod missing;
 mod options;
 mod patterns;
 mod results;

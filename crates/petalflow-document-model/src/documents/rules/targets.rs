@@ -69,7 +69,7 @@ fn targets_have_edges(
 }
 
 /// Whether the node continues at another one if its check fails.
-fn redirects(node: &NodeDefinition) -> bool {
+pub(super) fn redirects(node: &NodeDefinition) -> bool {
     let on_fail = node.config.get("on_fail").and_then(Value::as_str);
     matches!(node.kind.as_str(), "gate" | "guardian") && on_fail == Some("redirect")
 }

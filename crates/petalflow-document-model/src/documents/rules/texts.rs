@@ -91,7 +91,8 @@ const OUTPUTS: [&str; 5] = [
     "decision_key",
 ];
 
-fn written(id: &str, config: &Map<String, Value>) -> Vec<String> {
+/// The variables that a node may write.
+pub(super) fn written(id: &str, config: &Map<String, Value>) -> Vec<String> {
     let named = OUTPUTS
         .iter()
         .filter_map(|name| config.get(*name)?.as_str());

@@ -16,6 +16,9 @@ enum Next {
     Continue,
 }
 
+/// What Go writes for a value that is missing.
+const NO_VALUE: &str = "<no value>";
+
 pub(super) struct Execution<'a> {
     named: &'a Named,
     variables: &'a Variables<'a>,
@@ -81,8 +84,10 @@ impl<'a> Execution<'a> {
             Node::Action(pipeline) => {
                 let value = self.pipeline(pipeline, dot)?;
                 if pipeline.variables.is_empty() {
-                    let value = self.present(value)?;
-                    self.write(&value.printed())?;
+                    match (value, self.missing) {
+                        (Item::Missing(_), MissingValue::NoValue) => self.write(NO_VALUE)?,
+                        (value, _) => self.write(&self.present(value)?.printed())?,
+                    }
                 }
                 Ok(Next::Node)
             }
@@ -258,8 +263,15 @@ impl<'a> Execution<'a> {
         arguments.extend(piped);
         if !call.function.accepts_missing() {
             for argument in &mut arguments {
-                if matches!(argument, Item::Missing(_)) {
-                    *argument = self.present(argument.clone())?;
+                if let Item::Missing(name) = argument {
+                    *argument = match self.missing {
+                        MissingValue::NoValue if call.function.takes_texts() => {
+                            return Err(RenderError::Missing {
+                                name: name.to_string(),
+                            });
+                        }
+                        _ => self.present(argument.clone())?,
+                    };
                 }
             }
         }
@@ -270,13 +282,14 @@ impl<'a> Execution<'a> {
             .map_err(|problem| failed(problem, call.position))
     }
 
-    /// A value that is used. What is missing is an empty text or an error.
+    /// A value that is used. What is missing is an empty text, `null`, or an error.
     fn present(&self, value: Item<'a>) -> Rendered<Item<'a>> {
         match (value, self.missing) {
             (Item::Missing(name), MissingValue::Error) => Err(RenderError::Missing {
                 name: name.to_string(),
             }),
             (Item::Missing(_), MissingValue::Empty) => Ok(Item::Str("")),
+            (Item::Missing(_), MissingValue::NoValue) => Ok(Item::Null),
             (value, _) => Ok(value),
         }
     }

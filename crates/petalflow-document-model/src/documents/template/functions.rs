@@ -86,6 +86,21 @@ impl Function {
         found.is_some_and(|(_, _, fewest, most)| (*fewest..=*most).contains(&count))
     }
 
+    /// Whether Go refuses a value that is missing, because the arguments are texts there.
+    pub(super) fn takes_texts(self) -> bool {
+        matches!(
+            self,
+            F::Join
+                | F::Split
+                | F::Upper
+                | F::Lower
+                | F::Trim
+                | F::Contains
+                | F::HasPrefix
+                | F::HasSuffix
+        )
+    }
+
     /// Whether the arguments may be missing.
     pub(super) fn accepts_missing(self) -> bool {
         matches!(self, F::And | F::Or | F::Not | F::Default | F::Coalesce)

@@ -7,4 +7,6 @@ pub enum MissingValue {
     Error,
     /// It uses an empty text.
     Empty,
+    /// It writes `<no value>`, as Go does. Functions get `null`, and those that take a text fail.
+    NoValue,
 }

@@ -12,6 +12,7 @@ mod functions;
 mod lexer;
 mod limits;
 mod missing;
+mod needed;
 mod number;
 mod pieces;
 mod printf;
@@ -35,7 +36,7 @@ pub use value::Variables;
 /// - Lists, objects and `null` are written as JSON.
 /// - Whole numbers of JSON are whole numbers. All numbers can be compared with each other.
 /// - A missing value is false in `if`, `with` and `range` and for `and`, `or`, `not`, `default` and `coalesce`. Elsewhere it
-///   is an error or an empty text, as [`MissingValue`] says. A field of `null` is missing.
+///   is an error, an empty text, or `<no value>` as in Go, as [`MissingValue`] says. A field of `null` is missing.
 /// - `printf` with a value that its verb does not take is an error. `%s` takes any value.
 /// - Mistakes in a part that is not executed are errors too.
 ///
@@ -84,6 +85,20 @@ impl Template {
     /// Whether the template may read a variable: it has its name, or reads all variables as one value.
     pub fn reads(&self, name: &str) -> bool {
         self.reads_all || self.read.contains(name)
+    }
+
+    /// The variables that the template uses where a missing value is an error or `<no value>`, by the text alone: those that a
+    /// condition asks for before they are used are not among them.
+    ///
+    /// ```
+    /// use petalflow_document_model::documents::template::Template;
+    ///
+    /// let template = Template::parse("{{.name}} {{if .nick}}{{.nick}}{{end}} {{.city | default \"nowhere\"}}")?;
+    /// assert_eq!(template.needed().into_iter().collect::<Vec<_>>(), ["name"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn needed(&self) -> BTreeSet<String> {
+        needed::needed(&self.nodes)
     }
 
     /// Fills the template.

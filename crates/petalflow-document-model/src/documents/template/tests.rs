@@ -69,6 +69,36 @@ fn a_missing_value_is_an_error_unless_it_is_a_condition() {
     );
 }
 
+/// The expected texts are those of Go's `text/template` without an option, with the functions of PetalFlow.
+#[test]
+fn f45_a_missing_value_can_be_written_as_in_go() {
+    let vars = json!({ "name": "Ann", "null": null, "user": {} });
+    let no_value = |text: &str| render(text, &vars, MissingValue::NoValue);
+    for (text, expected) in [
+        ("[{{.gone}}]", "[<no value>]"),
+        ("[{{.user.name.first}}]", "[<no value>]"),
+        (
+            "[{{$.gone}}]{{$a := .gone}}[{{$a}}]",
+            "[<no value>][<no value>]",
+        ),
+        ("{{if .gone}}a{{else}}b{{end}}", "b"),
+        (r#"{{.gone | default "x"}}{{.name}}"#, "xAnn"),
+        ("{{eq .gone 1}}", "false"),
+        ("{{json .gone}}", "null"),
+    ] {
+        assert_eq!(no_value(text).as_deref(), Ok(expected), "{text}");
+    }
+    // Go: "invalid value; expected string".
+    for text in [
+        "{{upper .gone}}",
+        r#"{{.gone | contains "a"}}"#,
+        r#"{{split .gone ","}}"#,
+    ] {
+        let error = no_value(text).expect_err(text);
+        assert!(error.contains("`gone` has no value"), "{text}: {error}");
+    }
+}
+
 #[test]
 fn variables_with_the_names_of_functions_and_keywords_are_variables() {
     let names = [

@@ -56,6 +56,8 @@ pub struct HumanConfig {
     /// `{{.trace.run_id}}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_template: Option<String>,
+    /// How the template handles a missing variable.
+    pub missing: MissingVariable,
     /// The variables that the person sees. An empty list means all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub input_vars: Vec<String>,
@@ -193,7 +195,7 @@ impl HumanNode {
                     .with("input", envelope.input.as_deref().unwrap_or(&null))
                     .with_object("vars", &envelope.vars);
                 let trace = json!(WireTrace::from(&envelope.trace));
-                template.render(&values.with("trace", &trace), MissingVariable::Error)?
+                template.render(&values.with("trace", &trace), config.missing)?
             }
         };
         let is_included =

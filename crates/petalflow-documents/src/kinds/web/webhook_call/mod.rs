@@ -71,6 +71,9 @@ pub struct WebhookCallConfig {
     /// is a JSON object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<String>,
+    /// How the template handles a missing variable.
+    #[serde(default)]
+    pub missing: MissingVariable,
     /// The variable for `{ "ok": .., "status_code": .., "headers": .., "body": .., "url": .., "method": .. }`. The address is
     /// there without credentials, and the headers without `Set-Cookie` and other credentials, because variables are stored and sent as
     /// events.
@@ -208,7 +211,7 @@ impl WebhookCallNode {
                         values = values.with(name, value);
                     }
                 }
-                template.render(&values, MissingVariable::Error)
+                template.render(&values, self.config.missing)
             }
             None => Ok(Value::Object(body).to_string()),
         }
