@@ -7,8 +7,11 @@ use petalflow::checkpoint::InMemoryStore;
 use petalflow::interrupt::Ask;
 use petalflow::prelude::*;
 use petalflow::thread::{Retention, Threads};
+use petalflow::tool::FuncTool;
+use petalflow_agent::Agent;
+use petalflow_llm::{Reply, Role, ScriptedModel};
 use petalflow_restate::{Client, Endpoint, RestateFlow, RetryPolicy};
-use petalflow_server::ServedFlow;
+use petalflow_server::{FlowKind, ServedFlow};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
@@ -390,6 +393,81 @@ async fn f43_messages_to_a_thread_that_runs_are_queued_in_order_and_interrupt_it
     jobs.gate.0.add_permits(1);
     done.extend(["runs", "end"]);
     jobs.until_done(thread, "finished", &done).await;
+}
+
+/// Calls its tool once in each turn that begins with `dig`, and then has no more to say.
+fn digger(gate: &Gate) -> Agent {
+    let gate = gate.clone();
+    let dig = FuncTool::new("dig", "Digs.", move |_: Value| {
+        let gate = gate.clone();
+        async move {
+            gate.pass().await;
+            Ok("a coin")
+        }
+    });
+    let model = ScriptedModel::from_fn(|request| {
+        let last = request.messages.last().expect("there is a message");
+        if last.role == Role::User && last.text() == "dig" {
+            Reply::call("dig", json!({}))
+        } else {
+            Reply::text("Done.")
+        }
+    });
+    Agent::new(model).tool(dig)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f43_an_agent_on_restate_reads_a_message_while_it_works() {
+    let Some(restate) = Server::start().await else {
+        return;
+    };
+    let gate = Gate(Arc::new(Semaphore::new(0)));
+    let agent = digger(&gate);
+    let flow = RestateFlow::new(agent.launch());
+    let driver = Endpoint::new().threads(&flow).unwrap();
+    let driver = driver.bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", driver.address());
+    tokio::spawn(driver.serve());
+    restate.admin().register(&url).await.unwrap();
+    let served = ServedFlow::agent(&agent)
+        .named("digger")
+        .kind(FlowKind::Flow);
+    let served = Served::of(&restate, &flow, served, &InMemoryStore::new()).await;
+    let body = json!({ "id": "a", "input": "dig" });
+    let (code, begun) = served.post("/flows/digger/threads", body).await;
+    assert_eq!(code, 202, "{begun}");
+    let thread = "/threads/digger:a";
+    until("it digs", async || {
+        let view = served.get(thread).await;
+        view["next"] == json!(["call"])
+    })
+    .await;
+    for _ in 0..2 {
+        // The second one has the same key.
+        let body = json!({ "input": "leave the hole", "multitask_strategy": "steer" });
+        let key = [("idempotency-key", "m1")];
+        let (code, taken) = served
+            .post_with(&key, &format!("{thread}/turns"), body)
+            .await;
+        assert_eq!(
+            (code, &taken["message"]),
+            (202, &json!("steered")),
+            "{taken}"
+        );
+    }
+    gate.0.add_permits(1);
+    until("it has read the message", async || {
+        let view = served.get(thread).await;
+        let read = view["state"]["events"].to_string();
+        let times = read.matches("leave the hole").count();
+        assert!(times <= 1, "{read}");
+        view["status"] == "finished" && times == 1
+    })
+    .await;
+    assert_eq!(
+        served.get("/threads?flow=digger").await["threads"][0]["status"],
+        "finished"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
