@@ -104,7 +104,9 @@ impl<F: Flow> Threads<F> {
         self
     }
 
-    /// Sets how many checkpoints of a thread are retained. The default is all.
+    /// Sets how many checkpoints of a thread are retained. The default is all. It also sets whether the results of tasks are
+    /// [retained](Retention::with_results), which is not the default: with them, an [exported](super::Thread::export) thread can be replayed
+    /// as a test.
     ///
     /// Old checkpoints are removed when a run has ended, and at a barrier of a long run, at least every 64 supersteps. With more
     /// retained checkpoints there are as many supersteps between two removals. So a run that never ends has a bounded history.

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::error::{FileError, REMOVED};
 use super::fields::Fields;
-use super::{FileError, REMOVED};
 use crate::checkpoint::{
     AnswerEntry, Cause, DecisionKind, DecisionRecord, Header, KeyKind, KeyOutline, Outline,
     OwnedKey, Record, TaskEntry, key_lines,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::FileError;
+use super::error::FileError;
 
 /// An object, and where it is in the file.
 pub(super) struct Fields<'v> {

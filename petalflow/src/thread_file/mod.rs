@@ -1,6 +1,7 @@
 //! A stored thread as one file that people read, and that another store or a test reads.
 
 mod checkpoint;
+mod error;
 mod fields;
 mod model;
 mod records;
@@ -16,12 +17,10 @@ use crate::checkpoint::{Store, ThreadStorage};
 use crate::outcome::ThreadError;
 #[cfg(feature = "engine")]
 pub(crate) use checkpoint::FileCheckpoint;
+pub use error::FileError;
 #[cfg(feature = "engine")]
 pub(crate) use model::FileFlow;
 pub(crate) use model::FileThread;
-
-/// What stands for a value that was removed.
-const REMOVED: &str = "[removed]";
 
 /// A thread as one file, `NAME.thread.json`: its flow and the outline of the program that wrote it, its input, the tasks of each
 /// superstep with what they read, what they returned, and what they recorded (results of [`once`](crate::Context::once), sleeps, questions
@@ -158,34 +157,5 @@ impl FromStr for ThreadFile {
             .map_err(|problem| FileError::new("", &problem.to_string()))?;
         let thread = FileThread::from_json(&json)?;
         Ok(ThreadFile { json, thread })
-    }
-}
-
-/// Why a text is not the file of a thread.
-///
-/// ```
-/// use petalflow::thread::ThreadFile;
-///
-/// let error = "{}".parse::<ThreadFile>().unwrap_err();
-/// assert_eq!(error.to_string(), "this is not the file of a thread: /petalflow: it is missing; export the thread again");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this is not the file of a thread: {at}{problem}; export the thread again")]
-pub struct FileError {
-    at: String,
-    problem: String,
-}
-
-impl FileError {
-    fn new(at: &str, problem: &str) -> Self {
-        let at = if at.is_empty() {
-            String::new()
-        } else {
-            format!("{at}: ")
-        };
-        FileError {
-            at,
-            problem: problem.into(),
-        }
     }
 }

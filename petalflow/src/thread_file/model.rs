@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde_json::{Map, Value, json};
 
 use super::checkpoint::{self, FileCheckpoint};
+use super::error::FileError;
 use super::fields::Fields;
-use super::{FileError, records, secrets};
+use super::{records, secrets};
 use crate::checkpoint::{
     Cause, Header, INBOX, KeyEntry, StoreChange, StoredCheckpoint, StoredWrite, ThreadStatus,
     ThreadStorage, WriteName,

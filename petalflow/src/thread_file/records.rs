@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::error::{FileError, REMOVED};
 use super::fields::Fields;
-use super::{FileError, REMOVED};
 use crate::checkpoint::{StoredCheckpoint, StoredWrite, WriteName};
 use crate::durable::{result_from_form, result_to_form};
 use crate::ids::TaskId;

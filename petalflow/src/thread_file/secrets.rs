@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::REMOVED;
 use super::checkpoint::FileCheckpoint;
+use super::error::REMOVED;
 use crate::checkpoint::KeyKind;
 use petalflow_store::codec::{Json, hex, unhex};
 

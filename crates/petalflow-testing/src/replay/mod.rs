@@ -14,7 +14,7 @@ use petalflow::{Flow, Launch, State};
 
 /// A test that runs the program of today over a thread that was stored, such as one of production, and shows where the two differ.
 ///
-/// The thread is a file that [`Thread::export`](petalflow::thread::Thread::export) or `petalflow threads export` has written. It needs
+/// The thread is a file that [`Thread::export`](petalflow::thread::Thread::export) has written. It needs
 /// the results of its tasks: the threads [retain](petalflow::thread::Retention::with_results) them. No node runs: each task gives its
 /// recorded result, and the program of today does the rest: it reads the state, folds what was written, and decides what runs next. The
 /// table shows nodes, edges and keys that have changed, values of the state that are others, and where the thread would go elsewhere.

@@ -1,11 +1,12 @@
 //! The flows whose threads are exported.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use petalflow::interrupt::{Ask, Decision};
 use petalflow::prelude::*;
 use petalflow::thread::{ThreadFile, Threads};
+use tokio::sync::Semaphore;
 
 use super::{exported, threads};
 
@@ -262,3 +263,24 @@ pub(super) async fn fifty() -> Vec<ThreadFile> {
     }
     files
 }
+
+/// What a test and a node that hangs tell each other.
+#[derive(Clone)]
+pub(super) struct Gate {
+    pub(super) reached: Arc<Semaphore>,
+    pub(super) open: Arc<Semaphore>,
+}
+
+#[node(Survey)]
+pub(super) async fn hold(
+    #[item] page: &str,
+    gate: Managed<Gate>,
+) -> petalflow::Result<SurveyFound> {
+    if page == "page 1" {
+        gate.reached.add_permits(1);
+        gate.open.acquire().await?.forget();
+    }
+    Ok(SurveyFound(vec![format!("{page} was read")]))
+}
+
+flow!(pub(super) Hold(Survey) { list -> each hold -> report });

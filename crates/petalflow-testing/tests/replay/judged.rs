@@ -1,5 +1,9 @@
 //! The judgement: no difference with the same program, and exactly the planted ones with others.
 
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
 use super::*;
 
 #[tokio::test]
@@ -237,4 +241,37 @@ async fn f44_an_imported_thread_goes_on() {
     let refund = ended.into_finished().unwrap();
     assert!(refund.paid);
     assert_eq!(refund.log, ["90 euros", "receipt of [removed]"]);
+}
+
+#[tokio::test]
+async fn f44_a_run_that_died_and_its_successor_leave_all_results() {
+    let gate = flows::Gate {
+        reached: Arc::new(Semaphore::new(0)),
+        open: Arc::new(Semaphore::new(0)),
+    };
+    let launch = || flows::Hold::new().manage(gate.clone());
+    let threads = threads(launch());
+    let thread = threads.thread("died");
+    let running = thread.clone();
+    let run = tokio::spawn(async move { running.run(3).await });
+    gate.reached.acquire().await.unwrap().forget();
+    run.abort();
+    assert!(run.await.is_err_and(|error| error.is_cancelled()));
+    gate.open.add_permits(2);
+    thread.resume(()).await.unwrap().into_finished().unwrap();
+    let file = exported(&threads, "died").await;
+    let history = &file.json()["history"];
+    assert_eq!(history["supersteps_with_results"], 3, "{history}");
+    let (recorded, run) = both(&file, launch).await;
+    assert!(recorded.is_same() && run.is_same(), "{recorded}{run}");
+    assert_eq!(run.replayed.ran, 5);
+}
+
+#[tokio::test]
+async fn f44_a_thread_that_is_stored_at_its_end_has_no_results() {
+    let threads = threads(flows::WriteEssay::new()).durability(petalflow::thread::Durability::Exit);
+    let ended = threads.thread("exit").run(21).await.unwrap();
+    ended.into_finished().unwrap();
+    let file = exported(&threads, "exit").await;
+    assert!(!file.to_string().contains("\"done\""), "{file}");
 }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::difference::{Difference, DifferenceKind};
 use super::program::ProgramChanges;
 use super::rows::{first_difference, text};
-use super::{Difference, DifferenceKind};
 use crate::checkpoint::{StoredWrite, TaskEntry, WriteName};
 use crate::durable::{ReadCheckpoint, result_to_form};
 use crate::ids::TaskId;

@@ -17,13 +17,11 @@ pub use replayed::Replayed;
 
 use std::sync::Arc;
 
+use self::superstep::RunsNode;
 use super::erased::AnyEngine;
 use super::pass_store::PassStore;
 use crate::outcome::ThreadError;
 use crate::thread::ThreadFile;
-
-/// Which nodes run in a replay, by their current names.
-pub(super) type RunsNode = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 impl AnyEngine {
     /// Replays the thread of a file.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Difference, DifferenceKind};
+use super::difference::{Difference, DifferenceKind};
 use crate::checkpoint::{KeyOutline, NodeOutline};
 use crate::durable::outline_of;
 use crate::flow::AnyFlow;

@@ -1,6 +1,6 @@
 //! What a replay has found.
 
-use super::{Difference, DifferenceKind};
+use super::difference::{Difference, DifferenceKind};
 
 /// What a replay has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::compare::{self, Task};
+use super::difference::{Difference, DifferenceKind};
 use super::program::ProgramChanges;
+use super::replayed::Replayed;
 use super::slices::{Step, stored_before};
-use super::{Difference, DifferenceKind, Replayed, RunsNode};
 use crate::checkpoint::{Cause, Retention, Store, StoredWrite, ThreadStorage, WriteName};
 use crate::durable::{adopted_result, read_checkpoint};
 use crate::engine::erased::AnyEngine;
@@ -22,6 +23,9 @@ use crate::interrupt::AnyResume;
 use crate::middleware::{AnyCall, AnyMiddleware, AnyNext};
 use crate::outcome::{RunError, RunErrorKind, ThreadError};
 use crate::thread_file::FileThread;
+
+/// Which nodes run in a replay, by their current names.
+pub(in crate::engine) type RunsNode = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// Around all nodes: runs those that are named, and leaves the others.
 struct RunNamed {

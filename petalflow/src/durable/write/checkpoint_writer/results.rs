@@ -66,12 +66,16 @@ impl CheckpointWriter {
         self.write_questions(writes, questions).await
     }
 
-    /// The results of a superstep that is committed now, as far as they are not written, are written together with its checkpoint.
+    /// The results of a superstep that is committed now, as far as they are not written, are written together with its checkpoint. Not those
+    /// of a superstep whose own checkpoint is not stored: there is nothing to replay it from.
     pub(in crate::durable) fn write_committed(
         &mut self,
         plan: &ExecutionPlan,
         finished: Vec<TaskResult<'_>>,
     ) -> Result<(), ThreadError> {
+        if !self.saved {
+            return Ok(());
+        }
         let writes = self.encode_results(plan, finished.into_iter())?;
         if !writes.is_empty() {
             self.apply_with_next(vec![StoreChange::Write {
