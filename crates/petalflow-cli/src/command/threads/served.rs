@@ -137,12 +137,11 @@ impl<'a> ServedThread<'a> {
         let path = ["threads", self.id, "fork"];
         let forked = self.server.send(Method::POST, &path, &body).await?;
         let id = forked["thread"].as_str().unwrap_or(self.id).to_owned();
-        let newest = match forked["checkpoint"].as_u64() {
-            Some(newest) => newest,
-            None => {
-                let view = self.server.get(&["threads", &id], &[]).await?;
-                view["checkpoint"].as_u64().unwrap_or_default()
-            }
+        let newest = if let Some(newest) = forked["checkpoint"].as_u64() {
+            newest
+        } else {
+            let view = self.server.get(&["threads", &id], &[]).await?;
+            view["checkpoint"].as_u64().unwrap_or_default()
         };
         Ok((id, newest))
     }

@@ -112,7 +112,7 @@ fn shown(
     Shown {
         info,
         checkpoint: snapshot.info.checkpoint,
-        next: tasks.clone().map(|task| task.node.to_string()).collect(),
+        next: tasks.clone().map(|task| task.node.clone()).collect(),
         errors: errors.map(ToString::to_string).collect(),
         questions: snapshot.interrupts,
         state: ShownState::Envelope(Box::new(snapshot.state)),

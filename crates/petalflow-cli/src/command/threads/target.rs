@@ -15,6 +15,10 @@ const CONCURRENT: usize = 16;
 
 /// Which threads a command is for.
 #[derive(Clone, Debug, clap::Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the command line"
+)]
 pub(super) struct TargetArgs {
     /// The name of the thread. Without it, the conditions say which threads
     id: Option<String>,
