@@ -105,3 +105,56 @@ async fn views_have_no_serious_problem_in_any_theme_and_width() {
     })
     .await;
 }
+
+/// A dialog: its view, a text of the view, the button that opens it, and the buttons that lead on in it.
+const DIALOGS: [(&str, &str, &str, &[&str]); 3] = [
+    (
+        "#/threads",
+        "1 thread",
+        "Command for all\u{2026}",
+        &["Next"],
+    ),
+    ("#/schedules", "morning", "Create a schedule", &[]),
+    ("#/schedules", "morning", "Past times morning", &[]),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f43_dialogs_have_no_serious_problem_in_any_width() {
+    let Some(file) = std::env::var_os("PETALFLOW_TEST_AXE") else {
+        let why = "axe-core is missing: install the npm package `axe-core`, and set PETALFLOW_TEST_AXE to its file `axe.min.js`";
+        return skip(Need::Installed, why);
+    };
+    let axe = std::fs::read_to_string(file).expect("PETALFLOW_TEST_AXE is a file");
+    with_page(builder(&InMemoryStore::new()), async |page| {
+        let thread = page.served.thread("steps", json!({ "input": { "total": 1 } })).await;
+        page.served.settled(&thread).await;
+        let mut problems = Vec::new();
+        for (width, height) in [(1440, 900), (390, 780)] {
+            page.resize(width, height, 1.0).await;
+            for (view, text, button, further) in DIALOGS {
+                page.go(view).await;
+                page.wait_for_text(text).await;
+                page.press(button).await;
+                for next in further.iter().map(Some).chain([None]) {
+                    page.wait_for("document.querySelector('dialog[open]')").await;
+                    let found = violations(page, &axe).await;
+                    problems.extend(found.into_iter().map(|it| format!("{button} {width}: {it}")));
+                    let overflow = "document.querySelector('dialog').scrollWidth - document.querySelector('dialog').clientWidth";
+                    let overflow = page.eval(overflow).await;
+                    if overflow != 0 {
+                        problems.push(format!("{button} {width}: the dialog is {overflow} pixels too wide"));
+                    }
+                    if let Some(next) = next {
+                        page.press(next).await;
+                        page.wait_for_text("Resume: 1 thread").await;
+                    }
+                }
+                page.press("Close").await;
+                page.wait_for("!document.querySelector('dialog[open]')").await;
+            }
+        }
+        problems.dedup();
+        assert!(problems.is_empty(), "{}", problems.join("\n"));
+    })
+    .await;
+}

@@ -1,6 +1,7 @@
 //! The list of many threads.
 
 use petalflow::checkpoint::InMemoryStore;
+use serde_json::json;
 
 use crate::flows::{RunSteps, StepsInput};
 use crate::page::with_page;
@@ -71,6 +72,49 @@ async fn a_thread_is_found_among_ten_thousand() {
         }
         page.wait_for("(seen('.thread-list')[0].scrollTop = 1e9, named('steps:09999'))")
             .await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f43_a_command_is_given_to_all_threads_of_the_filter() {
+    with_page(builder(&InMemoryStore::new()), async |page| {
+        for number in 0..3 {
+            let customer = if number == 0 { "bob" } else { "ann" };
+            let body = json!({ "input": { "total": 1 }, "labels": { "customer": customer } });
+            let thread = page.served.thread("steps", body).await;
+            page.served.settled(&thread).await;
+        }
+        page.go("#/threads?label=customer:ann").await;
+        page.wait_for_text("2 threads").await;
+        page.press("Command for all\u{2026}").await;
+        page.choose("Command", "Cancel").await;
+        page.press("Next").await;
+        page.wait_for_text("Cancel: 2 threads").await;
+        page.press("Cancel 2 threads").await;
+        // Finished threads cannot be cancelled, and are named with the reason.
+        page.wait_for_text("The command has ended: 0 of 2 threads done, 2 failed.")
+            .await;
+        assert_eq!(page.eval("seen('.bulk-failures li').length").await, 2);
+
+        page.press("Command for all\u{2026}").await;
+        page.choose("Command", "Set labels").await;
+        page.press("Next").await;
+        page.wait_for_text("There is no label. Add one.").await;
+        page.choose("Command", "Delete").await;
+        page.press("Next").await;
+        page.wait_for_text("This cannot be undone.").await;
+        page.wait_for_text("The filters: label customer:ann.").await;
+        page.press("Delete 2 threads").await;
+        page.wait_for_text("The command has ended: 2 of 2 threads done.")
+            .await;
+        page.wait_for_text("No thread has these properties").await;
+        let left = page.served.get("/threads").await;
+        let left = left["threads"].as_array().expect("threads");
+        assert_eq!(left.len(), 1, "{left:?}");
+        assert_eq!(left[0]["labels"]["customer"], "bob");
+        page.press("Close").await;
+        page.wait_for("seen('.bulk').length === 0").await;
     })
     .await;
 }

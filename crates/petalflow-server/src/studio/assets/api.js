@@ -162,6 +162,35 @@ export function threads(query, signal) {
 }
 
 /**
+ * How many threads meet the conditions.
+ *
+ * @param {{[name: string]: string}} conditions
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<number>}
+ */
+export async function countThreads(conditions, signal) {
+  /** @type {{threads: number}[]} */
+  const counts = (await get(["thread-counts"], conditions, signal)).counts;
+  return counts.reduce((sum, { threads }) => sum + threads, 0);
+}
+
+/**
+ * Gives a command to all threads that meet the conditions. A repetition with the same key starts nothing.
+ *
+ * @param {{[name: string]: string}} conditions
+ * @param {{command: string, labels?: {[name: string]: string | null}}} command
+ * @param {string} key
+ * @returns {Promise<{thread: string}>}
+ */
+export async function commandThreads(conditions, command, key) {
+  const isForAll = Object.keys(conditions).length === 0;
+  const body = isForAll ? { ...command, all: true } : command;
+  const address = addressOf(["thread-commands"], conditions);
+  const response = await send("POST", address, { body, headers: { "Idempotency-Key": key } });
+  return parse(await response.text());
+}
+
+/**
  * What threads wait for, oldest first.
  *
  * @param {{flow?: string, label?: string, after?: string | null, limit?: number}} query
@@ -307,4 +336,31 @@ export function unpauseSchedule(name) {
  */
 export function runSchedule(name) {
   return write("POST", ["schedules", name, "run"], {});
+}
+
+/**
+ * Creates a schedule, or changes one that a client has created.
+ *
+ * @param {string} name
+ * @param {{flow: string, cron: string, zone: string, missed: string, input: unknown}} definition
+ * @returns {Promise<Schedule>}
+ */
+export function defineSchedule(name, definition) {
+  return write("PUT", ["schedules", name], definition);
+}
+
+/** @param {string} name */
+export async function deleteSchedule(name) {
+  await send("DELETE", addressOf(["schedules", name]));
+}
+
+/**
+ * Begins the threads of the planned times of a range that has passed.
+ *
+ * @param {string} name
+ * @param {{from: string, to: string}} range
+ * @returns {Promise<{threads: string[], times: number}>}
+ */
+export function backfillSchedule(name, range) {
+  return write("POST", ["schedules", name, "backfill"], range);
 }

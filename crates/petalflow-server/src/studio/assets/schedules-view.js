@@ -1,5 +1,5 @@
 // @ts-check
-/** The view of all schedules: when each begins threads, and buttons to pause it, to continue it, and to begin a thread now. */
+/** The view of all schedules: when each begins threads, and buttons that create, pause, run, change and delete them. */
 
 import { link, open } from "./address.js";
 import * as api from "./api.js";
@@ -7,6 +7,7 @@ import { emptyState, messageOf, toast } from "./announce.js";
 import { h, replace, replaceKeepingFocus } from "./dom.js";
 import { age, count, date, dateIn } from "./format.js";
 import { icon } from "./icons.js";
+import { openBackfillDialog, openDeleteDialog, openScheduleDialog } from "./schedule-dialogs.js";
 
 /** @typedef {import("./types.js").Schedule} Schedule */
 
@@ -28,11 +29,15 @@ export async function showSchedules({ main, signal, setTitle }) {
   if (signal.aborted) return;
   const summary = h("p", { class: "muted" });
   const place = h("div", null);
-  replace(
-    main,
-    h("header", { class: "view-head" }, h("div", { class: "view-title" }, h("h1", null, "Schedules")), summary),
-    place,
+  const create = h("button", { type: "button", class: "primary" }, "Create a schedule");
+  create.addEventListener("click", () =>
+    act(create, async () => {
+      const name = await openScheduleDialog(null);
+      if (name) toast(`${name} was created.`);
+    }),
   );
+  const title = h("div", { class: "view-title" }, h("h1", null, "Schedules"), h("div", { class: "buttons" }, create));
+  replace(main, h("header", { class: "view-head" }, title, summary), place);
   let shown = "";
   /** @param {Schedule[]} schedules */
   const show = (schedules) => {
@@ -78,7 +83,7 @@ export async function showSchedules({ main, signal, setTitle }) {
 function noSchedules() {
   return emptyState(
     "No schedules",
-    "The server has no schedules. Register one where the program builds its server, and start the program again.",
+    "A schedule begins threads of a flow at planned times. Press “Create a schedule” to create the first one.",
   );
 }
 
@@ -173,7 +178,8 @@ function nextTimes({ next, paused, zone }) {
  * @param {Schedule} schedule
  * @param {Act} act
  */
-function buttons({ name, paused }, act) {
+function buttons(schedule, act) {
+  const { name, paused } = schedule;
   const pause = h("button", { type: "button", class: "small" }, paused ? "Continue" : "Pause", spoken(name));
   pause.addEventListener("click", () =>
     act(pause, async () => {
@@ -188,14 +194,46 @@ function buttons({ name, paused }, act) {
       open(["thread", thread]);
     }),
   );
+  const backfill = h("button", { type: "button", class: "small" }, "Past times", spoken(name));
+  backfill.addEventListener("click", () =>
+    act(backfill, async () => {
+      const done = await openBackfillDialog(schedule);
+      if (done) toast(done);
+    }),
+  );
   const threads = link(["threads"], { label: `petalflow.schedule:${name}` });
   return h(
     "div",
     { class: "buttons" },
     pause,
     run,
+    backfill,
     h("a", { class: "button small", href: threads }, "Threads", spoken(name)),
+    schedule.source === "client" ? changes(schedule, act) : null,
   );
+}
+
+/**
+ * The buttons of a schedule that a client has created. One of the program is changed there.
+ *
+ * @param {Schedule} schedule
+ * @param {Act} act
+ */
+function changes(schedule, act) {
+  const { name } = schedule;
+  const change = h("button", { type: "button", class: "small" }, "Change", spoken(name));
+  change.addEventListener("click", () =>
+    act(change, async () => {
+      if (await openScheduleDialog(schedule)) toast(`${name} was changed.`);
+    }),
+  );
+  const remove = h("button", { type: "button", class: "small danger-text" }, "Delete", spoken(name));
+  remove.addEventListener("click", () =>
+    act(remove, async () => {
+      if (await openDeleteDialog(schedule)) toast(`${name} was deleted.`);
+    }),
+  );
+  return [change, remove];
 }
 
 /**

@@ -6,6 +6,8 @@
 import { link, note } from "./address.js";
 import * as api from "./api.js";
 import { messageOf, toast } from "./announce.js";
+import { openBulkDialog } from "./bulk-dialog.js";
+import { BulkProgress } from "./bulk-progress.js";
 import { afterPause, h, replace } from "./dom.js";
 import { age, bytes, count, date, number } from "./format.js";
 import { isStartable } from "./flow-schemas.js";
@@ -77,6 +79,17 @@ export async function showThreads({ main, query, signal, setTitle }) {
     const since = range.value ? String(Date.now() - Number(range.value)) : "";
     void table.load({ ...filters, updated_from_ms: since }, order.value);
   };
+  const progress = new BulkProgress(signal, () => void table.refresh());
+  const bulk = h("button", { type: "button" }, "Command for all…");
+  bulk.addEventListener("click", async () => {
+    try {
+      apply();
+      const command = await openBulkDialog(table.filters);
+      if (command) await progress.follow(command);
+    } catch (error) {
+      toast(messageOf(error), "error");
+    }
+  });
   const applySoon = afterPause(200, apply);
   id.addEventListener("input", applySoon);
   label.addEventListener("input", applySoon);
@@ -105,10 +118,11 @@ export async function showThreads({ main, query, signal, setTitle }) {
         "div",
         { class: "view-title" },
         h("h1", null, "Threads"),
-        h("div", { class: "buttons" }, start, h("a", { class: "button", href: link(["compare"]) }, "Compare")),
+        h("div", { class: "buttons" }, start, bulk, h("a", { class: "button", href: link(["compare"]) }, "Compare")),
       ),
     ),
     filters,
+    progress.element,
     table.summary,
     table.list.element,
     table.none,

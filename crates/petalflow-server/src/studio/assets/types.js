@@ -110,6 +110,7 @@
  * @property {string} text The cron line in words.
  * @property {string} zone
  * @property {string} missed
+ * @property {"program" | "client"} source Who has created it.
  * @property {unknown} input
  * @property {boolean} paused
  * @property {string[]} next
