@@ -112,9 +112,9 @@ async fn p089_the_prompt_is_a_template_or_variables() {
 }
 
 #[tokio::test]
-async fn p090_a_missing_variable_is_an_error_or_empty_by_choice() {
+async fn p090_f45_a_missing_variable_is_an_error_empty_or_no_value_by_choice() {
     // Upstream renders `<no value>` into the prompt, as Go's templates do.
-    let (node, model) = scripted_node(["ok"]);
+    let (node, model) = scripted_node(["ok", "ok"]);
     let node = node.template("Say [{{.nothing}}] [{{.a.b.c}}]");
     let error = run(node.clone(), Envelope::new())
         .await
