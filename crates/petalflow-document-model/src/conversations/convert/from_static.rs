@@ -226,7 +226,7 @@ fn node(node: &legacy::Node, flow: &StaticFlow) -> Node {
         role_messages: node.role_messages.clone().unwrap_or_default(),
         task_messages: task_messages.flatten().cloned().collect(),
         functions: functions
-            .flat_map(|offered| offered.functions())
+            .flat_map(legacy::Offered::functions)
             .map(|it| function(&it, flow))
             .collect(),
         pre_actions: node.pre_actions.clone().unwrap_or_default(),

@@ -34,9 +34,9 @@ pub(super) fn check(graph: &GraphDefinition, report: &mut Report) {
                 continue;
             };
             match ways.may_miss(index, writers, &mut steps) {
-                None => return,
-                Some(None) => {}
-                Some(Some(writer)) => {
+                Err(TooManySteps) => return,
+                Ok(None) => {}
+                Ok(Some(writer)) => {
                     let (node, writer) = (&graph.nodes[index], &graph.nodes[writer].id);
                     let setting_fix = match node.kind.as_str() {
                         // A key without a value would be that of other values.
@@ -73,6 +73,9 @@ fn needed(node: &NodeDefinition) -> impl Iterator<Item = (&'static str, BTreeSet
         (!needed.is_empty()).then_some((*name, needed))
     })
 }
+
+/// The limit of the search was reached.
+struct TooManySteps;
 
 /// A choice of a node: the node, and what it chooses.
 type Choice<'g> = (usize, &'g str);
@@ -150,21 +153,20 @@ impl<'g> Ways<'g> {
         needs
     }
 
-    /// A node that writes a variable before this node, if it does not do so on each way. `Some(None)` if the variable is there,
-    /// `None` after too many steps.
+    /// A node that writes a variable before this node, if it does not do so on each way. `None` if the variable is there.
     fn may_miss(
         &self,
         reader: usize,
         writers: &[usize],
         steps: &mut usize,
-    ) -> Option<Option<usize>> {
+    ) -> Result<Option<usize>, TooManySteps> {
         // The nodes before the reader, up to those that write.
         let mut seen = HashSet::from([reader]);
         let mut open = vec![reader];
         let mut first_writer = None;
         while let Some(node) = open.pop() {
             for (from, _) in &self.before[node] {
-                *steps = steps.checked_sub(1)?;
+                *steps = steps.checked_sub(1).ok_or(TooManySteps)?;
                 if writers.contains(from) {
                     first_writer.get_or_insert(*from);
                 } else if seen.insert(*from) {
@@ -173,7 +175,7 @@ impl<'g> Ways<'g> {
             }
         }
         let Some(writer) = first_writer else {
-            return Some(None);
+            return Ok(None);
         };
         let mut nodes: Vec<usize> = seen.into_iter().collect();
         nodes.sort_unstable_by_key(|node| self.place[*node]);
@@ -181,7 +183,9 @@ impl<'g> Ways<'g> {
         for node in nodes {
             let (mut on_each, mut on_sure) = (!self.before[node].is_empty(), false);
             for (from, edge) in &self.before[node] {
-                *steps = steps.checked_sub(1 + self.needs[*from].len())?;
+                *steps = steps
+                    .checked_sub(1 + self.needs[*from].len())
+                    .ok_or(TooManySteps)?;
                 let writes = writers.contains(from) || has.contains(from);
                 let needs = self.needs_of_edge(*from, edge);
                 let is_sure = needs.iter().all(|choice| self.needs[node].contains(choice));
@@ -192,7 +196,7 @@ impl<'g> Ways<'g> {
                 has.insert(node);
             }
         }
-        Some((!has.contains(&reader)).then_some(writer))
+        Ok((!has.contains(&reader)).then_some(writer))
     }
 }
 

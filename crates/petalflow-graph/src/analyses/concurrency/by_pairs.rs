@@ -170,7 +170,7 @@ impl Passing {
             without_items: Vec::new(),
         };
         for join in JoinIdx::all(edges.joins.len()) {
-            let activated = passing.after_join(edges, join, work)?;
+            let activated = Passing::after_join(edges, join, work)?;
             passing.after_joins.push(activated);
         }
         for node in 0..passing.nodes {
@@ -181,7 +181,6 @@ impl Passing {
     }
 
     fn after_join(
-        &self,
         edges: &EdgesBySource<'_>,
         join: JoinIdx,
         work: &mut Work,
