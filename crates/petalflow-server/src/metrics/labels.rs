@@ -40,8 +40,9 @@ pub(super) struct RouteLabels {
     pub(super) route: String,
 }
 
-/// Threads with a status.
+/// Threads of a flow with a status.
 #[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
-pub(super) struct OfStatus {
+pub(super) struct ThreadLabels {
+    pub(super) flow: String,
     pub(super) status: &'static str,
 }
