@@ -1,5 +1,6 @@
 //! `GET /metrics`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -9,23 +10,22 @@ use axum::response::IntoResponse;
 use petalflow::checkpoint::{Store as _, StoreError, ThreadQuery, ThreadStatus};
 
 use crate::access;
+use crate::metrics::OTHER;
 use crate::refusal::Refusal;
 use crate::server::Inner;
 
 /// The media type of `OpenMetrics`, which Prometheus reads.
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// How many threads of a status are counted. A scrape must not read the whole store.
-const MOST: usize = 1_000;
-
-/// The statuses that are counted. Most threads have finished.
-const COUNTED: [ThreadStatus; 6] = [
+/// Each status of a thread.
+const STATUSES: [ThreadStatus; 7] = [
     ThreadStatus::Running,
     ThreadStatus::Waiting,
     ThreadStatus::Sleeping,
     ThreadStatus::Stopped,
     ThreadStatus::Held,
     ThreadStatus::Failed,
+    ThreadStatus::Finished,
 ];
 
 /// The numbers, in the format of `OpenMetrics`.
@@ -42,32 +42,29 @@ pub(crate) async fn metrics(
     Ok(([(CONTENT_TYPE, TEXT)], text))
 }
 
-/// Reads from the store what a process does not know by itself.
+/// Reads from the store what a process does not know by itself: two counts, which the index of a database answers.
 async fn count_threads(server: &Inner) -> Result<(), StoreError> {
-    let metrics = &server.metrics;
-    for status in COUNTED {
-        let query = ThreadQuery {
-            status: Some(status),
-            ..ThreadQuery::default()
-        };
-        metrics.set_threads(status, count(server, query).await?);
+    let store = &server.settings.store;
+    let mut threads: BTreeMap<(&str, ThreadStatus), u64> = BTreeMap::new();
+    let flows = &server.settings.flows;
+    for flow in flows.iter().map(|flow| &*flow.facts().name).chain([OTHER]) {
+        // None is a number too.
+        threads.extend(STATUSES.map(|status| ((flow, status), 0)));
     }
-    let now_ms = server.settings.store.now_ms().await?;
+    for count in store.thread_counts(ThreadQuery::default()).await? {
+        let served = flows.iter().find(|flow| flow.stored_name() == count.flow);
+        let flow = served.map_or(OTHER, |flow| &*flow.facts().name);
+        *threads.entry((flow, count.status)).or_default() += count.threads;
+    }
+    for ((flow, status), count) in threads {
+        server.metrics.set_threads(flow, status, count);
+    }
     let due = ThreadQuery {
-        due_by_ms: Some(now_ms),
+        due_by_ms: Some(store.now_ms().await?),
         ..ThreadQuery::default()
     };
-    metrics.set_due(count(server, due).await?);
+    let due = store.thread_counts(due).await?;
+    let due = due.iter().map(|count| count.threads).sum();
+    server.metrics.set_due(due);
     Ok(())
-}
-
-async fn count(server: &Inner, query: ThreadQuery<'_>) -> Result<usize, StoreError> {
-    let query = ThreadQuery {
-        limit: Some(MOST),
-        ..query
-    };
-    let found = server.settings.store.threads(query).await?;
-    // A damaged thread meets each condition.
-    let found = found.iter().filter(|info| info.damage.is_none());
-    Ok(found.count())
 }

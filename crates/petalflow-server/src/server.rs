@@ -263,7 +263,8 @@ impl Inner {
         }
     }
 
-    /// The name of the flow that is part of the id of a thread. `other` for a thread that the program has begun with another id.
+    /// The name of the flow that is part of the id of a thread. [`OTHER`](crate::metrics::OTHER) for a thread that the program has begun
+    /// with another id.
     #[cfg(feature = "metrics")]
     fn flow_named_by(&self, thread: &str) -> String {
         let hook = self.settings.hooks.iter().find(|hook| hook.owns(thread));
@@ -271,7 +272,7 @@ impl Inner {
         let flow = flows.find(|facts| thread.starts_with(&prefix(facts)));
         let name = hook.map(|hook| &*hook.workflow);
         let name = name.or_else(|| flow.map(|facts| &*facts.name));
-        name.unwrap_or("other").to_string()
+        name.unwrap_or(crate::metrics::OTHER).to_string()
     }
 
     /// The status of a thread, if the store says it.

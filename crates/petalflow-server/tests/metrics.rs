@@ -3,12 +3,17 @@
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use petalflow::checkpoint::InMemoryStore;
+use petalflow::checkpoint::{InMemoryStore, Store, StoreChange, StoredCheckpoint, ThreadStatus};
 use petalflow::prelude::*;
 use petalflow_agent::Agent;
 use petalflow_documents::kinds::TriggerAuth;
+<<<<<<< HEAD
 use petalflow_llm::{LlmError, LlmRequest, Reply, ScriptedModel, TokenUsage};
 use petalflow_server::{Access, ModelMetrics, ServedFlow, Server};
+=======
+use petalflow_server::{Access, ServedFlow, Server};
+use petalflow_testing::CountingStore;
+>>>>>>> index
 use serde_json::json;
 
 use crate::kit::{Response, call, get, send, wait_until_settled};
@@ -30,7 +35,7 @@ async fn add(by: &u64) -> petalflow::Result<CountTotal> {
 
 flow!(Counts(Count) { add });
 
-fn server(store: &InMemoryStore) -> Server {
+fn server(store: &(impl Store + Clone)) -> Server {
     Server::builder(store)
         .serve_flow(ServedFlow::new(Counts::new()))
         .threads(TriggerAuth::HeaderToken {
@@ -117,9 +122,17 @@ async fn f43_prometheus_reads_runs_nodes_threads_and_requests() {
             "petalflow_http_requests_total{method=\"GET\",route=\"none\",status=\"404\"}",
             1.0,
         ),
-        ("petalflow_threads{status=\"failed\"}", 1.0),
-        ("petalflow_threads{status=\"sleeping\"}", 1.0),
-        ("petalflow_threads{status=\"waiting\"}", 0.0),
+        (
+            "petalflow_threads{flow=\"Counts\",status=\"finished\"}",
+            2.0,
+        ),
+        ("petalflow_threads{flow=\"Counts\",status=\"failed\"}", 1.0),
+        (
+            "petalflow_threads{flow=\"Counts\",status=\"sleeping\"}",
+            1.0,
+        ),
+        ("petalflow_threads{flow=\"Counts\",status=\"waiting\"}", 0.0),
+        ("petalflow_threads{flow=\"other\",status=\"running\"}", 0.0),
         ("petalflow_threads_due", 1.0),
     ] {
         let found = value(text, name);
@@ -127,6 +140,50 @@ async fn f43_prometheus_reads_runs_nodes_threads_and_requests() {
             (found - expected).abs() < f64::EPSILON,
             "{name} {found}\n{text}"
         );
+    }
+}
+
+#[tokio::test]
+async fn f43_prometheus_reads_two_counts_of_the_store() {
+    let store = CountingStore::default();
+    let append = async |thread: &str, flow: Option<&str>| {
+        let checkpoint = StoredCheckpoint {
+            seq: 1,
+            base: 1,
+            created_ms: 1,
+            bytes: Vec::new(),
+        };
+        let mut changes = vec![StoreChange::Append {
+            namespace: String::new(),
+            checkpoint,
+            after: None,
+            settled: 0..0,
+        }];
+        changes.extend(flow.map(|flow| StoreChange::Status {
+            flow: flow.into(),
+            status: ThreadStatus::Waiting,
+            due_ms: None,
+        }));
+        let applied = store.apply(thread, &changes, None).await;
+        applied.expect("it is stored");
+    };
+    append("Counts:a", Some("Counts")).await;
+    append("elsewhere", Some("Essay")).await;
+    append("begins", None).await;
+    let router = server(&store).router();
+    for threads in [1.0, 2.0] {
+        store.take();
+        let text = request(&router, "GET", "/metrics", "").await.text;
+        assert_eq!(store.take().reads, ["thread_counts", "thread_counts"]);
+        for (labels, expected) in [
+            ("flow=\"Counts\",status=\"waiting\"", threads),
+            ("flow=\"other\",status=\"waiting\"", 1.0),
+            ("flow=\"other\",status=\"running\"", 1.0),
+        ] {
+            let found = value(&text, &format!("petalflow_threads{{{labels}}}"));
+            assert!((found - expected).abs() < f64::EPSILON, "{labels}: {text}");
+        }
+        append("Counts:b", Some("Counts")).await;
     }
 }
 

@@ -68,8 +68,9 @@ pub(super) struct TokenLabels {
     pub(super) gen_ai_token_type: &'static str,
 }
 
-/// Threads with a status.
+/// Threads of a flow with a status.
 #[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
-pub(super) struct OfStatus {
+pub(super) struct ThreadLabels {
+    pub(super) flow: String,
     pub(super) status: &'static str,
 }

@@ -17,10 +17,13 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use labels::{NodeLabels, OfFlow, OfStatus, RequestLabels, RouteLabels, RunLabels};
+use labels::{NodeLabels, OfFlow, RequestLabels, RouteLabels, RunLabels, ThreadLabels};
 
 pub use models::ModelMetrics;
 pub(crate) use node::NodeEvent;
+
+/// The flow of threads that none of the flows of the server has.
+pub(crate) const OTHER: &str = "other";
 
 /// The upper ends of the buckets of times, in seconds: a node may take milliseconds, and an agent an hour.
 const BUCKETS: [f64; 14] = [
@@ -31,7 +34,7 @@ fn times() -> Histogram {
     Histogram::new(BUCKETS)
 }
 
-fn gauged(count: usize) -> i64 {
+fn gauged(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
@@ -48,7 +51,7 @@ pub(crate) struct Metrics {
     node_seconds: Times<NodeLabels>,
     requests: Family<RequestLabels, Counter>,
     request_seconds: Times<RouteLabels>,
-    threads: Family<OfStatus, Gauge>,
+    threads: Family<ThreadLabels, Gauge>,
     due: Gauge,
 }
 
@@ -87,15 +90,18 @@ impl Metrics {
         self.requests.get_or_create(&labels).inc();
     }
 
-    /// The store has this many threads with this status.
-    pub(crate) fn set_threads(&self, status: ThreadStatus, count: usize) {
-        let status = status.as_str();
-        let threads = self.threads.get_or_create(&OfStatus { status });
+    /// The store has this many threads of this flow with this status.
+    pub(crate) fn set_threads(&self, flow: &str, status: ThreadStatus, count: u64) {
+        let labels = ThreadLabels {
+            flow: flow.to_string(),
+            status: status.as_str(),
+        };
+        let threads = self.threads.get_or_create(&labels);
         threads.set(gauged(count));
     }
 
     /// The store has this many threads that are due.
-    pub(crate) fn set_due(&self, count: usize) {
+    pub(crate) fn set_due(&self, count: u64) {
         self.due.set(gauged(count));
     }
 
@@ -147,12 +153,12 @@ impl Metrics {
         );
         all.register(
             "threads",
-            "Threads of the store that have not finished, up to 1000 of each status",
+            "Threads of the store, by flow and status",
             self.threads.clone(),
         );
         all.register(
             "threads_due",
-            "Threads of the store whose time has come and that no run has continued, up to 1000",
+            "Threads of the store whose time has come and that no run has continued",
             self.due.clone(),
         );
         registry
