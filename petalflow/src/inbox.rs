@@ -57,11 +57,17 @@ pub(crate) async fn taken(storage: &ThreadStorage, namespace: &str) -> Result<u6
 
 /// What records that the thread has taken all messages up to a number.
 pub(crate) fn taken_up_to(namespace: &str, number: u64) -> StoreChange {
+    taken_at(namespace, 0, number)
+}
+
+/// Records beside a checkpoint of the flow that the thread has taken the messages up to this number, for a thread that retains
+/// the results of its tasks.
+pub(crate) fn taken_at(namespace: &str, seq: u64, number: u64) -> StoreChange {
     let mut bytes = Vec::new();
     pack::number(number, &mut bytes);
     StoreChange::Write {
         namespace: namespace.into(),
-        seq: 0,
+        seq,
         writes: vec![StoredWrite::new(
             TaskId::from_bytes([0; 16]),
             WriteName::Taken,

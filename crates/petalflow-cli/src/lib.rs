@@ -20,7 +20,7 @@
 //! | `serve` | serves webhooks over HTTP: each request starts a run |
 //! | `dev` | serves documents with the studio, and loads them again when they change |
 //! | `studio` | opens a store on the page of the studio, also that of a program in Rust |
-//! | `threads` | lists, shows, follows, resumes, stops, labels, deletes, prunes, copies, forks and verifies stored runs, in a store or on a server |
+//! | `threads` | lists, shows, follows, resumes, stops, labels, deletes, prunes, copies, forks, exports, imports and verifies stored runs, in a store or on a server |
 //! | `schedules` | lists, defines, changes and deletes the schedules of a server |
 //! | `doctor` | says what is there and what is missing |
 //! | `new` | writes a small project |

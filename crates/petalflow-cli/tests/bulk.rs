@@ -168,6 +168,49 @@ fn f45_a_copy_in_another_store_has_everything_and_repeats_no_effect() {
 }
 
 #[test]
+fn f44_a_thread_is_written_to_a_file_and_to_another_store() {
+    let folder = folder();
+    let (store, other) = (path(&folder, "runs.db"), path(&folder, "other.db"));
+    let exported = path(&folder, "l.thread.json");
+    let lookup = document("lookup.graph.yaml");
+    petalflow!(
+        "run {lookup} -i city=Rome --store {store} --thread l --tool 'find=echo 5' --tool count=false"
+    )
+    .code(2);
+    let refused = petalflow!("threads export l --store {store}").code(2);
+    assert!(refused.err.contains("--no-secrets"), "{}", refused.err);
+    petalflow!("threads export l --store {store} --no-secrets -o {exported}").code(0);
+    let text = std::fs::read_to_string(&exported).expect("the file was written");
+    assert!(text.contains("Rome"), "{text}");
+    let missing = petalflow!("threads export m --store {store} --no-secrets").code(8);
+    assert!(missing.err.contains("`m`"), "{}", missing.err);
+
+    let ran = petalflow!("threads import {exported} --store {other}").code(0);
+    assert_eq!(ran.out, "thread l was imported\n");
+    petalflow!("threads import {exported} --store {other}").code(8);
+    petalflow!("threads verify {other}").code(0);
+    let show = |store: &str| {
+        petalflow!("threads show l --store {store} --json")
+            .code(0)
+            .json()
+    };
+    assert_eq!(show(&other)["status"], show(&store)["status"]);
+    assert_eq!(show(&other)["state"], show(&store)["state"]);
+    let ran = petalflow!(
+        "threads resume l --store {other} --tool find=false --tool 'count=echo {{}}' --var found.result"
+    )
+    .code(0);
+    assert_eq!(ran.out, "5\n", "the recorded effect is not repeated");
+
+    // What is secret is in no place of the file.
+    let secret = petalflow!("threads export l --store {store} --secret envelope").code(0);
+    assert!(!secret.out.contains("Rome"), "{}", secret.out);
+    let broken = file(&folder, "broken.json", "{");
+    let ran = petalflow!("threads import {broken} --store {other}").code(3);
+    assert!(ran.err.contains("broken.json"), "{}", ran.err);
+}
+
+#[test]
 fn f45_a_limited_list_says_how_many_more_there_are() {
     let folder = folder();
     let store = store(&folder);

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::program::{Ran, document, petalflow, run_program};
 
-const COMMANDS: [&[&str]; 38] = [
+const COMMANDS: [&[&str]; 40] = [
     &[],
     &["run"],
     &["validate"],
@@ -27,6 +27,8 @@ const COMMANDS: [&[&str]; 38] = [
     &["threads", "prune"],
     &["threads", "copy"],
     &["threads", "fork"],
+    &["threads", "export"],
+    &["threads", "import"],
     &["threads", "verify"],
     &["schedules"],
     &["schedules", "list"],

@@ -175,7 +175,7 @@ fn a_document_without_a_trigger_is_started_and_seen_with_the_studio() {
     assert!(
         refused
             .err
-            .contains("`--threads`, `--studio` or `--schedule`"),
+            .contains("`--threads`, `--studio`, `--mcp` or `--schedule`"),
         "{}",
         refused.err
     );
@@ -200,6 +200,33 @@ fn a_document_without_a_trigger_is_started_and_seen_with_the_studio() {
     server.request("GET", "/threads/letters:ann/events", token, "");
     let shown = server.request("GET", "/threads/letters:ann", token, "");
     assert!(shown.contains(r#""text":"Dear Ann""#), "{shown}");
+}
+
+#[test]
+fn f43_documents_are_tools_of_mcp() {
+    let folder = folder();
+    let letters = file(&folder, "letters.graph.json", LETTERS);
+    let refused = petalflow!("serve {letters} --mcp --listen 127.0.0.1:0").code(2);
+    assert!(
+        refused.err.contains("`--mcp` needs a token"),
+        "{}",
+        refused.err
+    );
+
+    let server = Server::start(&[&letters, "--mcp"]);
+    assert_eq!(server.path, "/mcp");
+    let accepts = "Accept: application/json, text/event-stream\r\n";
+    let body = r#"{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } }}"#;
+    let refused = server.request("POST", "/mcp", accepts, body);
+    assert!(refused.starts_with("HTTP/1.1 401"), "{refused}");
+    let headers = format!("{accepts}Authorization: Bearer secret\r\n");
+    let begun = server.request("POST", "/mcp", &headers, body);
+    assert!(begun.starts_with("HTTP/1.1 200"), "{begun}");
+    assert!(begun.contains("serverInfo"), "{begun}");
+    let none = Server::start(&[&letters, "--studio"]);
+    let missing = none.request("POST", "/mcp", &headers, body);
+    assert!(missing.starts_with("HTTP/1.1 404"), "{missing}");
 }
 
 /// Waits until this is so, for at most a minute.

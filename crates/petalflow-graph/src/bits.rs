@@ -178,9 +178,12 @@ mod tests {
             b in prop::collection::btree_set(0..400_usize, 0..40),
             descending: bool,
         ) {
-            let of = |numbers: &BTreeSet<usize>| match descending {
-                true => BitSet::of(numbers.iter().rev().copied()),
-                false => BitSet::of(numbers.iter().copied()),
+            let of = |numbers: &BTreeSet<usize>| {
+                if descending {
+                    BitSet::of(numbers.iter().rev().copied())
+                } else {
+                    BitSet::of(numbers.iter().copied())
+                }
             };
             let list = |set: &BitSet| set.iter().collect::<BTreeSet<_>>();
             let (first, second) = (of(&a), of(&b));

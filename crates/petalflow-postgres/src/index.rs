@@ -1,6 +1,7 @@
 //! Queries for threads as statements over the table `threads`, whose indices answer them.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use petalflow::checkpoint::{
     StoreError, ThreadCount, ThreadFilter, ThreadOrder, ThreadQuery, ThreadStatus,
@@ -386,7 +387,8 @@ pub(crate) fn unlisted(query: &ThreadQuery<'_>, places: &[Place]) -> Option<Sql>
     ] {
         if let Some(id) = id {
             let id = sql.text(id);
-            sql.text += &format!(" AND line.thread {comparison} {id}");
+            // Writing to a text cannot fail.
+            let _ = write!(sql.text, " AND line.thread {comparison} {id}");
         }
     }
     Some(sql)

@@ -480,6 +480,28 @@ impl ServerBuilder {
         self.flows.iter().any(|(flow, _)| flow == name) || self.hooks.iter().any(is_hook)
     }
 
+    /// What is wrong with the tokens and secrets that callers need.
+    fn auth_problems(&self) -> Vec<SetupError> {
+        let no_headers = BTreeMap::new();
+        let problem = |what: String, auth: &TriggerAuth| match auth.check(&no_headers) {
+            Err(Refusal::NoToken { variable }) => Some(SetupError::NoToken { what, variable }),
+            Err(Refusal::EmptyToken) => Some(SetupError::EmptyToken { what }),
+            Err(Refusal::Secret) => Some(SetupError::Secret { what }),
+            _ => None,
+        };
+        let of_hooks = self.hooks.iter().filter_map(|hook| {
+            let what = format!("trigger `{}` of graph `{}`", hook.trigger, hook.workflow);
+            problem(what, &hook.node.config().auth)
+        });
+        let threads = self.threads.iter();
+        let of_threads = threads.flat_map(|auth| {
+            let signed = auth.signs_body().then_some(SetupError::SignedThreads);
+            let unusable = problem("the address of threads".into(), auth);
+            unusable.into_iter().chain(signed)
+        });
+        of_hooks.chain(of_threads).collect()
+    }
+
     /// Checks the settings.
     ///
     /// # Errors
@@ -499,27 +521,7 @@ impl ServerBuilder {
             let name = name.clone();
             errors.push(SetupError::NoThreads { name });
         }
-        let no_headers = BTreeMap::new();
-        let mut check =
-            |what: &dyn Fn() -> String, auth: &TriggerAuth| match auth.check(&no_headers) {
-                Err(Refusal::NoToken { variable }) => {
-                    let what = what();
-                    errors.push(SetupError::NoToken { what, variable });
-                }
-                Err(Refusal::EmptyToken) => errors.push(SetupError::EmptyToken { what: what() }),
-                Err(Refusal::Secret) => errors.push(SetupError::Secret { what: what() }),
-                _ => {}
-            };
-        for hook in &self.hooks {
-            let what = || format!("trigger `{}` of graph `{}`", hook.trigger, hook.workflow);
-            check(&what, &hook.node.config().auth);
-        }
-        if let Some(auth) = &self.threads {
-            check(&|| "the address of threads".into(), auth);
-            if auth.signs_body() {
-                errors.push(SetupError::SignedThreads);
-            }
-        }
+        errors.extend(self.auth_problems());
         #[cfg(feature = "a2a")]
         if let Some(a2a) = &self.protocols.a2a {
             let is_served = |name: &str| self.flows.iter().any(|(flow, _)| flow == name);

@@ -187,9 +187,9 @@ async fn added(
     let before: u64 = before.parse().unwrap_or(0);
     let flow = server.owner(thread).await?;
     let history = flow.history(thread, HistoryQuery::all()).await?;
-    let since = history.iter().filter(|it| it.checkpoint > before);
     // The history has the newest first.
-    let added = since.filter(|it| it.cause == cause).last();
+    let mut since = history.iter().rev().filter(|it| it.checkpoint > before);
+    let added = since.find(|it| it.cause == cause);
     Ok(added.map(|it| match cause {
         Cause::Fork => json!({ "thread": thread, "checkpoint": it.checkpoint }),
         _ => json!({ "checkpoint": it.checkpoint }),

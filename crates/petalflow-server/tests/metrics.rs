@@ -7,13 +7,9 @@ use petalflow::checkpoint::{InMemoryStore, Store, StoreChange, StoredCheckpoint,
 use petalflow::prelude::*;
 use petalflow_agent::Agent;
 use petalflow_documents::kinds::TriggerAuth;
-<<<<<<< HEAD
 use petalflow_llm::{LlmError, LlmRequest, Reply, ScriptedModel, TokenUsage};
 use petalflow_server::{Access, ModelMetrics, ServedFlow, Server};
-=======
-use petalflow_server::{Access, ServedFlow, Server};
 use petalflow_testing::CountingStore;
->>>>>>> index
 use serde_json::json;
 
 use crate::kit::{Response, call, get, send, wait_until_settled};

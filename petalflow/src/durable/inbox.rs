@@ -173,67 +173,6 @@ async fn records_after(
     Ok(records)
 }
 
-<<<<<<< HEAD
-fn encode(id: Option<&str>, key: &str, writes: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(writes.len() + key.len() + 8);
-    pack::array(3, &mut bytes);
-    pack::option(id, &mut bytes, pack::text);
-    pack::text(key, &mut bytes);
-    pack::bytes(writes, &mut bytes);
-    bytes
-}
-
-fn decode(record: &StoredCheckpoint) -> Result<Message, ThreadError> {
-    let message = unpack(&record.bytes, |from| {
-        from.tuple(3)?;
-        Ok(Message {
-            id: from.option(Unpack::text)?,
-            key: from.text()?,
-            writes: from.bytes()?.into(),
-        })
-    });
-    message.map_err(ThreadError::value(format!("message {}", record.seq)))
-}
-
-/// The number of the last message that the thread has taken; 0 before the first.
-async fn taken(storage: &ThreadStorage) -> Result<u64, ThreadError> {
-    let writes = storage.writes(INBOX, 0).await?;
-    let taken = writes
-        .iter()
-        .find(|write| write.contents() == Some(WriteName::Taken));
-    let Some(taken) = taken else {
-        return Ok(0);
-    };
-    unpack(&taken.bytes, Unpack::number)
-        .map_err(ThreadError::value("the number of the last message"))
-}
-
-/// What records that the thread has taken all messages up to a number.
-pub(in crate::durable) fn taken_up_to(number: u64) -> StoreChange {
-    taken_at(INBOX.into(), 0, number)
-}
-
-/// Records beside a checkpoint of the flow that the thread has taken the messages up to this number, for a thread that retains the results of
-/// its tasks.
-pub(in crate::durable) fn taken_at(namespace: String, seq: u64, number: u64) -> StoreChange {
-    let mut bytes = Vec::new();
-    pack::number(number, &mut bytes);
-    StoreChange::Write {
-        namespace,
-        seq,
-        writes: vec![StoredWrite::new(
-            TaskId::from_bytes([0; 16]),
-            WriteName::Taken,
-            bytes,
-        )],
-    }
-}
-
-/// Reads all messages that are stored.
-pub(in crate::durable) async fn verify(storage: &ThreadStorage) -> Result<(), ThreadError> {
-    taken(storage).await?;
-    for record in records_after(storage, 0).await? {
-=======
 /// Reads all messages that are stored in one namespace.
 pub(in crate::durable) async fn verify(
     storage: &ThreadStorage,
@@ -241,7 +180,6 @@ pub(in crate::durable) async fn verify(
 ) -> Result<(), ThreadError> {
     taken(storage, namespace).await?;
     for record in records_after(storage, namespace, 0).await? {
->>>>>>> receive
         decode(&record)?;
     }
     Ok(())

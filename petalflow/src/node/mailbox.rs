@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::marker::PhantomData;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
 
 use tokio::sync::Notify;
 
@@ -163,7 +164,7 @@ impl Call<'_> {
             let mut arrived = pin!(self.shared.arrived.notified());
             // Before it looks, so that no message is missed.
             arrived.as_mut().enable();
-            if let Some(received) = self.take::<K>() {
+            if let Poll::Ready(received) = self.take::<K>() {
                 return received;
             }
             arrived.await;
@@ -172,7 +173,7 @@ impl Call<'_> {
 
     /// The time of this call is over. Returns the message that has arrived in the meantime.
     pub(super) fn end<K: Receivable>(mut self) -> Option<K::Value> {
-        if let Some(received) = self.take::<K>() {
+        if let Poll::Ready(received) = self.take::<K>() {
             return received;
         }
         self.is_done = true;
@@ -180,20 +181,22 @@ impl Call<'_> {
         None
     }
 
-    /// What the call has received in an earlier attempt, or the next message. `None` if there is none yet.
-    fn take<K: Receivable>(&mut self) -> Option<Option<K::Value>> {
+    /// What the call has received in an earlier attempt, or the next message. Pending if there is none yet.
+    fn take<K: Receivable>(&mut self) -> Poll<Option<K::Value>> {
         let mut messages = self.shared.lock();
-        let received = match messages.received.get(&self.id) {
-            Some(received) => received.as_ref().and_then(value::<K>),
-            None => {
-                let message = messages.unread.get_mut(&K::INDEX)?.pop_front()?;
-                let received = value::<K>(&message);
-                messages.received.insert(self.id, Some(message));
-                received
-            }
+        let received = if let Some(received) = messages.received.get(&self.id) {
+            received.as_ref().and_then(value::<K>)
+        } else {
+            let unread = messages.unread.get_mut(&K::INDEX);
+            let Some(message) = unread.and_then(VecDeque::pop_front) else {
+                return Poll::Pending;
+            };
+            let received = value::<K>(&message);
+            messages.received.insert(self.id, Some(message));
+            received
         };
         self.is_done = true;
-        Some(received)
+        Poll::Ready(received)
     }
 }
 

@@ -116,7 +116,6 @@ impl<F: Flow> Thread<F> {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn on_busy(mut self, on_busy: OnBusy) -> Self {
         self.any.threads.on_busy = on_busy;
         self

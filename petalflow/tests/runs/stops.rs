@@ -258,7 +258,7 @@ flow!(WaitsInside(Count) {
 
 /// The error of a run that its node cancels, in memory and on a thread.
 async fn errors_of<F: Flow<State = Count> + Default>(
-    launch: impl Fn() -> petalflow::Launch<F>,
+    launch: impl Fn() -> Launch<F>,
 ) -> [petalflow::RunError; 2] {
     let launch = || {
         let token = CancelToken::new();

@@ -129,7 +129,7 @@ flow! {
 }
 
 fn thread<F: Flow<State = Orders> + Clone>(
-    launch: petalflow::Launch<F>,
+    launch: Launch<F>,
     bank: &Arc<Bank>,
     durability: Durability,
 ) -> Thread<F> {
@@ -290,10 +290,7 @@ flow!(LeaveLast(Orders) { leaves_its_context });
 flow!(LeaveQuestion(Orders) { leaves_a_question -> sleeps });
 
 /// What the node heard that used its context after it had ended.
-async fn told<F: Flow<State = Orders> + Clone>(
-    launch: petalflow::Launch<F>,
-    number: u32,
-) -> Vec<String> {
+async fn told<F: Flow<State = Orders> + Clone>(launch: Launch<F>, number: u32) -> Vec<String> {
     let (heard, bank) = (Arc::new(Heard::default()), Bank::taking(1));
     let launch = launch.manage_with(Arc::clone(&heard));
     let thread = thread(launch, &bank, Durability::Async);

@@ -122,10 +122,7 @@ flow!(AskAll(Log) { list -> each asks_about });
 
 const DURABILITIES: [Durability; 3] = [Durability::Sync, Durability::Async, Durability::Exit];
 
-fn thread<F: Flow<State = Log> + Clone>(
-    launch: petalflow::Launch<F>,
-    durability: Durability,
-) -> Thread<F> {
+fn thread<F: Flow<State = Log> + Clone>(launch: Launch<F>, durability: Durability) -> Thread<F> {
     let threads = launch.manage(Times::new()).store(&InMemoryStore::new());
     threads.durability(durability).thread("t")
 }
@@ -143,10 +140,7 @@ async fn open<F: Flow<State = Log>>(thread: &Thread<F>, count: usize) -> Vec<Int
 }
 
 /// Runs the flow, answers its only question when it is seen, and checks when what happened.
-async fn answered_in_between<F: Flow<State = Log> + Clone>(
-    launch: petalflow::Launch<F>,
-    case: u32,
-) {
+async fn answered_in_between<F: Flow<State = Log> + Clone>(launch: Launch<F>, case: u32) {
     for durability in DURABILITIES {
         let case = format!("case {case}, {durability:?}");
         let times = std::sync::Arc::new(Times::new());

@@ -95,7 +95,7 @@ flow!(DoWork(Work) {
     work -> match { true => work, false => END };
 });
 
-fn launch() -> petalflow::Launch<DoWork> {
+fn launch() -> Launch<DoWork> {
     DoWork::new().limit(1_000_000)
 }
 

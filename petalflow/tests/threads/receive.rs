@@ -12,7 +12,7 @@ use petalflow::run::Mailbox;
 use petalflow::thread::{Durability, OnBusy, StoredThreads, Thread, ThreadError, Threads};
 use tokio::sync::Notify;
 
-const DAY: Duration = Duration::from_secs(86_400);
+const DAY: Duration = Duration::from_hours(24);
 
 #[state]
 #[derive(Debug)]

@@ -5,3 +5,4 @@ mod durable;
 mod killed;
 mod killed_deep;
 mod killed_steering;
+mod replay;

@@ -41,6 +41,11 @@ pub(crate) struct Args {
     #[arg(long)]
     studio: bool,
 
+    /// Serve the documents as tools of the Model Context Protocol, at `/mcp`. It serves the threads too, and clients send the value of
+    /// the variable `PETALFLOW_TOKEN` in the same header or as a bearer token
+    #[arg(long)]
+    mcp: bool,
+
     #[command(flatten)]
     schedules: ScheduleArgs,
 
@@ -106,7 +111,10 @@ pub(crate) async fn run(args: Args) -> Result {
         args.check_start(&site, path, read)?;
     }
     let builder = Server::builder(&store).limits(args.limits.limits());
-    let builder = site::with_documents(builder, documents);
+    let mut builder = site::with_documents(builder, documents);
+    if args.mcp {
+        builder = builder.mcp();
+    }
     let server = site.build(args.schedules.add_to(builder)?, &args.listen)?;
     let mut requests = StopRequests::new();
     let listener = args.listen.bind().await?;
@@ -116,6 +124,12 @@ pub(crate) async fn run(args: Args) -> Result {
         ));
     }
     site.print_addresses(&server, &listener)?;
+    if args.mcp {
+        let address = listener
+            .local_addr()
+            .map_err(|error| Failure::new(Exit::Failed, error))?;
+        terminal::line(format_args!("http://{address}/mcp"))?;
+    }
     site::serve(server, listener, requests.next()).await?;
     Ok(Exit::Done)
 }
@@ -126,10 +140,17 @@ impl Args {
         if self.studio {
             return Ok(Site::with_studio());
         }
-        let token = site::token_of_environment().filter(|_| self.threads);
-        if self.threads && token.is_none() {
-            return Err(Failure::new(Exit::Usage, "`--threads` needs a token")
-                .hint(format_args!("set the variable `{TOKEN_VARIABLE}`")));
+        let option = match (self.threads, self.mcp) {
+            (true, _) => Some("--threads"),
+            (false, true) => Some("--mcp"),
+            (false, false) => None,
+        };
+        let token = site::token_of_environment().filter(|_| option.is_some());
+        if let (Some(option), None) = (option, &token) {
+            return Err(
+                Failure::new(Exit::Usage, format_args!("`{option}` needs a token"))
+                    .hint(format_args!("set the variable `{TOKEN_VARIABLE}`")),
+            );
         }
         Ok(Site {
             token,
@@ -148,8 +169,7 @@ impl Args {
             "`{}` has no webhook trigger, so no request can start it",
             path.display()
         );
-        let hint =
-            "add `--threads`, `--studio` or `--schedule`, or a node of type `webhook_trigger`";
+        let hint = "add `--threads`, `--studio`, `--mcp` or `--schedule`, or a node of type `webhook_trigger`";
         Err(Failure::new(Exit::Missing, text).hint(hint))
     }
 }

@@ -42,6 +42,10 @@ pub(super) struct RouteLabels {
 
 /// A call of a model, with the names of the semantic conventions.
 #[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+#[allow(
+    clippy::struct_field_names,
+    reason = "the semantic conventions name them"
+)]
 pub(super) struct ModelLabels {
     pub(super) gen_ai_operation_name: &'static str,
     pub(super) gen_ai_provider_name: String,
@@ -60,6 +64,10 @@ pub(super) struct CallLabels {
 
 /// Tokens of calls of a model.
 #[derive(Clone, Debug, EncodeLabelSet, Eq, Hash, PartialEq)]
+#[allow(
+    clippy::struct_field_names,
+    reason = "the semantic conventions name them"
+)]
 pub(super) struct TokenLabels {
     pub(super) gen_ai_operation_name: &'static str,
     pub(super) gen_ai_provider_name: String,

@@ -69,13 +69,11 @@ impl Told {
     /// Since when changes of the threads of a flow are told, in milliseconds since 1970 (UTC): since a server with a notifier has first
     /// served it.
     pub(crate) async fn since_ms(&self, flow: &str, now_ms: u64) -> Result<u64, Refusal> {
-        match self.flows.find(flow).await? {
-            Some(since_ms) => Ok(since_ms),
-            None => {
-                self.flows.set(flow, &now_ms).await?;
-                Ok(now_ms)
-            }
+        if let Some(since_ms) = self.flows.find(flow).await? {
+            return Ok(since_ms);
         }
+        self.flows.set(flow, &now_ms).await?;
+        Ok(now_ms)
     }
 
     /// Notes that the changes of the threads of a flow up to now are told or stored.

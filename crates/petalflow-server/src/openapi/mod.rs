@@ -37,6 +37,8 @@ fn build(server: &Inner) -> Value {
     let settings = &server.settings;
     let key_header = &*settings.key_header;
     let mut schemas = schemas::all();
+    let kept = kept::schemas().into_iter();
+    schemas.extend(kept.map(|(name, schema)| (name.to_string(), schema)));
     schemas.extend(events::schemas());
     for flow in &settings.flows {
         let (name, schema) = input(&**flow);

@@ -113,16 +113,13 @@ async fn run(
     sees_all(&request)?;
     let schedule = server.schedule(&name).await?;
     let key = request::identifier(request.headers(), &server.settings.key_header)?;
-    let thread = match key {
+    let thread = if let Some(key) = key {
         // The thread itself is the record of the key.
-        Some(key) => {
-            let key = access::of(&request).key(&key);
-            server.begin_named(&schedule.schedule, &key).await?
-        }
-        None => {
-            let now = server.settings.schedules.records.now().await?;
-            server.begin_planned(&schedule.schedule, now).await?
-        }
+        let key = access::of(&request).key(&key);
+        server.begin_named(&schedule.schedule, &key).await?
+    } else {
+        let now = server.settings.schedules.records.now().await?;
+        server.begin_planned(&schedule.schedule, now).await?
     };
     let flow = server.flow(schedule.schedule.flow())?;
     wait::respond(&server, &**flow, &thread, request.headers()).await

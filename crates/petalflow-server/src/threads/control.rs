@@ -122,15 +122,12 @@ pub(crate) async fn fork(
     let body = request::whole(request, limit, &server).await?;
     let Fork { checkpoint, id } = request::parse(&body)?;
     server.must_exist(&thread).await?;
-    let (of, other) = match id {
-        Some(id) => {
-            let other = server.own_thread(&access, flow.facts(), &id).await?;
-            (Of::copy(&thread, &other), Some(other))
-        }
-        None => {
-            let (thread, cause) = (thread.clone(), Cause::Fork);
-            (Of::Checkpoint { thread, cause }, None)
-        }
+    let (of, other) = if let Some(id) = id {
+        let other = server.own_thread(&access, flow.facts(), &id).await?;
+        (Of::copy(&thread, &other), Some(other))
+    } else {
+        let (thread, cause) = (thread.clone(), Cause::Fork);
+        (Of::Checkpoint { thread, cause }, None)
     };
     let keyed = Keyed::of(&server, &access, &headers, ("fork", &body), of)?;
     let forked = async move {

@@ -39,7 +39,7 @@ flow!(Notes(Note) { write });
 /// A server of all operations, with the threads that the requests are about.
 struct Fixture {
     /// The server, until the end of the test.
-    _served: Served,
+    served: Served,
     router: Router,
     question: String,
     task: Slow,
@@ -51,7 +51,7 @@ impl Fixture {
         let served = Served::start(super::builder_with(&task).flow(Notes::new())).await;
         let mut fixture = Fixture {
             router: served.server.router(),
-            _served: served,
+            served,
             question: String::new(),
             task,
         };
@@ -259,7 +259,7 @@ fn told(response: &Response) -> (StatusCode, Value) {
 #[tokio::test(flavor = "multi_thread")]
 async fn f43_each_operation_that_changes_something_does_it_once() {
     let fixture = Fixture::new().await;
-    let document = document(&fixture._served).await;
+    let document = document(&fixture.served).await;
     let mut tried = 0;
     for (path, methods) in document["paths"].as_object().expect("paths") {
         for (method, operation) in methods.as_object().expect("methods") {

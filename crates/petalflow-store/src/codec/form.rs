@@ -46,7 +46,13 @@ fn has_marker(value: &Value) -> bool {
 /// Bytes as hexadecimal digits.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    use std::fmt::Write as _;
+
+    bytes.iter().fold(String::new(), |mut digits, byte| {
+        // Writing to a text cannot fail.
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
 }
 
 /// The bytes of hexadecimal digits.

@@ -33,7 +33,7 @@ async fn f44_fifty_threads_replay_without_a_difference() {
 /// What a program without changes of its nodes differs in.
 async fn recorded<F: Flow<State: State<Storage = Durable>>>(
     file: &ThreadFile,
-    launch: petalflow::Launch<F>,
+    launch: Launch<F>,
 ) -> Vec<String> {
     rows(&Replay::of_file(file.clone()).flow(launch).report().await)
 }

@@ -11,7 +11,7 @@ use petalflow::thread::{Retention, ThreadFile, Threads};
 use petalflow_testing::{Replay, ReplayReport};
 
 /// The threads of a launch, with their results.
-fn threads<F: Flow<State: State<Storage = Durable>>>(launch: petalflow::Launch<F>) -> Threads<F> {
+fn threads<F: Flow<State: State<Storage = Durable>>>(launch: Launch<F>) -> Threads<F> {
     let retention = Retention::ALL.with_results();
     launch.store(&InMemoryStore::new()).retention(retention)
 }
@@ -44,7 +44,7 @@ fn rows(report: &ReplayReport) -> Vec<String> {
 /// What differs when no node runs, and when all run.
 async fn both<F: Flow<State: State<Storage = Durable>>>(
     file: &ThreadFile,
-    launch: impl Fn() -> petalflow::Launch<F>,
+    launch: impl Fn() -> Launch<F>,
 ) -> (ReplayReport, ReplayReport) {
     let replay = || Replay::of_file(file.clone()).flow(launch());
     (replay().report().await, replay().run_all().report().await)

@@ -90,9 +90,10 @@ fn edges(was: &GraphOutline, is: &GraphOutline, changes: &mut ProgramChanges) {
         if changes.nodes.iter().any(|node| mentions(join, node)) {
             continue;
         }
-        let (expected, found) = match was.contains(join) {
-            true => (&**join, NOTHING),
-            false => (NOTHING, &**join),
+        let (expected, found) = if was.contains(join) {
+            (&**join, NOTHING)
+        } else {
+            (NOTHING, &**join)
         };
         let difference = Difference::of_program(DifferenceKind::Join, None, expected, found);
         changes.differences.push(difference);

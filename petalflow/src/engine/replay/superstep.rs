@@ -126,7 +126,7 @@ impl AnyEngine {
             .is_some_and(|newest| newest.seq > step.start.seq)
             && header.is_some_and(|record| record.header.cause == Cause::Superstep);
         if !is_committed {
-            self.add_obstacles(&tasks, at, &resumed, changes, replayed);
+            add_obstacles(&tasks, at, &resumed, changes, replayed);
             return Ok(());
         }
         replayed.supersteps += 1;
@@ -227,61 +227,59 @@ impl AnyEngine {
             ran: around.ran.load(Ordering::Relaxed),
         })
     }
+}
 
-    /// Why a superstep that was committed is not committed today.
-    fn add_obstacles(
-        &self,
-        tasks: &[Task],
-        at: (u64, u64),
-        resumed: &Resumed,
-        changes: &ProgramChanges,
-        replayed: &mut Replayed,
-    ) {
-        let difference =
-            |kind, node: &str, name: String, expected: &str, found: String| Difference {
-                kind,
-                superstep: Some(at),
-                node: Some(node.into()),
-                name,
-                expected: expected.into(),
-                found,
-            };
-        let names: BTreeMap<TaskId, &Task> = tasks.iter().map(|task| (task.id, task)).collect();
-        let mut explained = false;
-        for (task, effect) in resumed.store.refused_effects() {
-            explained = true;
-            let node = names.get(&task).map_or("a sub-flow", |task| &*task.node);
-            let found = "an effect that was not recorded; it was not run".into();
-            let kind = DifferenceKind::Effect;
-            replayed.add(difference(kind, node, effect, "-", found));
-        }
-        for task in tasks.iter().filter(|task| resumed.left.contains(&task.id)) {
-            explained = true;
-            if !task.is_explained_by(changes) {
-                let found = "the program cannot use it: its routes, keys or items have changed";
-                let (kind, expected) = (DifferenceKind::Result, "the recorded result");
-                replayed.add(difference(
-                    kind,
-                    &task.node,
-                    String::new(),
-                    expected,
-                    found.into(),
-                ));
-            }
-        }
-        if explained {
-            return;
-        }
-        let node = nodes(tasks).unwrap_or_default();
-        let (kind, found) = match &resumed.error {
-            Some(error) => (DifferenceKind::Failure, error.to_string()),
-            None => (
-                DifferenceKind::Wait,
-                "it asks, sleeps or waits, which was not recorded".into(),
-            ),
-        };
-        replayed.add(difference(kind, &node, String::new(), "a result", found));
+/// Why a superstep that was committed is not committed today.
+fn add_obstacles(
+    tasks: &[Task],
+    at: (u64, u64),
+    resumed: &Resumed,
+    changes: &ProgramChanges,
+    replayed: &mut Replayed,
+) {
+    let difference = |kind, node: &str, name: String, expected: &str, found: String| Difference {
+        kind,
+        superstep: Some(at),
+        node: Some(node.into()),
+        name,
+        expected: expected.into(),
+        found,
+    };
+    let names: BTreeMap<TaskId, &Task> = tasks.iter().map(|task| (task.id, task)).collect();
+    let mut explained = false;
+    for (task, effect) in resumed.store.refused_effects() {
+        explained = true;
+        let node = names.get(&task).map_or("a sub-flow", |task| &*task.node);
+        let found = "an effect that was not recorded; it was not run".into();
+        let kind = DifferenceKind::Effect;
+        replayed.add(difference(kind, node, effect, "-", found));
     }
+    for task in tasks.iter().filter(|task| resumed.left.contains(&task.id)) {
+        explained = true;
+        if !task.is_explained_by(changes) {
+            let found = "the program cannot use it: its routes, keys or items have changed";
+            let (kind, expected) = (DifferenceKind::Result, "the recorded result");
+            replayed.add(difference(
+                kind,
+                &task.node,
+                String::new(),
+                expected,
+                found.into(),
+            ));
+        }
+    }
+    if explained {
+        return;
+    }
+    let node = nodes(tasks).unwrap_or_default();
+    let (kind, found) = match &resumed.error {
+        Some(error) => (DifferenceKind::Failure, error.to_string()),
+        None => (
+            DifferenceKind::Wait,
+            "it asks, sleeps or waits, which was not recorded".into(),
+        ),
+    };
+    replayed.add(difference(kind, &node, String::new(), "a result", found));
 }
 
 /// The nodes of the tasks.

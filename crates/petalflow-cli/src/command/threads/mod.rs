@@ -2,6 +2,7 @@
 
 mod copy;
 mod delete;
+mod export;
 mod follow;
 mod fork;
 mod label;
@@ -37,11 +38,12 @@ Examples:
   petalflow threads resume review-1 --store runs.db --answer approve
   petalflow threads cancel review-1 --store runs.db
   petalflow threads fork review-1 --store runs.db --checkpoint 3 --to review-2
+  petalflow threads export review-1 --store runs.db --no-secrets -o review-1.thread.json
   petalflow threads delete --status finished --store runs.db --dry-run
   petalflow threads verify runs.db
 
 `PETALFLOW_STORE=runs.db` takes the place of `--store`. `--server URL` asks a server instead, whose token is in
-`PETALFLOW_TOKEN`. `prune`, `copy` and `verify` need the store itself.";
+`PETALFLOW_TOKEN`. `prune`, `copy`, `export`, `import` and `verify` need the store itself.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -72,6 +74,10 @@ enum Command {
     Copy(copy::Args),
     /// Continue a thread from an old checkpoint, or copy it from there to a new thread
     Fork(fork::Args),
+    /// Write a thread to one file, for a test or another store
+    Export(export::Args),
+    /// Write the thread of a file to a store
+    Import(export::ImportArgs),
     /// Read everything in a store, and report what is damaged
     Verify(verify::Args),
 }
@@ -96,6 +102,7 @@ impl Args {
             Command::Prune(args) => args.target.json,
             Command::Copy(args) => args.target.json,
             Command::Fork(args) => args.json,
+            Command::Export(_) | Command::Import(_) => false,
             Command::Verify(args) => args.json,
         }
     }
@@ -116,6 +123,8 @@ pub(crate) async fn run(args: Args, options: &str) -> Result {
         Command::Prune(args) => Box::pin(prune::run(args)).await,
         Command::Copy(args) => Box::pin(copy::run(args)).await,
         Command::Fork(args) => Box::pin(fork::run(args)).await,
+        Command::Export(args) => Box::pin(export::run(args)).await,
+        Command::Import(args) => Box::pin(export::import(args)).await,
         Command::Verify(args) => Box::pin(verify::run(args)).await,
     }
 }

@@ -9,7 +9,7 @@ use crate::checkpoint::{Cause, Durability, INBOX, StoreChange, StoreError, inbox
 use crate::clock::now_ms;
 use crate::exec::Committed;
 use crate::future::BoxFuture;
-use crate::inbox::taken_up_to;
+use crate::inbox::{taken_at, taken_up_to};
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
 use crate::superstep::Planner;
@@ -244,18 +244,13 @@ impl CheckpointWriter {
             settled: removed_results,
         };
         let mut changes = vec![append];
-<<<<<<< HEAD
-        changes.extend(self.taken_message.map(inbox::taken_up_to));
-        if let Some(taken) = self.taken_message.filter(|_| self.keeps_results()) {
-            let (namespace, seq) = (self.namespace.clone(), self.next.checkpoint.seq);
-            changes.push(inbox::taken_at(namespace, seq, taken));
-        }
-=======
         let taken = self.taken_message;
         changes.extend(taken.map(|number| taken_up_to(INBOX, number)));
+        if let Some(taken) = taken.filter(|_| self.keeps_results()) {
+            changes.push(taken_at(&self.namespace, self.next.checkpoint.seq, taken));
+        }
         let received = self.received.iter();
         changes.extend(received.map(|(key, number)| taken_up_to(&inbox_of(key), *number)));
->>>>>>> receive
         changes.extend(self.with_next.iter().cloned());
         if self.durability == Durability::Async {
             let storage = self.storage.clone();

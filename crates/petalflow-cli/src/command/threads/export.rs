@@ -1,0 +1,83 @@
+//! Writes a thread to a file, and the thread of a file to a store.
+
+use std::path::PathBuf;
+
+use petalflow::thread::{StoredThreads, ThreadFile};
+
+use super::show::thread_failure;
+use crate::exit::{Exit, Failure, Result};
+use crate::place::PlaceArgs;
+use crate::store::StoreArgs;
+use crate::terminal;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER)]
+pub(crate) struct Args {
+    /// The name of the thread
+    id: String,
+
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// A key whose value is removed, by its name in storage. Name each one that the program marks `secret`
+    #[arg(long, value_name = "KEY", required_unless_present = "no_secrets")]
+    secret: Vec<String>,
+
+    /// No key is secret
+    #[arg(long, conflicts_with = "secret")]
+    no_secrets: bool,
+
+    /// Write to this file, such as `order-7.thread.json`. Without it, the thread is printed
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+const AFTER: &str = "\
+Examples:
+  petalflow threads export review-1 --store runs.db --no-secrets -o review-1.thread.json
+  petalflow threads export review-1 --store runs.db --secret card --secret email
+
+A store does not know which keys of a program are secret. A value that is removed is also removed where other
+values repeat its text. A Rust test replays the file with `Replay` of petalflow-testing.";
+
+pub(crate) async fn run(args: Args) -> Result {
+    let store = args.place.open_store("export a thread").await?;
+    let threads = StoredThreads::new(&store);
+    let file = threads.export(&args.id, args.secret).await;
+    let file = file.map_err(thread_failure)?;
+    terminal::output(args.output.as_deref(), &format!("{file}\n"))?;
+    Ok(Exit::Done)
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_IMPORT)]
+pub(crate) struct ImportArgs {
+    /// The file that `petalflow threads export` has written
+    file: PathBuf,
+
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+const AFTER_IMPORT: &str = "\
+Examples:
+  petalflow threads export review-1 --store runs.db --no-secrets -o r.json && petalflow threads import r.json --store copy.db
+
+The thread keeps its name. The store must not have it.";
+
+pub(crate) async fn import(args: ImportArgs) -> Result {
+    let path = args.file.display();
+    let text = std::fs::read_to_string(&args.file)
+        .map_err(|error| Failure::new(Exit::File, format_args!("{path}: {error}")))?;
+    let file = text
+        .parse::<ThreadFile>()
+        .map_err(|error| Failure::new(Exit::File, format_args!("{path}: {error}")))?;
+    let store = match &args.store.store {
+        // It may be a new file.
+        Some(_) => args.store.open_or_memory().await?,
+        None => args.store.open().await?,
+    };
+    file.write_to(&store).await.map_err(thread_failure)?;
+    terminal::line(format_args!("thread {} was imported", file.thread()))?;
+    Ok(Exit::Done)
+}
