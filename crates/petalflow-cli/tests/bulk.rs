@@ -177,7 +177,7 @@ fn f44_a_thread_is_written_to_a_file_and_to_another_store() {
         "run {lookup} -i city=Rome --store {store} --thread l --tool 'find=echo 5' --tool count=false"
     )
     .code(2);
-    let refused = petalflow!("threads export l --store {store}").code(2);
+    let refused = petalflow!("threads export l --store {store}").code(64);
     assert!(refused.err.contains("--no-secrets"), "{}", refused.err);
     petalflow!("threads export l --store {store} --no-secrets -o {exported}").code(0);
     let text = std::fs::read_to_string(&exported).expect("the file was written");

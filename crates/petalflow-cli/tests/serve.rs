@@ -206,7 +206,7 @@ fn a_document_without_a_trigger_is_started_and_seen_with_the_studio() {
 fn f43_documents_are_tools_of_mcp() {
     let folder = folder();
     let letters = file(&folder, "letters.graph.json", LETTERS);
-    let refused = petalflow!("serve {letters} --mcp --listen 127.0.0.1:0").code(2);
+    let refused = petalflow!("serve {letters} --mcp --listen 127.0.0.1:0").code(64);
     assert!(
         refused.err.contains("`--mcp` needs a token"),
         "{}",

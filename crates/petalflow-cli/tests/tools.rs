@@ -24,7 +24,8 @@ fn p209_node_types_are_listed_with_their_settings() {
     );
     let ran = petalflow!("tools transform").code(0);
     assert!(
-        ran.out.contains("transform: template") && ran.out.contains("One of: error, empty."),
+        ran.out.contains("transform: template")
+            && ran.out.contains("One of: error, empty, no_value."),
         "{}",
         ran.out
     );

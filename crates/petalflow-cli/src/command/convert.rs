@@ -28,7 +28,7 @@ pub(crate) struct Args {
 const AFTER: &str = "\
 Examples:
   petalflow convert old_order.json --to editor -o order.yaml
-  petalflow convert order.yaml --to editor-json -o order.json
+  petalflow convert food_order.json --to editor-json -o order.json
 
 The graphical editor opens and saves the declarative form, so `--to editor` and `--to config` write the
 same. Until September 2026 it had a form of its own, `editor-json`, which it still opens, without the

@@ -20,7 +20,7 @@ pub(crate) struct Args {
     place: PlaceArgs,
 
     /// A key whose value is removed, by its name in storage. Name each one that the program marks `secret`
-    #[arg(long, value_name = "KEY", required_unless_present = "no_secrets")]
+    #[arg(long, value_name = "KEY")]
     secret: Vec<String>,
 
     /// No key is secret
@@ -41,6 +41,13 @@ A store does not know which keys of a program are secret. A value that is remove
 values repeat its text. A Rust test replays the file with `Replay` of petalflow-testing.";
 
 pub(crate) async fn run(args: Args) -> Result {
+    if args.secret.is_empty() && !args.no_secrets {
+        return Err(Failure::new(
+            Exit::Usage,
+            "a store does not know which keys of a program are secret",
+        )
+        .hint("name each with `--secret KEY`, or say `--no-secrets`"));
+    }
     let store = args.place.open_store("export a thread").await?;
     let threads = StoredThreads::new(&store);
     let file = threads.export(&args.id, args.secret).await;
