@@ -167,7 +167,7 @@ async fn f43_prometheus_reads_two_counts_of_the_store() {
     append("elsewhere", Some("Essay")).await;
     append("begins", None).await;
     let router = server(&store).router();
-    for threads in [1.0, 2.0] {
+    for (next, threads) in [("Counts:b", 1.0), ("Counts:c", 2.0)] {
         store.take();
         let text = request(&router, "GET", "/metrics", "").await.text;
         assert_eq!(store.take().reads, ["thread_counts", "thread_counts"]);
@@ -179,7 +179,7 @@ async fn f43_prometheus_reads_two_counts_of_the_store() {
             let found = value(&text, &format!("petalflow_threads{{{labels}}}"));
             assert!((found - expected).abs() < f64::EPSILON, "{labels}: {text}");
         }
-        append("Counts:b", Some("Counts")).await;
+        append(next, Some("Counts")).await;
     }
 }
 
