@@ -56,7 +56,7 @@ pub(crate) use model::FileThread;
 /// # async fn main() -> petalflow::Result<()> {
 /// let threads = PayRefund::new().store(&InMemoryStore::new()).retention(Retention::ALL.with_results());
 /// let order = threads.thread("order-7");
-/// order.run((7, "4000-1234".to_string())).await?.into_finished()?;
+/// order.run(RefundInput { euros: 7, card: "4000-1234".into() }).await?.into_finished()?;
 ///
 /// let text = order.export().await?.to_string();
 /// assert!(text.contains(r#""flow": "PayRefund""#) && !text.contains("4000-1234"));
