@@ -203,7 +203,13 @@ fn f44_a_thread_is_written_to_a_file_and_to_another_store() {
     assert_eq!(ran.out, "5\n", "the recorded effect is not repeated");
 
     // What is secret is in no place of the file.
-    let secret = petalflow!("threads export l --store {store} --secret envelope").code(0);
+    let unknown = petalflow!("threads export l --store {store} --secret var").code(8);
+    assert!(
+        unknown.err.contains("has no key `var`") && unknown.err.contains("`vars`"),
+        "{}",
+        unknown.err
+    );
+    let secret = petalflow!("threads export l --store {store} --secret vars").code(0);
     assert!(!secret.out.contains("Rome"), "{}", secret.out);
     let broken = file(&folder, "broken.json", "{");
     let ran = petalflow!("threads import {broken} --store {other}").code(3);

@@ -116,7 +116,7 @@ impl StoredThreads {
     ///
     /// # Errors
     ///
-    /// As [`Thread::export`](super::Thread::export).
+    /// As [`Thread::export`](super::Thread::export), and if the thread has no key of such a name.
     ///
     /// # Cancel safety
     ///
@@ -127,7 +127,9 @@ impl StoredThreads {
         secret: impl IntoIterator<Item = K>,
     ) -> Result<ThreadFile, ThreadError> {
         let secret = secret.into_iter().map(Into::into).collect();
-        ThreadFile::read(&self.storage(thread)?, secret).await
+        let file = ThreadFile::read(&self.storage(thread)?, secret).await?;
+        file.check_removed()?;
+        Ok(file)
     }
 
     /// The checkpoints of a thread, newest first.

@@ -3,6 +3,7 @@
 mod checkpoint;
 mod error;
 mod fields;
+mod inbox;
 mod model;
 mod records;
 mod secrets;
@@ -88,6 +89,20 @@ impl ThreadFile {
         let read = FileThread::from_json(&json);
         let thread = read.map_err(|error| ThreadError::Request(error.to_string()))?;
         Ok(ThreadFile { json, thread })
+    }
+
+    /// Checks that the thread has all keys whose values were to be removed.
+    pub(crate) fn check_removed(&self) -> Result<(), ThreadError> {
+        let keys = self.thread.keys();
+        let mut removed = self.removed().iter();
+        match removed.find(|key| !keys.contains(&***key)) {
+            None => Ok(()),
+            Some(unknown) => Err(ThreadError::Request(format!(
+                "thread `{}` has no key `{unknown}` whose value could be removed: its keys are `{}`",
+                self.thread(),
+                Vec::from_iter(keys).join("`, `")
+            ))),
+        }
     }
 
     /// The id of the thread.

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::checkpoint::{self, FileCheckpoint};
 use super::error::FileError;
 use super::fields::Fields;
+use super::inbox::{self, Inboxes};
 use super::{records, secrets};
 use crate::checkpoint::{
     Cause, Header, INBOX, KeyEntry, StoreChange, StoredCheckpoint, StoredWrite, ThreadStatus,
@@ -31,9 +32,7 @@ pub(crate) struct FileThread {
     pub(crate) removed: Vec<String>,
     /// By namespace.
     pub(crate) flows: BTreeMap<String, FileFlow>,
-    messages: Vec<StoredCheckpoint>,
-    /// Up to which message the thread has taken them.
-    taken: Vec<StoredWrite>,
+    inboxes: Inboxes,
 }
 
 /// The checkpoints of one flow of the thread, oldest first, and the records of its tasks.
@@ -74,8 +73,6 @@ impl FileThread {
             };
             flows.insert(namespace, flow);
         }
-        let mut messages = storage.history(INBOX, None, usize::MAX).await?;
-        messages.reverse();
         Ok(FileThread {
             id: info.id,
             flow: info.flow,
@@ -84,8 +81,7 @@ impl FileThread {
             labels: info.labels,
             removed,
             flows,
-            messages,
-            taken: storage.writes(INBOX, 0).await?,
+            inboxes: inbox::read(storage).await?,
         })
     }
 
@@ -96,12 +92,10 @@ impl FileThread {
         for (namespace, flow) in &self.flows {
             flows.insert(namespace.clone(), self.flow_to_json(flow, &nodes));
         }
-        let messages = self.messages.iter();
-        let messages = messages.map(|message| records::message_to_json(message, &self.removed));
-        let taken = self
-            .taken
-            .iter()
-            .map(|write| records::to_json(write, None, &[]));
+        let mut inboxes = Map::new();
+        for (namespace, inbox) in &self.inboxes {
+            inboxes.insert(namespace.clone(), inbox.to_json(&self.removed)?);
+        }
         let mut json = json!({
             "petalflow": "thread",
             "version": VERSION,
@@ -113,8 +107,7 @@ impl FileThread {
             "removed": self.removed,
             "history": self.history(),
             "flows": flows,
-            "messages": messages.collect::<Result<Vec<_>, _>>()?,
-            "taken": taken.collect::<Vec<_>>(),
+            "inboxes": inboxes,
         });
         let mut texts = Vec::new();
         for flow in self.flows.values() {
@@ -123,8 +116,8 @@ impl FileThread {
         if let Some(flows) = json.get_mut("flows") {
             secrets::remove(flows, &texts);
         }
-        if let Some(messages) = json.get_mut("messages") {
-            secrets::remove(messages, &texts);
+        if let Some(inboxes) = json.get_mut("inboxes") {
+            secrets::remove(inboxes, &texts);
         }
         Ok(json)
     }
@@ -239,20 +232,13 @@ impl FileThread {
             labels: labels.all_texts()?,
             removed: file.texts("removed")?,
             flows: BTreeMap::new(),
-            messages: Vec::new(),
-            taken: Vec::new(),
+            inboxes: inbox::from_json(&Fields::of(file.value("inboxes")?, "/inboxes".into())?)?,
         };
         let flows = Fields::of(file.value("flows")?, "/flows".into())?;
         for namespace in flows.names() {
             let flow = Fields::of(flows.value(namespace)?, format!("/flows/{namespace}"))?;
             let flow = read_flow(&flow, &thread.removed)?;
             thread.flows.insert(namespace.to_string(), flow);
-        }
-        for message in file.objects("messages")? {
-            thread.messages.push(records::message_from_json(&message)?);
-        }
-        for taken in file.objects("taken")? {
-            thread.taken.push(records::from_json(&taken)?);
         }
         Ok(thread)
     }
@@ -263,21 +249,8 @@ impl FileThread {
         for (namespace, flow) in &self.flows {
             changes.extend(flow.changes(namespace));
         }
-        let mut after = None;
-        for message in &self.messages {
-            changes.push(StoreChange::Append {
-                namespace: INBOX.into(),
-                checkpoint: message.clone(),
-                after: after.replace(message.seq),
-                settled: 0..0,
-            });
-        }
-        if !self.taken.is_empty() {
-            changes.push(StoreChange::Write {
-                namespace: INBOX.into(),
-                seq: 0,
-                writes: self.taken.clone(),
-            });
+        for (namespace, inbox) in &self.inboxes {
+            changes.extend(inbox.changes(namespace));
         }
         changes.push(StoreChange::Status {
             flow: self.flow.clone(),
@@ -298,24 +271,40 @@ impl FileThread {
             labels: self.labels.clone(),
             removed: self.removed.clone(),
             flows,
-            messages: Vec::new(),
-            taken: Vec::new(),
+            inboxes: Inboxes::new(),
         }
     }
 
-    /// Adds the messages up to a number, of which some were taken.
+    /// Adds the messages up to a number, of which some were taken, and all that nodes receive: which one a task has received is
+    /// in its records.
     #[cfg(feature = "engine")]
     pub(crate) fn set_messages(&mut self, from: &Self, until: u64, taken: u64) {
-        let messages = from.messages.iter().filter(|message| message.seq <= until);
-        self.messages = messages.cloned().collect();
-        let mut bytes = Vec::new();
-        petalflow_store::codec::pack::number(taken, &mut bytes);
-        let write = StoredWrite::new(TaskId::from_bytes([0; 16]), WriteName::Taken, bytes);
-        self.taken = if self.messages.is_empty() {
-            Vec::new()
-        } else {
-            vec![write]
+        self.inboxes.clone_from(&from.inboxes);
+        let Some(inbox) = self.inboxes.get_mut(INBOX) else {
+            return;
         };
+        inbox.messages.retain(|message| message.seq <= until);
+        inbox.taken.clear();
+        if !inbox.messages.is_empty() {
+            let mut bytes = Vec::new();
+            petalflow_store::codec::pack::number(taken, &mut bytes);
+            let write = StoredWrite::new(TaskId::from_bytes([0; 16]), WriteName::Taken, bytes);
+            inbox.taken.push(write);
+        }
+    }
+
+    /// The stored names of the keys of the thread's flows.
+    pub(super) fn keys(&self) -> BTreeSet<&str> {
+        let checkpoints = self.flows.values().flat_map(|flow| &flow.checkpoints);
+        let records = checkpoints.map(|checkpoint| &checkpoint.record);
+        records
+            .flat_map(|record| {
+                let outline = record.header.outline.iter();
+                let outlined = outline.flat_map(|outline| outline.keys.iter());
+                let stored = record.keys.iter().map(|entry| &*entry.id);
+                outlined.map(|key| &*key.id).chain(stored)
+            })
+            .collect()
     }
 
     pub(super) async fn write_to(&self, storage: &ThreadStorage) -> Result<(), ThreadError> {

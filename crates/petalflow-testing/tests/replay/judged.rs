@@ -275,3 +275,48 @@ async fn f44_a_thread_that_is_stored_at_its_end_has_no_results() {
     let file = exported(&threads, "exit").await;
     assert!(!file.to_string().contains("\"done\""), "{file}");
 }
+
+/// A node that receives two messages, and a message that nobody has received.
+#[state]
+struct Order {
+    #[key(receive)]
+    payment: u32,
+    paid: u32,
+}
+
+#[petalflow::node(Order)]
+async fn collect(cx: Context) -> petalflow::Result<OrderPaid> {
+    let first = cx.receive::<OrderPayment>().await?;
+    let second = cx.receive::<OrderPayment>().await?;
+    Ok(OrderPaid(first + second))
+}
+
+flow!(Collect(Order) { collect });
+
+#[tokio::test]
+async fn f44_received_messages_are_exported_replayed_and_imported() {
+    let threads = threads(Collect::new());
+    let thread = threads.thread("order");
+    let paused = thread.run(()).await.unwrap();
+    assert!(paused.interrupts().is_empty());
+    for payment in [3, 4, 5] {
+        thread.send(OrderPayment(payment)).await.unwrap();
+    }
+    let order = thread.resume(()).await.unwrap().into_finished().unwrap();
+    assert_eq!(order.paid, 7);
+
+    let file = exported(&threads, "order").await;
+    let (recorded, run) = both(&file, Collect::new).await;
+    assert!(recorded.is_same() && run.is_same(), "{recorded}{run}");
+    assert_eq!(run.replayed.ran, 1);
+
+    let store = InMemoryStore::new();
+    file.write_to(&store).await.unwrap();
+    let copy = Collect::new().store(&store).thread("order");
+    copy.send(OrderPayment(6)).await.unwrap();
+    let order = copy.run(()).await.unwrap().into_finished().unwrap();
+    assert_eq!(
+        order.paid, 11,
+        "the next ones are those that were not received"
+    );
+}
