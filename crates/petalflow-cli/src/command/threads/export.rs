@@ -35,7 +35,7 @@ pub(crate) struct Args {
 const AFTER: &str = "\
 Examples:
   petalflow threads export review-1 --store runs.db --no-secrets -o review-1.thread.json
-  petalflow threads export review-1 --store runs.db --secret card --secret email
+  petalflow threads export review-1 --store runs.db --secret vars --secret input
 
 A store does not know which keys of a program are secret. A value that is removed is also removed where other
 values repeat its text. A Rust test replays the file with `Replay` of petalflow-testing.";
