@@ -10,7 +10,7 @@ use super::fields::Fields;
 use super::inbox::{self, Inboxes};
 use super::{records, secrets};
 use crate::checkpoint::{
-    Cause, Header, INBOX, KeyEntry, StoreChange, StoredCheckpoint, StoredWrite, ThreadStatus,
+    Cause, Header, KeyEntry, StoreChange, StoredCheckpoint, StoredWrite, ThreadStatus,
     ThreadStorage, WriteName,
 };
 use crate::ids::TaskId;
@@ -280,7 +280,7 @@ impl FileThread {
     #[cfg(feature = "engine")]
     pub(crate) fn set_messages(&mut self, from: &Self, until: u64, taken: u64) {
         self.inboxes.clone_from(&from.inboxes);
-        let Some(inbox) = self.inboxes.get_mut(INBOX) else {
+        let Some(inbox) = self.inboxes.get_mut(crate::checkpoint::INBOX) else {
             return;
         };
         inbox.messages.retain(|message| message.seq <= until);
