@@ -122,12 +122,6 @@ published_features() {
     }
 }
 
-# Checks each feature of each published package alone, as many at once as there are processors: the crates of this
-# workspace depend on each other, so that one check keeps one processor busy.
-check_features_alone() {
-    published_features | xargs -P "$(nproc)" --process-slot-var=PROCESSOR -L 1 .ci/check-feature
-}
-
 # Prints how many tests were skipped, and why.
 report_skips() {
     local skipped
