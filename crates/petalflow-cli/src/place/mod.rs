@@ -110,6 +110,10 @@ impl PlaceArgs {
     }
 
     /// The store, for a command that no server has.
+    #[cfg_attr(
+        not(feature = "client"),
+        expect(unused_variables, reason = "only servers lack commands")
+    )]
     pub(crate) async fn open_store(&self, command: &str) -> Result<Arc<dyn Store>> {
         match self.open().await? {
             Place::Store(store) => Ok(store),

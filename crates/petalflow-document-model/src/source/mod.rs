@@ -9,6 +9,7 @@ mod content;
 mod descriptions;
 mod diagnostic;
 mod folders;
+#[cfg(any(feature = "conversations", feature = "documents"))]
 pub(crate) mod foreign;
 mod includes;
 mod json;
