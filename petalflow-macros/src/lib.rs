@@ -92,6 +92,7 @@ for_compilers_and_editors! {
 /// | `secret` | a server does not show the value to clients. It is stored as any other value: to protect it there, encrypt the store |
 /// | `inbox` | the key takes messages, which another program sends while the thread runs: see `Thread::send`. It needs a reducer |
 /// | `receive` | the key takes messages, which nodes receive one by one: see `Context::receive`. They do not change its value |
+/// | `indexed` | the key is a search attribute: threads are found by its newest value, see `Threads::list`. Its type is `bool`, an integer, a float, `String`, an `Option` of these, or implements `petalflow::state::Indexed`. The value is in clear in the index, so the key is not `secret` |
 /// | `id = "…"` | the name of the key in storage |
 /// | `name = Ident` | the name of the newtype, if the default name is taken or too long |
 ///

@@ -14,9 +14,10 @@ pub(crate) use petalflow_store::retention::{self, Retention};
 pub(crate) use petalflow_store::settings::{self, Durability, OnBusy};
 #[doc(inline)]
 pub use petalflow_store::{
-    Address, Claim, InMemoryStore, PendingReleases, SEALED_MARKER, Store, StoreChange, StoreError,
-    Stored, StoredCheckpoint, StoredWrite, ThreadChange, ThreadCount, ThreadFilter, ThreadInfo,
-    ThreadOrder, ThreadQuery, ThreadStatus,
+    Address, Attribute, AttributeCondition, AttributeConditionError, AttributeKind, AttributeTest,
+    AttributeValue, Claim, InMemoryStore, PendingReleases, SEALED_MARKER, Store, StoreChange,
+    StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadChange, ThreadCount, ThreadFilter,
+    ThreadInfo, ThreadOrder, ThreadQuery, ThreadStatus,
 };
 pub(crate) use petalflow_store::{
     AwaitedMessage, EVENT_LOG, INBOX, LINKS, Moment, RunClaim, STOPS, ThreadStorage, WriteName,

@@ -60,4 +60,10 @@ pub trait Protection: Send + Sync + 'static {
     /// [`Protection`](StoreError::Protection) if the bytes are not sealed, were sealed with an unknown key or for another
     /// context, or were changed.
     fn open(&self, context: &[u8], bytes: Vec<u8>) -> Result<Vec<u8>, StoreError>;
+
+    /// Whether nobody without the key can read what is sealed. Then the store has no search attributes (`#[key(indexed)]`), whose
+    /// values would be in clear in the index of threads. The default is true.
+    fn hides_contents(&self) -> bool {
+        true
+    }
 }

@@ -71,6 +71,10 @@ impl Signing {
 }
 
 impl Protection for Signing {
+    fn hides_contents(&self) -> bool {
+        false
+    }
+
     fn seal(&self, context: &[u8], bytes: Vec<u8>) -> Result<Vec<u8>, StoreError> {
         let key = self.0.newest();
         let mut sealed = sealed::header(Algorithm::HmacSha256, &key.id, bytes.len() + TAG);

@@ -24,6 +24,9 @@ use crate::Protection;
 /// threads. A run is not decided by it. What a thread waits for, what it runs next and whether it has finished are in its
 /// checkpoints. So put no secret into a label, and do not let a label decide who may read a thread.
 ///
+/// With a protection that hides contents, such as [`Encryption`](crate::Encryption), the inner store has no search attributes
+/// (`#[key(indexed)]`), whose values would be in clear. A list with a condition on one fails with [`StoreError::Protection`].
+///
 /// ```
 /// use petalflow::checkpoint::{Address, InMemoryStore, Store, StoredCheckpoint};
 /// use petalflow_encryption::{ProtectedStore, SecretKey, Signing};
@@ -75,6 +78,18 @@ impl ProtectedStore {
         ProtectedStore {
             store: Arc::new(store),
             protection: Arc::new(protection),
+        }
+    }
+
+    /// Fails if a list has a condition on search attributes, and the inner store has none.
+    fn check_attributes(&self, query: ThreadQuery<'_>) -> Result<(), StoreError> {
+        let conditions = query.filter.map(|filter| filter.attributes());
+        let first = conditions.and_then(|conditions| conditions.first().map(|(name, _)| *name));
+        match first.filter(|_| self.protection.hides_contents()) {
+            Some(name) => Err(StoreError::Protection(format!(
+                "no thread is found by its attribute `{name}`: the store is encrypted, and the index of threads would have the value in clear; find threads by status, flow or labels"
+            ))),
+            None => Ok(()),
         }
     }
 
@@ -175,6 +190,10 @@ impl Store for ProtectedStore {
         owner: Option<&str>,
     ) -> Result<(), StoreError> {
         let mut sealed = changes.to_vec();
+        if self.protection.hides_contents() {
+            // They would be in clear in the index of threads.
+            sealed.retain(|change| !matches!(change, StoreChange::Attributes(_)));
+        }
         for change in &mut sealed {
             match change {
                 StoreChange::Append {
@@ -191,7 +210,7 @@ impl Store for ProtectedStore {
                         self.seal_write(Address { thread, namespace }, *seq, write)?;
                     }
                 }
-                StoreChange::Status { .. } => {}
+                StoreChange::Status { .. } | StoreChange::Attributes(_) => {}
             }
         }
         self.store.apply(thread, &sealed, owner).await
@@ -246,10 +265,12 @@ impl Store for ProtectedStore {
     }
 
     async fn threads(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadInfo>, StoreError> {
+        self.check_attributes(query)?;
         self.store.threads(query).await
     }
 
     async fn thread_counts(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadCount>, StoreError> {
+        self.check_attributes(query)?;
         self.store.thread_counts(query).await
     }
 

@@ -20,6 +20,10 @@ store_contract! {
 struct Inverted;
 
 impl Protection for Inverted {
+    fn hides_contents(&self) -> bool {
+        false
+    }
+
     fn seal(&self, _: &[u8], bytes: Vec<u8>) -> Result<Vec<u8>, StoreError> {
         Ok(bytes.into_iter().map(|byte| !byte).collect())
     }
@@ -305,7 +309,8 @@ mod threads {
     use std::collections::BTreeMap;
 
     use petalflow::checkpoint::{
-        InMemoryStore, Store as _, StoreError, ThreadChange, ThreadQuery, ThreadStatus,
+        Attribute, AttributeTest, InMemoryStore, Store as _, StoreChange, StoreError,
+        StoredCheckpoint, ThreadChange, ThreadFilter, ThreadQuery, ThreadStatus,
     };
     use petalflow::prelude::*;
     use petalflow::thread::{Thread, ThreadError};
@@ -419,5 +424,54 @@ mod threads {
         );
         let still = thread.resume(()).await.unwrap();
         assert!(!still.state().published && still.interrupts().len() == 1);
+    }
+
+    /// Search attributes would be in clear in the index of the inner store.
+    #[tokio::test]
+    async fn f43_an_encrypted_store_has_no_attributes() {
+        let set = BTreeMap::from([("amount".to_string(), Attribute::from(5))]);
+        let changes = [
+            StoreChange::Append {
+                namespace: String::new(),
+                checkpoint: StoredCheckpoint {
+                    seq: 1,
+                    base: 1,
+                    created_ms: 1,
+                    bytes: b"payload".to_vec(),
+                },
+                after: None,
+                settled: 0..0,
+            },
+            StoreChange::Attributes(set.clone()),
+        ];
+        let five = AttributeTest::is(5);
+        let condition = ThreadFilter::Attribute("amount", &five);
+        let query = ThreadQuery {
+            filter: Some(ThreadFilter::Not(&condition)),
+            ..ThreadQuery::default()
+        };
+
+        let inner = InMemoryStore::new();
+        let signed = ProtectedStore::new(inner.clone(), Signing::new(key(1)));
+        signed.apply("one", &changes, None).await.unwrap();
+        assert_eq!(signed.threads(query).await.unwrap(), []);
+        assert_eq!(
+            inner.threads(ThreadQuery::default()).await.unwrap()[0].attributes,
+            set
+        );
+
+        let inner = InMemoryStore::new();
+        let encrypted = ProtectedStore::new(inner.clone(), Encryption::new(key(1)));
+        encrypted.apply("one", &changes, None).await.unwrap();
+        let listed = inner.threads(ThreadQuery::default()).await.unwrap();
+        assert_eq!((listed.len(), &listed[0].attributes), (1, &BTreeMap::new()));
+        for refused in [
+            encrypted.threads(query).await.map(drop),
+            encrypted.thread_counts(query).await.map(drop),
+        ] {
+            let error = refused.unwrap_err();
+            assert!(matches!(error, StoreError::Protection(_)), "{error}");
+            assert!(error.to_string().contains("attribute `amount`"), "{error}");
+        }
     }
 }

@@ -137,7 +137,7 @@ async fn a_file_from_before_there_were_memories_gets_them() {
     let path = folder.path().join("old.db");
     drop(SqliteStore::open(&path).await.expect("it is made"));
     // As layout 1 was.
-    let back = "DROP TABLE memories; DROP TABLE labels; DROP TABLE threads; DROP TABLE counts;
+    let back = "DROP TABLE memories; DROP TABLE labels; DROP TABLE threads; DROP TABLE counts; DROP TABLE attributes;
         ALTER TABLE records RENAME TO writes; ALTER TABLE log RENAME COLUMN reach TO span; PRAGMA user_version = 1;";
     let undo = Connection::open(&path).and_then(|connection| connection.execute_batch(back));
     undo.expect("it is as before");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use petalflow::checkpoint::{
-    StoreError, ThreadCount, ThreadFilter, ThreadOrder, ThreadQuery, ThreadStatus,
+    AttributeTest, StoreError, ThreadCount, ThreadFilter, ThreadOrder, ThreadQuery, ThreadStatus,
 };
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
@@ -152,6 +152,11 @@ impl Sql {
         format!("${}", self.values.len())
     }
 
+    fn bytes(&mut self, bytes: &[u8]) -> String {
+        self.values.push((Box::new(bytes.to_vec()), Type::BYTEA));
+        format!("${}", self.values.len())
+    }
+
     /// All times that are stored are below 2^63.
     fn number(&mut self, number: u64) -> String {
         let number = i64::try_from(number).unwrap_or(i64::MAX);
@@ -181,10 +186,30 @@ impl Sql {
                         AND t.label_values[array_position(t.label_names, {name})] = {value})"
                 )
             }
+            ThreadFilter::Attribute(name, test) => self.attribute(name, test),
             ThreadFilter::All(filters) => self.join(filters, " AND ", "true"),
             ThreadFilter::Any(filters) => self.join(filters, " OR ", "false"),
             ThreadFilter::Not(filter) => format!("({} IS NOT TRUE)", self.condition(*filter)),
         }
+    }
+
+    /// That a thread has an attribute with such a value.
+    fn attribute(&mut self, name: &str, test: &AttributeTest) -> String {
+        let name = self.text(name);
+        let mut ranges = Vec::new();
+        for range in test.ranges() {
+            let (from, end) = (self.bytes(&range.start), self.bytes(&range.end));
+            ranges.push(format!("v.value >= {from} AND v.value < {end}"));
+        }
+        let ranges = ranges.join(" OR ");
+        let contained = test.contained().map(|text| {
+            let text = self.bytes(text.as_bytes());
+            format!(" AND position({text} IN substr(v.value, 2)) > 0")
+        });
+        format!(
+            "t.thread IN (SELECT v.thread FROM attributes v WHERE v.name = {name} AND ({ranges}){})",
+            contained.unwrap_or_default()
+        )
     }
 
     fn join(&mut self, filters: &[ThreadFilter<'_>], by: &str, of_none: &str) -> String {

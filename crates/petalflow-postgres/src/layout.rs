@@ -199,6 +199,16 @@ const MIGRATIONS: &[&str] = &[
         WHERE thread = described;
     END $$;
     "#,
+    // The search attributes of threads. The order of the bytes of a value is that of the values of its type.
+    r#"
+    CREATE TABLE attributes (
+        thread text COLLATE "C" NOT NULL,
+        name text COLLATE "C" NOT NULL,
+        value bytea NOT NULL,
+        PRIMARY KEY (thread, name)
+    );
+    CREATE INDEX attributes_by_value ON attributes (name, value, thread);
+    "#,
 ];
 
 /// The version of the layout that this crate writes.

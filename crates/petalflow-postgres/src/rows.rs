@@ -1,10 +1,11 @@
 //! Conversion of numbers and rows.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use petalflow::checkpoint::{
-    Address, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo, ThreadStatus,
+    Address, Attribute, StoreError, Stored, StoredCheckpoint, StoredWrite, ThreadInfo, ThreadStatus,
 };
 use petalflow::error::message_with_sources;
 use petalflow::event::TaskId;
@@ -243,6 +244,7 @@ pub(crate) fn thread_info(row: &Row) -> Result<ThreadInfo, StoreError> {
     if names.len() != values.len() {
         return Err(reader.damaged("a row has not as many names of labels as values"));
     }
+    let attributes = attributes(&id, reader.get(row, 11)?, reader.get(row, 12)?)?;
     Ok(ThreadInfo {
         checkpoints: reader.number(row, 1)?,
         bytes: reader.number(row, 2)?,
@@ -252,7 +254,23 @@ pub(crate) fn thread_info(row: &Row) -> Result<ThreadInfo, StoreError> {
         status: status.and_then(ThreadStatus::named).unwrap_or_default(),
         due_ms: reader.optional_number(row, 7)?,
         labels: names.into_iter().zip(values).collect(),
+        attributes,
         id,
         damage: None,
     })
+}
+
+/// Reads the search attributes of a thread.
+fn attributes(
+    thread: &str,
+    names: Vec<String>,
+    values: Vec<Vec<u8>>,
+) -> Result<BTreeMap<String, Attribute>, StoreError> {
+    let table = "attributes";
+    let reader = Reader { thread, table };
+    let attribute = |(name, value)| match Attribute::from_bytes(value) {
+        Some(value) => Ok((name, value)),
+        None => Err(reader.damaged(&format!("its attribute `{name}` has no value"))),
+    };
+    names.into_iter().zip(values).map(attribute).collect()
 }

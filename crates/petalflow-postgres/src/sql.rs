@@ -199,7 +199,9 @@ pub(crate) const THREADS: &str = concat!(
         CASE WHEN described.status_at IS NOT DISTINCT FROM root.newest THEN described.due_ms END,
         described.label_names, described.label_values, ",
     fits!(),
-    "
+    ",
+        ARRAY(SELECT name FROM attributes AS own WHERE own.thread = line.thread ORDER BY name),
+        ARRAY(SELECT value FROM attributes AS own WHERE own.thread = line.thread ORDER BY name)
     FROM lines AS line JOIN checkpoints ON line = line.id
         LEFT JOIN threads AS described ON described.thread = line.thread
         LEFT JOIN lines AS root ON root.thread = line.thread AND root.namespace = ''
@@ -222,6 +224,19 @@ pub(crate) const SET_LABELS: &str = concat!(
     INSERT INTO threads (thread, label_names, label_values) SELECT $1, $2, $3 FROM may_write
     ON CONFLICT (thread) DO UPDATE SET label_names = excluded.label_names, label_values = excluded.label_values
     RETURNING thread"
+);
+
+/// `$1` thread, then one array each of `$2` names and `$3` values, and `$4` null or the owner. No row means that the claim is lost.
+/// Attributes that stay as they are cost no write.
+pub(crate) const SET_ATTRIBUTES: &str = concat!(
+    "WITH ", held!("$4"), ", gone AS (
+        DELETE FROM attributes USING may_write WHERE thread = $1 AND name <> ALL ($2::text[])
+    ), changed AS (
+        INSERT INTO attributes AS known (thread, name, value) SELECT $1, given.name, given.value
+        FROM may_write, unnest($2::text[], $3::bytea[]) AS given (name, value)
+        ON CONFLICT (thread, name) DO UPDATE SET value = excluded.value WHERE known.value <> excluded.value
+    )
+    SELECT FROM may_write"
 );
 
 /// `$1` thread, `$2` namespace, `$3` the last checkpoint to remove, `$4` null or the owner, `$5` the last number whose writes to remove.
@@ -254,6 +269,8 @@ pub(crate) const DELETE: &str = "
         FROM unnest($1::text[]) AS named (thread)
     ), described AS (
         DELETE FROM threads USING given WHERE threads.thread = given.thread AND may_delete
+    ), indexed AS (
+        DELETE FROM attributes USING given WHERE attributes.thread = given.thread AND may_delete
     ), known AS (
         DELETE FROM known_lines USING given WHERE known_lines.thread = given.thread AND may_delete
     ), gone AS (

@@ -234,6 +234,17 @@ impl PostgresStore {
                         return Err(claim_lost(thread));
                     }
                 }
+                StoreChange::Attributes(attributes) => {
+                    let (names, values): (Vec<&str>, Vec<&[u8]>) = attributes
+                        .iter()
+                        .map(|(name, value)| (name.as_str(), value.as_bytes()))
+                        .unzip();
+                    let params: &Params<'_> = &[&thread, &names, &values, &owner];
+                    let set = transaction.query(thread, sql::SET_ATTRIBUTES, params);
+                    if set.await?.is_empty() {
+                        return Err(claim_lost(thread));
+                    }
+                }
             }
         }
         transaction.commit(thread).await?;

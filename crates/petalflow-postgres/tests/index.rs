@@ -63,7 +63,7 @@ async fn f43_a_layout_without_an_index_gets_one() {
         ALTER TABLE {schema}.threads DROP COLUMN state, DROP COLUMN created_ms, DROP COLUMN updated_ms;
         ALTER TABLE {schema}.lines DROP COLUMN updated_ms;
         ALTER TABLE {schema}.checkpoints RENAME COLUMN chain_from TO base;
-        DROP INDEX IF EXISTS {schema}.threads_by_state;
+        DROP INDEX IF EXISTS {schema}.threads_by_state; DROP TABLE {schema}.attributes;
         UPDATE {schema}.layout SET version = 5"
     );
     sql(&server.url, &back).await;

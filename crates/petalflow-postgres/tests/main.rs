@@ -220,14 +220,15 @@ async fn an_older_layout_is_migrated() {
         .unwrap();
     drop(store);
     // The second layout added claims, the third what is listed of threads, the fourth memories, the fifth the counts,
-    // the sixth the index.
+    // the sixth the index, the seventh search attributes.
     let back = format!(
         "DROP FUNCTION {schema}.index_line CASCADE; DROP FUNCTION {schema}.set_status; DROP FUNCTION {schema}.thread_lock;
         DROP TABLE {schema}.known_lines; DROP FUNCTION {schema}.count_writes CASCADE; DROP FUNCTION {schema}.count_lines CASCADE;
         ALTER TABLE {schema}.task_writes RENAME TO writes; ALTER TABLE {schema}.lines DROP COLUMN writes;
         ALTER TABLE {schema}.layout DROP COLUMN deleted; ALTER TABLE {schema}.lines DROP COLUMN updated_ms;
         ALTER TABLE {schema}.checkpoints RENAME COLUMN chain_from TO base;
-        DROP TABLE {schema}.claims, {schema}.threads, {schema}.memories, {schema}.memory_vectors;
+        DROP TABLE {schema}.claims, {schema}.threads, {schema}.memories, {schema}.memory_vectors,
+            {schema}.attributes;
         UPDATE {schema}.layout SET version = 1"
     );
     sql(&server.url, &back).await;

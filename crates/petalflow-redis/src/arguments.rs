@@ -61,6 +61,9 @@ pub(crate) fn add_changes(script: &mut ScriptInvocation<'_>, changes: &[StoreCha
                     .arg("status")
                     .arg(values::state(*status, *due_ms, flow));
             }
+            StoreChange::Attributes(attributes) => {
+                script.arg("attributes").arg(values::attributes(attributes));
+            }
         }
     }
 }

@@ -23,6 +23,8 @@ pub(crate) struct Keys {
     pub(crate) states: String,
     /// For each thread: its labels.
     pub(crate) labels: String,
+    /// For each thread that has any: its search attributes.
+    pub(crate) attributes: String,
     /// How many threads of the shard were deleted.
     pub(crate) deleted: String,
     /// The same number, and 1 if the shard has threads: what the other keys of the shard are compared with.
@@ -44,13 +46,15 @@ pub(crate) struct Keys {
 impl Keys {
     pub(crate) fn new(prefix: &str, thread: &str) -> Self {
         let shard = shard_of(thread);
-        let [threads, infos, states, labels, deleted, totals] = list_keys(prefix, shard);
+        let [threads, infos, states, labels, attributes, deleted, totals] =
+            list_keys(prefix, shard);
         let key = |what: &str| format!("{prefix}{{{shard}}}:{what}:{thread}");
         Keys {
             threads,
             infos,
             states,
             labels,
+            attributes,
             deleted,
             totals,
             seqs: key("seqs"),
@@ -69,6 +73,7 @@ impl Keys {
             &self.infos,
             &self.states,
             &self.labels,
+            &self.attributes,
             &self.deleted,
             &self.totals,
         ];
@@ -91,9 +96,17 @@ impl Keys {
 
 /// The keys of a shard, in the order in which the scripts take them: the ids of its threads, what is listed of each, and the numbers
 /// with which the lists are compared.
-pub(crate) fn list_keys(prefix: &str, shard: u64) -> [String; 6] {
-    ["threads", "infos", "states", "labels", "deleted", "totals"]
-        .map(|what| format!("{prefix}{{{shard}}}:{what}"))
+pub(crate) fn list_keys(prefix: &str, shard: u64) -> [String; 7] {
+    [
+        "threads",
+        "infos",
+        "states",
+        "labels",
+        "attributes",
+        "deleted",
+        "totals",
+    ]
+    .map(|what| format!("{prefix}{{{shard}}}:{what}"))
 }
 
 pub(crate) fn claim_key(prefix: &str, thread: &str) -> String {

@@ -23,7 +23,7 @@ use crate::values::{Pairs, UNKNOWN};
 use crate::{eviction, scripts, values, verify};
 
 /// The version of the layout of keys.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 
 /// How many threads of a shard are read at once where only some of them are listed.
 const FILTERED_PAGE: i64 = 256;

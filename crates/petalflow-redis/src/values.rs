@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use petalflow::checkpoint::{StoreError, StoredCheckpoint, StoredWrite, ThreadInfo, ThreadStatus};
+use petalflow::checkpoint::{
+    Attribute, StoreError, StoredCheckpoint, StoredWrite, ThreadInfo, ThreadStatus,
+};
 use petalflow::event::TaskId;
 
 use crate::keys::{DIGITS, digits};
@@ -32,14 +34,14 @@ pub(crate) fn writes(thread: &str, pairs: Pairs) -> Result<Vec<(u64, StoredWrite
         .collect()
 }
 
-/// Decodes the result of the script that lists threads: four values for each. Those that are damaged are listed as such.
+/// Decodes the result of the script that lists threads: five values for each. Those that are damaged are listed as such.
 pub(crate) fn infos(values: Pairs) -> Result<Vec<ThreadInfo>, StoreError> {
     let mut infos = Vec::new();
     let mut values = values.into_iter();
     while let Some(id) = values.next() {
         let mut next = || values.next().flatten();
         let info = if let Some(id) = id {
-            listed(id, &next().unwrap_or_default(), [next(), next()])
+            listed(id, &next().unwrap_or_default(), [next(), next(), next()])
         } else {
             let thread = next().unwrap_or_default();
             let thread = String::from_utf8_lossy(&thread).into_owned();
@@ -51,11 +53,11 @@ pub(crate) fn infos(values: Pairs) -> Result<Vec<ThreadInfo>, StoreError> {
     Ok(infos)
 }
 
-/// Decodes what is listed of a thread: its fields of the hashes `infos`, `states` and `labels`.
+/// Decodes what is listed of a thread: its fields of the hashes `infos`, `states`, `labels` and `attributes`.
 fn listed(
     id: Vec<u8>,
     info: &[u8],
-    [state, labels]: [Option<Vec<u8>>; 2],
+    [state, labels, attributes]: [Option<Vec<u8>>; 3],
 ) -> Result<ThreadInfo, StoreError> {
     let id = text(id)?;
     let unreadable_info = || unreadable(&id, "its field of the hash `infos`", info);
@@ -72,6 +74,9 @@ fn listed(
         .ok_or_else(|| unreadable(&id, "its field of the hash `states`", &state))?;
     add_labels(&mut found, &labels)
         .ok_or_else(|| unreadable(&id, "its field of the hash `labels`", &labels))?;
+    let attributes = attributes.unwrap_or_default();
+    add_attributes(&mut found, &attributes)
+        .ok_or_else(|| unreadable(&id, "its field of the hash `attributes`", &attributes))?;
     Ok(found)
 }
 
@@ -101,6 +106,17 @@ pub(crate) fn labels(labels: &BTreeMap<String, String>) -> String {
         .flat_map(|(name, value)| [&**name, &**value])
         .collect();
     texts.join("\0")
+}
+
+/// Encodes search attributes: for each its name, NUL, the number of the bytes of its value, and these. Empty if there are none.
+pub(crate) fn attributes(attributes: &BTreeMap<String, Attribute>) -> Vec<u8> {
+    let mut encoded = Vec::new();
+    for (name, value) in attributes {
+        let value = value.as_bytes();
+        encoded.extend_from_slice(format!("{name}\0{}", digits(value.len() as u64)).as_bytes());
+        encoded.extend_from_slice(value);
+    }
+    encoded
 }
 
 /// An id from a list.
@@ -199,6 +215,20 @@ fn add_labels(info: &mut ThreadInfo, labels: &[u8]) -> Option<()> {
     let mut texts = std::str::from_utf8(labels).ok()?.split('\0');
     while let Some(name) = texts.next() {
         info.labels.insert(name.into(), texts.next()?.into());
+    }
+    Some(())
+}
+
+fn add_attributes(info: &mut ThreadInfo, mut encoded: &[u8]) -> Option<()> {
+    while !encoded.is_empty() {
+        let name_ends = encoded.iter().position(|byte| *byte == 0)?;
+        let (name, rest) = encoded.split_at(name_ends);
+        let (len, rest) = rest.get(1..)?.split_at_checked(DIGITS)?;
+        let (value, rest) = rest.split_at_checked(usize::try_from(number(len)?).ok()?)?;
+        let name = std::str::from_utf8(name).ok()?;
+        let value = Attribute::from_bytes(value.to_vec())?;
+        info.attributes.insert(name.into(), value);
+        encoded = rest;
     }
     Some(())
 }

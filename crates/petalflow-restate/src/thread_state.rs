@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use petalflow::Flow;
-use petalflow::checkpoint::{ThreadInfo, ThreadStatus};
+use petalflow::checkpoint::{Attribute, ThreadInfo, ThreadStatus};
 use petalflow::engine::{RecordsError, ThreadRecords};
 use petalflow::state::Storable;
 use petalflow::thread::{Thread, ThreadError};
@@ -74,6 +74,9 @@ pub(crate) struct Listed {
     updated_ms: u64,
     due_ms: Option<u64>,
     labels: BTreeMap<String, String>,
+    /// The search attributes, each as its bytes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    attributes: BTreeMap<String, Vec<u8>>,
 }
 
 impl Listed {
@@ -87,6 +90,11 @@ impl Listed {
             updated_ms: info.updated_ms,
             due_ms: info.due_ms,
             labels: info.labels,
+            attributes: info
+                .attributes
+                .into_iter()
+                .map(|(name, value)| (name, value.as_bytes().to_vec()))
+                .collect(),
         }
     }
 
@@ -107,6 +115,11 @@ impl Listed {
             updated_ms: self.updated_ms,
             due_ms: self.due_ms,
             labels: self.labels,
+            attributes: self
+                .attributes
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, Attribute::from_bytes(value)?)))
+                .collect(),
             damage,
         }
     }

@@ -68,12 +68,12 @@ async fn f43_a_file_of_a_layout_before_gets_the_index() {
     assert_eq!(counted.iter().map(|count| count.threads).sum::<u64>(), 3);
     drop((threads, store));
     let layouts = [
-        "ALTER TABLE threads ADD COLUMN state TEXT AS (
+        "DROP TABLE attributes; ALTER TABLE threads ADD COLUMN state TEXT AS (
                 CASE WHEN updated_ms IS NULL THEN 'running' ELSE ifnull(status, 'running') END);
             DROP INDEX threads_by_state;
             CREATE INDEX threads_by_state ON threads (flow, state, created_ms, updated_ms);
             PRAGMA user_version = 5",
-        "DROP INDEX threads_by_state; DROP INDEX threads_by_change; DROP INDEX threads_by_creation;
+        "DROP TABLE attributes; DROP INDEX threads_by_state; DROP INDEX threads_by_change; DROP INDEX threads_by_creation;
             ALTER TABLE threads DROP COLUMN updated_ms;
             ALTER TABLE log RENAME COLUMN reach TO span; PRAGMA user_version = 4",
     ];

@@ -125,7 +125,7 @@ async fn f42_what_was_stored_before_is_counted_by_the_migration() {
     drop(store);
     wait_until_closed(&path);
     let by_hand = Connection::open(&path).expect("it opens");
-    let back = "DROP INDEX threads_by_state; DROP INDEX threads_by_change; DROP INDEX threads_by_creation;
+    let back = "DROP TABLE attributes; DROP INDEX threads_by_state; DROP INDEX threads_by_change; DROP INDEX threads_by_creation;
         ALTER TABLE threads DROP COLUMN updated_ms;
         ALTER TABLE log RENAME COLUMN reach TO span;
         ALTER TABLE records RENAME TO writes; DROP TABLE counts;

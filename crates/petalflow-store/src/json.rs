@@ -44,7 +44,7 @@ macro_rules! as_object {
 
 as_text!(InterruptId, Namespace, TaskId, ThreadStatus);
 
-as_object!(ThreadInfo, id flow status labels created_ms updated_ms due_ms checkpoints bytes);
+as_object!(ThreadInfo, id flow status labels attributes created_ms updated_ms due_ms checkpoints bytes);
 
 impl<'de> Deserialize<'de> for InterruptId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -1,8 +1,11 @@
 //! The trait of stores, and the types in its methods.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::{ThreadChange, ThreadCount, ThreadInfo, ThreadOrder, ThreadQuery, ThreadStatus};
+use super::{
+    Attribute, ThreadChange, ThreadCount, ThreadInfo, ThreadOrder, ThreadQuery, ThreadStatus,
+};
 use crate::error::{BoxError, is_out_of_files, message_with_sources};
 use crate::ids::TaskId;
 use async_trait::async_trait;
@@ -161,6 +164,9 @@ pub enum StoreChange {
         /// When the thread has to be resumed, in milliseconds since 1970 (UTC). Below 2^63.
         due_ms: Option<u64>,
     },
+    /// These search attributes take the place of all others of the thread. They hold until the next such change, whatever checkpoints
+    /// the thread gets. Names have at most 255 bytes and no NUL.
+    Attributes(BTreeMap<String, Attribute>),
 }
 
 impl StoreChange {
@@ -177,7 +183,7 @@ impl StoreChange {
         match self {
             StoreChange::Append { checkpoint, .. } => checkpoint.bytes.len(),
             StoreChange::Write { writes, .. } => writes.iter().map(|write| write.bytes.len()).sum(),
-            StoreChange::Status { .. } => 0,
+            StoreChange::Status { .. } | StoreChange::Attributes(_) => 0,
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::Attribute;
+
 /// The state of a thread's last run, as a store lists it.
 ///
 /// ```
@@ -119,6 +121,8 @@ pub struct ThreadInfo {
     pub due_ms: Option<u64>,
     /// Its labels, by name.
     pub labels: BTreeMap<String, String>,
+    /// Its search attributes, by name: the values of the keys with `#[key(indexed)]` at its newest checkpoint.
+    pub attributes: BTreeMap<String, Attribute>,
     /// What is damaged of what is listed of it. Then everything but the id may be wrong, so a query may list the thread although
     /// it would not meet its conditions. `None` if nothing is damaged.
     pub damage: Option<String>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ThreadInfo, ThreadStatus};
+use super::{AttributeTest, ThreadInfo, ThreadStatus};
 
 /// Which threads to list. Conditions that are not set do not apply.
 ///
@@ -77,6 +77,8 @@ pub enum ThreadFilter<'a> {
     Flow(&'a str),
     /// Threads with a label of this name and value.
     Label(&'a str, &'a str),
+    /// Threads whose search attribute of this name has such a value.
+    Attribute(&'a str, &'a AttributeTest),
     /// Threads that meet all of these conditions: all threads if there are none.
     All(&'a [ThreadFilter<'a>]),
     /// Threads that meet one of these conditions: no thread if there are none.
@@ -103,9 +105,35 @@ impl ThreadFilter<'_> {
             ThreadFilter::Label(name, value) => {
                 info.labels.get(name).is_some_and(|label| label == value)
             }
+            ThreadFilter::Attribute(name, test) => {
+                let value = info.attributes.get(name);
+                value.is_some_and(|value| test.covers(value))
+            }
             ThreadFilter::All(filters) => filters.iter().all(|filter| filter.covers(info)),
             ThreadFilter::Any(filters) => filters.iter().any(|filter| filter.covers(info)),
             ThreadFilter::Not(filter) => !filter.covers(info),
+        }
+    }
+}
+
+impl<'a> ThreadFilter<'a> {
+    /// The conditions on search attributes in it, with the names.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::{AttributeTest, ThreadFilter};
+    ///
+    /// let large = AttributeTest::above(100);
+    /// let filter = ThreadFilter::Not(&ThreadFilter::Attribute("amount", &large));
+    /// assert_eq!(filter.attributes(), [("amount", &large)]);
+    /// ```
+    pub fn attributes(&self) -> Vec<(&'a str, &'a AttributeTest)> {
+        match *self {
+            ThreadFilter::Attribute(name, test) => vec![(name, test)],
+            ThreadFilter::All(filters) | ThreadFilter::Any(filters) => {
+                filters.iter().flat_map(ThreadFilter::attributes).collect()
+            }
+            ThreadFilter::Not(filter) => filter.attributes(),
+            _ => Vec::new(),
         }
     }
 }

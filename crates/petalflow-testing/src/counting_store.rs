@@ -163,7 +163,7 @@ impl Store for CountingStore {
                 match change {
                     StoreChange::Append { .. } => traffic.appends += 1,
                     StoreChange::Write { writes, .. } => traffic.writes += writes.len() as u64,
-                    StoreChange::Status { .. } => {}
+                    StoreChange::Status { .. } | StoreChange::Attributes(_) => {}
                 }
                 traffic.written_bytes += change.size() as u64;
             }

@@ -28,6 +28,7 @@ const RULES: &[fn(&Cx<'_>, &mut Errors)] = &[
     untracked_keys_have_no_id,
     inbox_keys_can_take_messages,
     received_keys_can_be_sent,
+    indexed_keys_are_stored_in_clear,
     turn_keys_have_a_default,
     untracked_inputs_have_a_default,
     stored_values_are_unambiguous,
@@ -216,6 +217,27 @@ fn received_keys_can_be_sent(cx: &Cx<'_>, errors: &mut Errors) {
             continue;
         };
         errors.rule(Rule::Option, receive, message);
+    }
+}
+
+/// PF024: the index of threads has the values of a key in clear, as they are at the newest checkpoint.
+fn indexed_keys_are_stored_in_clear(cx: &Cx<'_>, errors: &mut Errors) {
+    for Key { flags, .. } in &cx.state.keys {
+        let Some(indexed) = &flags.indexed else {
+            continue;
+        };
+        let message = if cx.state.volatile {
+            "threads are found by their stored values, and nothing of a `volatile` state is stored: remove `indexed` or `volatile`"
+        } else if flags.secret.is_some() {
+            "the index of threads has the values of a key in clear, and lists show them, so a `secret` key cannot be in it: remove `indexed` or `secret`"
+        } else if flags.untracked.is_some() {
+            "threads are found by their stored values, and those of an `untracked` key are not stored: remove `indexed` or `untracked`"
+        } else if flags.ephemeral.is_some() {
+            "an `ephemeral` key is gone after one superstep, so no thread would be found by it: remove `indexed` or `ephemeral`"
+        } else {
+            continue;
+        };
+        errors.rule(Rule::Option, indexed, message);
     }
 }
 

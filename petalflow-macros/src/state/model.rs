@@ -36,6 +36,7 @@ const OPTIONS: &[&str] = &[
     "secret",
     "inbox",
     "receive",
+    "indexed",
     "id",
     "name",
 ];
@@ -157,6 +158,7 @@ pub(crate) struct Flags {
     pub(crate) secret: Option<Ident>,
     pub(crate) inbox: Option<Ident>,
     pub(crate) receive: Option<Ident>,
+    pub(crate) indexed: Option<Ident>,
 }
 
 impl Flags {
@@ -173,6 +175,7 @@ impl Flags {
             "secret" => &mut self.secret,
             "inbox" => &mut self.inbox,
             "receive" => &mut self.receive,
+            "indexed" => &mut self.indexed,
             _ => return None,
         })
     }

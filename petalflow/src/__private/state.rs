@@ -30,7 +30,8 @@ pub use crate::node::{Effects, Inbox, Key, Output, Receivable, WriteOutput};
 pub use crate::state::codec::KeyCodec;
 pub use crate::state::functions::{Input, KeyFunctions};
 pub use crate::state::{
-    Durable, KeyFlag, KeyMeta, KeySet, State, Update, Volatile, WriteError, Writes, reduce,
+    Durable, IndexedKey, KeyFlag, KeyMeta, KeySet, State, Update, Volatile, WriteError, Writes,
+    reduce,
 };
 
 /// The version of stored values, and the function that migrates lower versions to it.

@@ -55,14 +55,14 @@ pub(crate) async fn begin_due(
         frontier: &frontier,
         superstep: 0,
     })?;
-    let first = writer.change(Committed {
+    let mut changes = writer.change(Committed {
         state: &*state,
         written,
     })?;
-    let due = StoreChange::Status {
+    changes.push(StoreChange::Status {
         flow: flow.stored_name().into(),
         status,
         due_ms: Some(due_ms),
-    };
-    Ok(storage.apply(vec![first, due]).await?)
+    });
+    Ok(storage.apply(changes).await?)
 }

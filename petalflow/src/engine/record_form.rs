@@ -1,7 +1,9 @@
 //! The keys and the bytes of single records.
 
 use super::records_error::RecordsError;
-use crate::checkpoint::{CodecError, EVENT_LOG, StoredCheckpoint, StoredWrite, ThreadStatus};
+use crate::checkpoint::{
+    Attribute, CodecError, EVENT_LOG, StoredCheckpoint, StoredWrite, ThreadStatus,
+};
 use crate::ids::TaskId;
 use petalflow_store::codec::{Unpack, pack, unpack};
 
@@ -108,6 +110,14 @@ pub(super) fn unpack_status(
     let status =
         known.ok_or_else(|| RecordsError::Damaged(format!("unknown status `{status}`")))?;
     Ok((flow, status, due_ms))
+}
+
+/// The search attribute that a record has.
+pub(super) fn attribute_of(key: &str, bytes: &[u8]) -> Result<Attribute, RecordsError> {
+    Attribute::from_bytes(bytes.to_vec()).ok_or_else(|| {
+        let key = key.replace(SEPARATOR, "/");
+        RecordsError::Damaged(format!("the record `{key}` is no search attribute"))
+    })
 }
 
 /// The write that a record has, and its number.

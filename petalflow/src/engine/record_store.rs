@@ -186,7 +186,7 @@ impl RecordedThread {
                 due_ms,
             } => self.list(STATUS.into(), pack_status(flow, status, due_ms)),
             ThreadChange::Labels(labels) => {
-                self.unlisted.retain(|key, _| key == STATUS);
+                self.unlisted.retain(|key, _| !key.starts_with("l\0"));
                 self.remove(key(&["l", ""]), after_parts(&["l"]));
                 for (name, value) in labels {
                     self.list(key(&["l", name]), value.clone().into_bytes());
@@ -230,6 +230,13 @@ impl RecordedThread {
                 status: *status,
                 due_ms: *due_ms,
             }),
+            StoreChange::Attributes(attributes) => {
+                self.unlisted.retain(|key, _| !key.starts_with("a\0"));
+                self.remove(key(&["a", ""]), after_parts(&["a"]));
+                for (name, value) in attributes {
+                    self.list(key(&["a", name]), value.as_bytes().to_vec());
+                }
+            }
         }
         Ok(())
     }

@@ -8,9 +8,9 @@ use rpds::RedBlackTreeMapSync;
 
 use super::record_changes::RecordChanges;
 use super::record_form::{
-    SEPARATOR, STATUS, after_numbers, after_parts, key, log_record, number, number_in,
-    pack_checkpoint, pack_status, unknown_record, unpack_checkpoint, unpack_numbers, unpack_status,
-    write_of,
+    SEPARATOR, STATUS, after_numbers, after_parts, attribute_of, key, log_record, number,
+    number_in, pack_checkpoint, pack_status, unknown_record, unpack_checkpoint, unpack_numbers,
+    unpack_status, write_of,
 };
 use super::records_error::RecordsError;
 use super::thread_address::ThreadAddress;
@@ -28,8 +28,8 @@ use petalflow_store::codec::{pack, unpack};
 /// A clone shares the records with the original, so it costs the same for one record and for a million. A change costs the same
 /// too, up to a logarithm.
 ///
-/// There is one key for each checkpoint, for each record of a task, for the status, and for each label. A key that has a value
-/// gets another value only if it is the status or a label, or if a task records the same thing again. So an engine that stores
+/// There is one key for each checkpoint, for each record of a task, for the status, and for each label and search attribute. A key
+/// that has a value gets another value only if it is the status, a label or an attribute, or if a task records the same thing again. So an engine that stores
 /// each key by itself writes only what is new.
 ///
 /// ```
@@ -95,6 +95,10 @@ impl ThreadRecords {
                 let status = pack_status(&info.flow, info.status, info.due_ms);
                 records.set(STATUS.into(), Some(status));
             }
+            for (name, value) in info.attributes {
+                let value = value.as_bytes().to_vec();
+                records.set(key(&["a", &name]), Some(value));
+            }
             for (name, value) in info.labels {
                 records.set(key(&["l", &name]), Some(value.into_bytes()));
             }
@@ -136,6 +140,7 @@ impl ThreadRecords {
     fn as_changes(&self) -> Result<(Vec<StoreChange>, BTreeMap<String, String>), RecordsError> {
         let (mut changes, mut labels) = (Vec::new(), BTreeMap::new());
         let mut newest: BTreeMap<&str, u64> = BTreeMap::new();
+        let mut attributes = BTreeMap::new();
         for (key, bytes) in &self.map {
             let parts: Vec<&str> = key.split(SEPARATOR).collect();
             match parts[..] {
@@ -164,6 +169,9 @@ impl ThreadRecords {
                         String::from_utf8(bytes.clone()).map_err(|_| unknown_record(key))?;
                     labels.insert(name.into(), value);
                 }
+                ["a", name] => {
+                    attributes.insert(name.into(), attribute_of(key, bytes)?);
+                }
                 [STATUS] => {}
                 _ => return Err(unknown_record(key)),
             }
@@ -174,6 +182,9 @@ impl ThreadRecords {
                 status,
                 due_ms,
             });
+        }
+        if !attributes.is_empty() {
+            changes.push(StoreChange::Attributes(attributes));
         }
         Ok((changes, labels))
     }
@@ -231,6 +242,12 @@ impl ThreadRecords {
             if let Some((_, name)) = key.split_once(SEPARATOR) {
                 let value = String::from_utf8_lossy(bytes).into_owned();
                 info.labels.insert(name.into(), value);
+            }
+        }
+        for (key, bytes) in self.range(key(&["a", ""]), after_parts(&["a"])) {
+            if let Some((_, name)) = key.split_once(SEPARATOR) {
+                info.attributes
+                    .insert(name.into(), attribute_of(key, bytes)?);
             }
         }
         info.created_ms = created.unwrap_or(0);

@@ -2,11 +2,15 @@
 //! others.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 
+use crate::checkpoint::{Attribute, AttributeKind};
 use crate::delivery::Delivery;
 use crate::effects::{Choice, Effects, RouteChoice};
 use crate::migration::Migrate;
-use crate::state::{KeyFlag, KeyMeta, KeySet, State, StateCodec, Update, Values, WriteError};
+use crate::state::{
+    KeyFlag, KeyMeta, KeySet, State, StateCodec, Update, Values, WriteError, indexed,
+};
 use petalflow_graph::RouteIdx;
 use petalflow_store::codec::{CodecError, FieldOutline};
 
@@ -72,6 +76,12 @@ pub(crate) struct StateType {
     pub(crate) inbox: KeySet,
     /// The keys whose messages nodes receive.
     pub(crate) receive: KeySet,
+    /// The keys whose values are search attributes.
+    pub(crate) indexed: KeySet,
+    /// The search attributes of a state of which these keys have a value.
+    pub(crate) attributes: fn(&dyn AnyState, KeySet) -> BTreeMap<String, Attribute>,
+    /// The names and types of the search attributes.
+    pub(crate) attribute_kinds: fn() -> Vec<(&'static str, AttributeKind)>,
     /// Whether it has keys for input. Without them a state is empty before the first superstep.
     pub(crate) has_input: bool,
     /// See [`State::start`].
@@ -104,6 +114,9 @@ impl<S: State> Of<S> {
         lossy: Self::UNTRACKED.minus(KeyMeta::set(S::KEYS, KeyFlag::Assigned)),
         inbox: KeyMeta::set(S::KEYS, KeyFlag::Inbox),
         receive: KeyMeta::set(S::KEYS, KeyFlag::Receive),
+        indexed: KeyMeta::set(S::KEYS, KeyFlag::Indexed),
+        attributes: |state, written| indexed::attributes(state_ref::<S>(state), written),
+        attribute_kinds: indexed::attribute_kinds::<S>,
         has_input: !KeyMeta::set(S::KEYS, KeyFlag::Input).is_empty(),
         start: start::<S>,
         input: input::<S>,

@@ -3,6 +3,7 @@
 pub(crate) mod codec;
 mod encoded_key;
 pub(crate) mod functions;
+pub(crate) mod indexed;
 mod messages;
 #[cfg(feature = "tool")]
 mod schema;
@@ -16,6 +17,7 @@ pub mod reduce;
 pub use crate::migration::{Migration, MigrationError};
 pub use codec::{StateCodec, Values};
 pub use encoded_key::{EncodedKey, encode_keys};
+pub use indexed::{Indexed, IndexedKey, attribute_kinds};
 pub use messages::{Message, Remove};
 pub use petalflow_graph::KeySet;
 pub use petalflow_store::codec::{RawValue, Reducer};
@@ -73,6 +75,9 @@ pub trait State: Sized + Send + Sync + 'static {
     /// The encodings of the keys, in the same order; `None` for a volatile state.
     #[doc(hidden)]
     const CODECS: Option<&'static [KeyCodec<Self>]> = None;
+    /// The keys whose values are search attributes.
+    #[doc(hidden)]
+    const INDEXED: &'static [IndexedKey<Self>] = &[];
     /// The version of stored values, and the function that migrates lower versions to it.
     #[doc(hidden)]
     const MIGRATION: Option<(u32, Migrate)> = None;
@@ -270,6 +275,8 @@ pub enum KeyFlag {
     Inbox = 2048,
     /// Takes messages, which nodes receive. They are not folded into its value.
     Receive = 4096,
+    /// Is a search attribute: its value is in the index of threads.
+    Indexed = 8192,
 }
 
 impl KeyMeta {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::erased::AnyThreads;
 use super::{Durability, OnBusy, Retention, ThreadError};
 use crate::cancel_token::RunToken;
-use crate::checkpoint::{Store, ThreadCount, ThreadInfo, ThreadQuery};
+use crate::checkpoint::{AttributeKind, Store, ThreadCount, ThreadInfo, ThreadQuery};
 use crate::exec::Settings;
 use crate::flow::{AnyFlow, Flow};
 
@@ -117,9 +117,41 @@ impl<F: Flow> Threads<F> {
 
     /// The threads in the store that a query covers, in its order: those of all flows that share the store.
     ///
+    /// A condition on a [search attribute](crate::checkpoint::AttributeTest) finds threads by the newest value of a key with
+    /// `#[key(indexed)]`:
+    ///
+    /// ```
+    /// use petalflow::checkpoint::{AttributeTest, ThreadFilter, ThreadQuery};
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::prelude::*;
+    ///
+    /// #[state]
+    /// struct Order {
+    ///     #[key(input, indexed)]
+    ///     amount: u32,
+    /// }
+    /// # #[node(Order)]
+    /// # async fn ship(amount: &u32) { println!("{amount}"); }
+    /// # flow!(Sell(Order) { ship; });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let orders = Sell::new().store(&InMemoryStore::new());
+    /// for (id, amount) in [("small", 5), ("large", 500)] {
+    ///     orders.thread(id).run(amount).await?.into_finished()?;
+    /// }
+    /// let large = AttributeTest::above(100);
+    /// let filter = Some(ThreadFilter::Attribute("amount", &large));
+    /// let found = orders.list(ThreadQuery { filter, ..ThreadQuery::default() }).await?;
+    /// assert_eq!(found[0].id, "large");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
-    /// If the store fails.
+    /// If the store fails, or a condition names an attribute that the flow does not index, or has a value of another type. List
+    /// by those of other flows with [`Store::threads`].
     ///
     /// # Cancel safety
     ///
@@ -151,12 +183,30 @@ impl<F: Flow> Threads<F> {
     ///
     /// # Errors
     ///
-    /// If the store fails.
+    /// As [`list`](Self::list).
     ///
     /// # Cancel safety
     ///
     /// Dropping the future changes nothing.
     pub async fn counts(&self, query: ThreadQuery<'_>) -> Result<Vec<ThreadCount>, ThreadError> {
-        Ok(self.any.store.thread_counts(query).await?)
+        self.any.counts(query).await
+    }
+
+    /// The names and types of the search attributes of the flow: its keys with `#[key(indexed)]`.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::AttributeKind;
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Order { #[key(input, indexed)] amount: u32 }
+    /// # #[node(Order)]
+    /// # async fn ship(amount: &u32) { println!("{amount}"); }
+    /// # flow!(Sell(Order) { ship; });
+    /// let orders = Sell::new().store(&InMemoryStore::new());
+    /// assert_eq!(orders.attributes(), [("amount", AttributeKind::Number)]);
+    /// ```
+    pub fn attributes(&self) -> Vec<(&'static str, AttributeKind)> {
+        self.any.attributes()
     }
 }

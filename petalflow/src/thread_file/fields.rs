@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::error::FileError;
+use crate::checkpoint::Attribute;
 
 /// An object, and where it is in the file.
 pub(super) struct Fields<'v> {
@@ -108,6 +109,21 @@ impl<'v> Fields<'v> {
             .names()
             .map(|name| Ok((name.into(), self.text(name)?.into())));
         texts.collect()
+    }
+
+    /// The search attributes of an object, which may be missing. A number that JSON does not have is left out.
+    pub(super) fn attributes(&self, name: &str) -> Result<BTreeMap<String, Attribute>, FileError> {
+        let Some(values) = self.get(name) else {
+            return Ok(BTreeMap::new());
+        };
+        let values = Fields::of(values, format!("{}/{name}", self.at))?;
+        let present = values.map.iter().filter(|(_, value)| !value.is_null());
+        present
+            .map(|(name, value)| match Attribute::from_json(value) {
+                Some(attribute) => Ok((name.clone(), attribute)),
+                None => Err(values.wrong(name, "true, false, a number or a text is expected")),
+            })
+            .collect()
     }
 
     /// An encoded value.

@@ -10,7 +10,7 @@ use super::fields::Fields;
 use super::inbox::{self, Inboxes};
 use super::{records, secrets};
 use crate::checkpoint::{
-    Cause, Header, KeyEntry, StoreChange, StoredCheckpoint, StoredWrite, ThreadStatus,
+    Attribute, Cause, Header, KeyEntry, StoreChange, StoredCheckpoint, StoredWrite, ThreadStatus,
     ThreadStorage, WriteName,
 };
 use crate::ids::TaskId;
@@ -28,6 +28,7 @@ pub(crate) struct FileThread {
     pub(crate) status: ThreadStatus,
     due_ms: Option<u64>,
     labels: BTreeMap<String, String>,
+    attributes: BTreeMap<String, Attribute>,
     /// The stored names of the keys whose values were removed.
     pub(crate) removed: Vec<String>,
     /// By namespace.
@@ -79,6 +80,7 @@ impl FileThread {
             status: info.status,
             due_ms: info.due_ms,
             labels: info.labels,
+            attributes: info.attributes,
             removed,
             flows,
             inboxes: inbox::read(storage).await?,
@@ -104,6 +106,7 @@ impl FileThread {
             "status": self.status.as_str(),
             "due_ms": self.due_ms,
             "labels": self.labels,
+            "attributes": self.shown_attributes(),
             "removed": self.removed,
             "history": self.history(),
             "flows": flows,
@@ -120,6 +123,14 @@ impl FileThread {
             secrets::remove(inboxes, &texts);
         }
         Ok(json)
+    }
+
+    /// The search attributes of keys whose values are not removed.
+    fn shown_attributes(&self) -> BTreeMap<&String, &Attribute> {
+        let attributes = self.attributes.iter();
+        attributes
+            .filter(|(name, _)| !self.removed.contains(name))
+            .collect()
     }
 
     fn flow_to_json(&self, flow: &FileFlow, nodes: &HashMap<TaskId, String>) -> Value {
@@ -230,6 +241,7 @@ impl FileThread {
             status: status.ok_or_else(|| file.wrong("status", "an unknown status"))?,
             due_ms: file.optional_number("due_ms")?,
             labels: labels.all_texts()?,
+            attributes: file.attributes("attributes")?,
             removed: file.texts("removed")?,
             flows: BTreeMap::new(),
             inboxes: inbox::from_json(&Fields::of(file.value("inboxes")?, "/inboxes".into())?)?,
@@ -257,6 +269,9 @@ impl FileThread {
             status: self.status,
             due_ms: self.due_ms,
         });
+        if !self.attributes.is_empty() {
+            changes.push(StoreChange::Attributes(self.attributes.clone()));
+        }
         changes
     }
 
@@ -269,6 +284,7 @@ impl FileThread {
             status: ThreadStatus::Running,
             due_ms: None,
             labels: self.labels.clone(),
+            attributes: self.attributes.clone(),
             removed: self.removed.clone(),
             flows,
             inboxes: Inboxes::new(),

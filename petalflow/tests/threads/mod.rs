@@ -8,6 +8,7 @@ mod effects_in_flight;
 mod event_log;
 mod faults;
 mod held;
+mod indexed;
 mod json;
 mod live_answers;
 mod live_approvals;

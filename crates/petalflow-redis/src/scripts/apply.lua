@@ -6,11 +6,13 @@ local owner = ARGV[2]
 if not count('ZCARD', threads) then
     return damaged('the key `threads` has another type')
 end
-if not count('HLEN', states) then
-    return damaged('the key `states` has another type')
+for _, hash in ipairs({ states, attributes }) do
+    if not count('HLEN', hash) then
+        return damaged('the key `' .. hash .. '` has another type')
+    end
 end
 
-local fields = { append = 8, write = 5, status = 1 }
+local fields = { append = 8, write = 5, status = 1, attributes = 1 }
 local changes, at = {}, 4
 for i = 1, tonumber(ARGV[3]) do
     local change = { kind = ARGV[at] }
@@ -58,6 +60,12 @@ for _, change in ipairs(changes) do
         append(namespace, seq, base, created, content, first, last)
     elseif change.kind == 'write' then
         write(unpack(change))
+    elseif change.kind == 'attributes' then
+        if change[1] == '' then
+            redis.call('HDEL', attributes, thread)
+        else
+            redis.call('HSET', attributes, thread, change[1])
+        end
     else
         local _, number = newest_of('')
         redis.call('HSET', states, thread, number .. '\0' .. change[1])

@@ -1,8 +1,8 @@
 -- Removes threads of one shard. After the keys of the shard, there are six keys for each thread: those of its contents, and its
 -- claim. The first argument is the owner. Returns a thread that remains because its claim is lost.
-local LISTS, EACH = 6, 6
+local LISTS, EACH = 7, 6
 -- Checked before anything changes, so that no thread is removed in part.
-for _, hash in ipairs({ infos, states, labels }) do
+for _, hash in ipairs({ infos, states, labels, attributes }) do
     if not count('HLEN', hash) then
         return damaged('the key `' .. hash .. '` has another type')
     end
@@ -25,6 +25,7 @@ for i = 2, #ARGV do
         redis.call('HDEL', infos, thread)
         redis.call('HDEL', states, thread)
         redis.call('HDEL', labels, thread)
+        redis.call('HDEL', attributes, thread)
         local gone = 0
         for key = first, first + EACH - 2 do
             gone = gone + redis.call('UNLINK', KEYS[key])

@@ -1,6 +1,6 @@
 -- Begins the scripts that change what is listed of a thread, after `shard.lua` and `fence.lua`.
 local thread, value, owner = unpack(ARGV)
-local seqs, claim = KEYS[7], KEYS[12]
+local seqs, claim = KEYS[8], KEYS[13]
 
 -- Stores what is listed of the thread in a hash, and that the thread has it.
 local function set_listed(hash, content)

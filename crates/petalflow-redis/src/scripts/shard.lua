@@ -1,7 +1,7 @@
 -- Begins each script that uses the lists of a shard, after `damage.lua`: names their keys, and compares them.
 --
 -- A server that removes keys removes one of them with what it says of all threads of the shard.
-local threads, infos, states, labels, deleted, totals = unpack(KEYS)
+local threads, infos, states, labels, attributes, deleted, totals = unpack(KEYS)
 
 -- Returns the number of deleted threads and whether the shard has threads, as `totals` says: nil if an earlier version has stored
 -- the shard. Then what is damaged of `totals`.

@@ -1,5 +1,5 @@
 -- Begins each script that uses the checkpoints or the writes of a thread, after `shard.lua`: names its keys, and checks it.
-local seqs, bytes, marks, values, namespaces, claim = unpack(KEYS, 7)
+local seqs, bytes, marks, values, namespaces, claim = unpack(KEYS, 8)
 local thread = ARGV[1]
 -- Its field of the hash `infos` without the number of its writes and what is listed of it, or false.
 local info

@@ -1,8 +1,8 @@
--- Returns the threads of one shard in a range: ids, each followed by the information about the thread, its status and its labels.
+-- Returns the threads of one shard in a range: ids, each followed by the information about the thread, its status, labels and attributes.
 -- For a thread that is in only one of the two lists of the shard: no id, followed by the thread.
 local from, beyond, limit, prefix = unpack(ARGV)
 
-for _, hash in ipairs({ infos, states, labels }) do
+for _, hash in ipairs({ infos, states, labels, attributes }) do
     if not count('HLEN', hash) then
         return damaged('the key `' .. hash .. '` has another type')
     end
@@ -48,6 +48,7 @@ local function add(thread)
     found[#found + 1] = info
     found[#found + 1] = redis.call('HGET', states, thread)
     found[#found + 1] = redis.call('HGET', labels, thread)
+    found[#found + 1] = redis.call('HGET', attributes, thread)
 end
 
 -- A prefix may be a thread, whose id in the set was changed.

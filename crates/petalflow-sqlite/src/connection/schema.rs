@@ -124,6 +124,14 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     "DROP INDEX threads_by_state;
     ALTER TABLE threads DROP COLUMN state;
     CREATE INDEX threads_by_state ON threads (flow, status, created_ms, updated_ms);",
+    // The search attributes of threads. The order of the bytes of a value is that of the values of its type.
+    "CREATE TABLE attributes (
+        thread TEXT,
+        name TEXT,
+        value BLOB NOT NULL,
+        PRIMARY KEY (thread, name)
+    ) WITHOUT ROWID, STRICT;
+    CREATE INDEX attributes_by_value ON attributes (name, value);",
 ];
 
 /// Refuses the file of another program before anything is changed. Returns how many migrations have been done.

@@ -7,7 +7,7 @@ use petalflow::checkpoint::{
 };
 use rusqlite::{Connection, params};
 
-use super::{claims, counts, listing};
+use super::{attributes, claims, counts, listing};
 use crate::error::TransactionError;
 use crate::integer::{bounds, sql_integer};
 use crate::log::{self, Tail};
@@ -126,6 +126,7 @@ pub(crate) fn apply(
                 };
                 listing::describe(connection, thread, status, None)?;
             }
+            StoreChange::Attributes(set) => attributes::set(connection, thread, set)?,
         }
     }
     Ok(())

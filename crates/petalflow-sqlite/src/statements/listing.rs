@@ -8,8 +8,8 @@ use rusqlite::{
     Connection, OptionalExtension, Row, Statement, ToSql, Transaction, TransactionBehavior, params,
 };
 
-use super::claims;
 use super::index::{Listing, latest};
+use super::{attributes, claims};
 use crate::error::{TransactionError, is_conversion_error};
 use crate::integer::{read_integer, read_optional_integer, sql_integer};
 use crate::log;
@@ -164,7 +164,8 @@ pub(crate) fn deletions(connection: &Connection, thread: &str) -> Result<u64, Tr
 /// Removes what is listed of a thread.
 pub(crate) fn delete(connection: &Connection, thread: &str) -> Result<(), TransactionError> {
     delete_from(connection, "threads", thread)?;
-    delete_from(connection, "labels", thread)
+    delete_from(connection, "labels", thread)?;
+    delete_from(connection, "attributes", thread)
 }
 
 fn delete_from(connection: &Connection, table: &str, thread: &str) -> Result<(), TransactionError> {
@@ -196,12 +197,13 @@ pub(crate) fn threads(
     let places = listing.places(&snapshot)?;
     let mut read = snapshot.prepare_cached(&select_thread())?;
     let mut labels = snapshot.prepare_cached("SELECT name, value FROM labels WHERE thread = ?1")?;
+    let have_attributes = attributes::are_used(&snapshot)?;
     let mut infos = Vec::with_capacity(places.len());
     for place in places {
         let id = String::from_utf8_lossy(&place.id).into_owned();
         let mut rows = read.query([Id(&place.id)])?;
         let listed = match rows.next()? {
-            Some(row) => listed(&snapshot, row, &mut labels),
+            Some(row) => listed(&snapshot, row, &mut labels, have_attributes),
             None => Err(lost(&snapshot, &id)?),
         };
         infos.push(match listed.map_err(|error| names_thread(error, &id)) {
@@ -287,11 +289,12 @@ fn unknown_status(thread: &str, status: &str) -> TransactionError {
     TransactionError::damaged(thread, &problem)
 }
 
-/// Reads a row of the list, with the labels of its thread.
+/// Reads a row of the list, with the labels and attributes of its thread.
 fn listed(
     connection: &Connection,
     row: &Row<'_>,
     labels: &mut Statement<'_>,
+    have_attributes: bool,
 ) -> Result<ThreadInfo, TransactionError> {
     let id: String = row.get(0)?;
     let is_damaged = |problem: &str| Err(TransactionError::damaged(&id, problem));
@@ -343,6 +346,11 @@ fn listed(
     if row.get::<_, Option<i64>>(12)? != i64::try_from(labels.len()).ok() {
         return is_damaged("the table `threads` counts another number of its labels");
     }
+    let attributes = if have_attributes {
+        attributes::of_thread(connection, &id)?
+    } else {
+        BTreeMap::new()
+    };
     Ok(ThreadInfo {
         checkpoints: read_integer(row, 1)?,
         bytes: read_integer(row, 2)?,
@@ -352,6 +360,7 @@ fn listed(
         status: status.filter(|_| holds).unwrap_or_default(),
         due_ms: due_ms.filter(|_| holds),
         labels,
+        attributes,
         id,
         damage: None,
     })

@@ -16,8 +16,8 @@ use clock::Clock;
 use history::AddressHistory;
 
 use super::{
-    Address, Claim, Store, StoreChange, StoreError, Stored, StoredCheckpoint, StoredWrite,
-    ThreadChange, ThreadInfo, ThreadOrder, ThreadQuery, ThreadStatus,
+    Address, Attribute, Claim, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
+    StoredWrite, ThreadChange, ThreadInfo, ThreadOrder, ThreadQuery, ThreadStatus,
 };
 use crate::BoxFuture;
 
@@ -67,6 +67,7 @@ struct Description {
     /// The newest checkpoint when the status was set.
     at: Option<u64>,
     labels: BTreeMap<String, String>,
+    attributes: BTreeMap<String, Attribute>,
 }
 
 impl ThreadHistories {
@@ -131,6 +132,7 @@ impl ThreadHistories {
             },
             due_ms: set.due_ms.filter(|_| holds),
             labels: set.labels.clone(),
+            attributes: set.attributes.clone(),
             damage: None,
         })
     }
@@ -378,6 +380,11 @@ impl Store for InMemoryStore {
                 } => {
                     let histories = threads.threads.entry(thread.into()).or_default();
                     histories.set_status(flow, *status, *due_ms);
+                }
+                StoreChange::Attributes(attributes) => {
+                    let histories = threads.threads.entry(thread.into()).or_default();
+                    let description = histories.description.get_or_insert_default();
+                    description.attributes.clone_from(attributes);
                 }
             }
         }

@@ -20,14 +20,14 @@ const ORDERS: [ThreadOrder; 5] = [
     ThreadOrder::UpdatedOldest,
 ];
 
-fn at(seq: u64, created_ms: u64) -> StoredCheckpoint {
+pub(super) fn at(seq: u64, created_ms: u64) -> StoredCheckpoint {
     StoredCheckpoint {
         created_ms,
         ..checkpoint(seq)
     }
 }
 
-async fn append(
+pub(super) async fn append(
     store: &dyn Store,
     (thread, namespace): (&str, &str),
     seq: u64,
@@ -67,7 +67,11 @@ fn ids(infos: &[ThreadInfo]) -> Vec<&str> {
 }
 
 /// Compares what each order lists and what is counted with a list of all threads.
-async fn check_index(stores: &Stores, query: ThreadQuery<'_>, moment: &str) -> CaseResult {
+pub(super) async fn check_index(
+    stores: &Stores,
+    query: ThreadQuery<'_>,
+    moment: &str,
+) -> CaseResult {
     let store = &*stores.other;
     let all = store.threads(ALL).await?;
     for order in ORDERS {

@@ -22,6 +22,7 @@
 
 pub mod amounts;
 pub mod appends;
+pub mod attributes;
 pub mod batches;
 pub mod bounds;
 pub mod claims;

@@ -104,6 +104,13 @@ macro_rules! store_contract {
                 many_threads_are_deleted,
                 reclaiming_space_changes_nothing,
             ]
+            attributes: [
+                f43_threads_are_found_by_their_attributes,
+                f43_attributes_change_with_their_checkpoint,
+                f43_attributes_end_with_their_thread,
+                f43_attributes_have_any_value,
+                f43_attributes_are_fenced,
+            ]
             index: [
                 threads_are_ordered_by_time,
                 conditions_are_combined,

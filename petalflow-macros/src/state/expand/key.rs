@@ -107,6 +107,7 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
         (flags.secret.is_some(), "Secret"),
         (flags.inbox.is_some(), "Inbox"),
         (flags.receive.is_some(), "Receive"),
+        (flags.indexed.is_some(), "Indexed"),
         (flags.skip_zero.is_some(), "SkipZero"),
         (!key.has_default(), "Required"),
     ];

@@ -87,12 +87,24 @@ fn storage_items(cx: &Cx) -> TokenStream {
             quote!(__pf::KeyCodec::NONE)
         }
     });
+    let indexed: Vec<_> = keys
+        .iter()
+        .filter(|key| key.flags.indexed.is_some())
+        .map(|key| {
+            let newtype = &key.newtype;
+            cx.runtime
+                .respan(&key.ty, quote!(__pf::IndexedKey::of::<#newtype>()))
+        })
+        .collect();
+    let indexed = (!indexed.is_empty())
+        .then(|| quote!(const INDEXED: &'static [__pf::IndexedKey<Self>] = &[#(#indexed),*];));
     let fields = keys.iter().filter(is_stored).map(|key| &key.newtype);
     let migration = cx.state.migration.as_ref().map(|(version, migrate)| {
         quote!(const MIGRATION: __pf::Option<__pf::Migration> = __pf::Some((#version, #migrate));)
     });
     quote! {
         const CODECS: __pf::Option<&'static [__pf::KeyCodec<Self>]> = __pf::Some(&[#(#codecs),*]);
+        #indexed
         #migration
         // Inline, so that only a program that calls it compiles it: a test of `flow.lock`.
         #[inline]

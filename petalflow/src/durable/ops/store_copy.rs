@@ -21,6 +21,9 @@ pub(crate) async fn copy_to_store(
         copy_namespace(from, namespace, &mut changes).await?;
     }
     changes.push(status_of_copy(&info));
+    if !info.attributes.is_empty() {
+        changes.push(StoreChange::Attributes(info.attributes.clone()));
+    }
     if !info.labels.is_empty() {
         // Written before its checkpoints, so that the thread has them as soon as it exists.
         to.set_labels(&info.labels).await?;

@@ -140,6 +140,12 @@ pub(crate) async fn copy(from: &ThreadStorage, to: &ThreadStorage) -> Result<(),
         });
     };
     changes.push(status_at(&to.flow, &newest));
+    let attributes = from.info().await?.map(|info| info.attributes);
+    changes.extend(
+        attributes
+            .filter(|it| !it.is_empty())
+            .map(StoreChange::Attributes),
+    );
     Ok(to.apply(changes).await?)
 }
 

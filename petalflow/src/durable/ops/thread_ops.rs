@@ -221,7 +221,7 @@ pub(crate) async fn fork(
         state: &*head.state,
         written: head.written,
     };
-    changes.push(writer.change(committed)?);
+    changes.extend(writer.change(committed)?);
     changes.push(status);
     to.apply(changes).await?;
     Ok(seq)
@@ -284,7 +284,7 @@ pub(crate) async fn edit(
     };
     let (mut checkpoints, mut changes) = (Vec::new(), Vec::new());
     for edits in checked {
-        changes.push(editor.superstep(edits)?);
+        changes.extend(editor.superstep(edits)?);
         checkpoints.push(editor.writer.seq().get());
     }
     changes.push(editor.status(flow.stored_name()));
@@ -307,7 +307,7 @@ struct Editor<'p> {
 
 impl Editor<'_> {
     /// Applies the edits of one superstep. Returns the new checkpoint.
-    fn superstep(&mut self, mut edits: Vec<Checked>) -> Result<StoreChange, ThreadError> {
+    fn superstep(&mut self, mut edits: Vec<Checked>) -> Result<Vec<StoreChange>, ThreadError> {
         let effects: Vec<&dyn AnyEffects> = edits.iter().map(|edit| &*edit.effects).collect();
         let stepped = edits.iter().any(|edit| edit.node.is_some());
         let expired = if stepped {

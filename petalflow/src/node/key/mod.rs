@@ -2,6 +2,7 @@
 
 pub(crate) mod codec;
 mod functions;
+mod indexed;
 mod update;
 
 use super::{Effects, Output, Routing, WriteOutput};

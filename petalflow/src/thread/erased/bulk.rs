@@ -3,7 +3,9 @@
 use tokio::task::JoinSet;
 
 use super::AnyThreads;
-use crate::checkpoint::{Retention, StoreError, ThreadInfo, ThreadQuery, ThreadStatus};
+use crate::checkpoint::{
+    Retention, StoreError, ThreadCount, ThreadInfo, ThreadQuery, ThreadStatus,
+};
 use crate::durable;
 use crate::erased::StateBox;
 use crate::future::BoxFuture;
@@ -140,7 +142,20 @@ impl AnyThreads {
         &'a self,
         query: ThreadQuery<'a>,
     ) -> BoxFuture<'a, Result<Vec<ThreadInfo>, ThreadError>> {
-        Box::pin(async move { Ok(self.store.threads(query).await?) })
+        Box::pin(async move {
+            self.check_attributes(&query)?;
+            Ok(self.store.threads(query).await?)
+        })
+    }
+
+    pub(crate) fn counts<'a>(
+        &'a self,
+        query: ThreadQuery<'a>,
+    ) -> BoxFuture<'a, Result<Vec<ThreadCount>, ThreadError>> {
+        Box::pin(async move {
+            self.check_attributes(&query)?;
+            Ok(self.store.thread_counts(query).await?)
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 //! [`Threads`](super::Threads) and [`Thread`](super::Thread) are these with the types of a flow. The futures here are boxed:
 //! the body of an async function is otherwise compiled again by each crate that awaits it.
 
+mod attributes;
 mod begin_at;
 mod bulk;
 mod children;

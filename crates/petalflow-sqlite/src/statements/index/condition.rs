@@ -3,7 +3,7 @@
 //! They name the columns of the index `threads_by_state`, so that a list or a count reads the index only. A generated column for the
 //! status that holds would not do: SQLite reads the row of each thread for it.
 
-use petalflow::checkpoint::{ThreadFilter, ThreadQuery, ThreadStatus};
+use petalflow::checkpoint::{AttributeTest, ThreadFilter, ThreadQuery, ThreadStatus};
 use rusqlite::types::Value;
 
 /// The statuses that this store writes, sorted. A thread with another one is listed whatever its status is, as a damaged one.
@@ -135,6 +135,7 @@ impl Conditions {
             ThreadFilter::Flow("") => "ifnull(t.flow, '') = ''".into(),
             ThreadFilter::Flow(flow) => format!("t.flow IS {}", self.bind(flow.to_string())),
             ThreadFilter::Label(name, value) => self.label(name, value),
+            ThreadFilter::Attribute(name, test) => self.attribute(name, test),
             ThreadFilter::All(filters) => self.join(filters, " AND ", "1"),
             ThreadFilter::Any(filters) => self.join(filters, " OR ", "0"),
             ThreadFilter::Not(filter) => format!("NOT ({})", self.filter(*filter)),
@@ -146,6 +147,31 @@ impl Conditions {
         format!(
             "EXISTS (SELECT 1 FROM labels l WHERE l.name = {name} AND l.value = {value} AND l.thread = t.thread)"
         )
+    }
+
+    /// That a thread has an attribute with such a value.
+    pub(super) fn attribute(&mut self, name: &str, test: &AttributeTest) -> String {
+        let value = self.attribute_of("v", name, test);
+        format!("EXISTS (SELECT 1 FROM attributes v WHERE v.thread = t.thread AND {value})")
+    }
+
+    /// That a row of the table `attributes` is of this name and has such a value.
+    pub(super) fn attribute_of(&mut self, row: &str, name: &str, test: &AttributeTest) -> String {
+        let name = self.bind(name.to_string());
+        let mut ranges = Vec::new();
+        for range in test.ranges() {
+            let (from, end) = (self.bind(range.start.clone()), self.bind(range.end.clone()));
+            ranges.push(format!("{row}.value >= {from} AND {row}.value < {end}"));
+        }
+        let mut condition = match &*ranges {
+            [one] => format!("{row}.name = {name} AND {one}"),
+            _ => format!("{row}.name = {name} AND ({})", ranges.join(" OR ")),
+        };
+        if let Some(text) = test.contained() {
+            let text = self.bind(text.as_bytes().to_vec());
+            condition.push_str(&format!(" AND instr(substr({row}.value, 2), {text}) > 0"));
+        }
+        condition
     }
 
     fn join(&mut self, filters: &[ThreadFilter<'_>], by: &str, of_none: &str) -> String {

@@ -5,7 +5,9 @@ mod source;
 
 use std::collections::BTreeMap;
 
-use petalflow::checkpoint::{ThreadCount, ThreadFilter, ThreadOrder, ThreadQuery, ThreadStatus};
+use petalflow::checkpoint::{
+    AttributeTest, ThreadCount, ThreadFilter, ThreadOrder, ThreadQuery, ThreadStatus,
+};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params_from_iter};
 
@@ -42,6 +44,8 @@ pub(crate) struct Listing {
     flow: Option<String>,
     /// Labels that each thread has.
     labels: Vec<(String, String)>,
+    /// Search attributes that each thread has, with such values.
+    attributes: Vec<(String, AttributeTest)>,
     created: (Option<i64>, Option<i64>),
     updated: (Option<i64>, Option<i64>),
 }
@@ -128,6 +132,7 @@ impl Listing {
             is_due: query.due_by_ms.is_some(),
             flow: None,
             labels: Vec::new(),
+            attributes: Vec::new(),
             created: range(query.created_from_ms, query.created_before_ms),
             updated: range(query.updated_from_ms, query.updated_before_ms),
         };
@@ -156,6 +161,9 @@ impl Listing {
                 }
             }
             ThreadFilter::Label(name, value) => self.labels.push((name.into(), value.into())),
+            ThreadFilter::Attribute(name, test) => {
+                self.attributes.push((name.into(), test.clone()));
+            }
             filter => {
                 if let ThreadFilter::Flow(flow) = filter
                     && !flow.is_empty()
@@ -172,6 +180,7 @@ impl Listing {
         let no_time = (None, None);
         self.conditions.is_empty()
             && self.labels.is_empty()
+            && self.attributes.is_empty()
             && (self.created, self.updated) == (no_time, no_time)
     }
 
@@ -213,6 +222,7 @@ impl Listing {
             is_due: self.is_due,
             flow: self.flow.as_deref(),
             labels: &self.labels,
+            attributes: &self.attributes,
             has_prefix: !self.prefix.is_empty(),
         }
     }
@@ -312,6 +322,7 @@ impl Listing {
             conditions.extend(&self.conditions);
         }
         source.require_labels(&mut conditions, &self.labels);
+        source.require_attributes(&mut conditions, &self.attributes);
         conditions
     }
 

@@ -1,5 +1,7 @@
 //! In which order the rows of threads are read that conditions are compared with.
 
+use petalflow::checkpoint::AttributeTest;
+use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use super::condition::Conditions;
@@ -19,6 +21,8 @@ pub(super) enum Source {
     Ids,
     /// By the label with this number.
     Label(usize),
+    /// By the attribute with this number.
+    Attribute(usize),
 }
 
 /// A source, and whether a page is likely to be full before many rows are read in the order of the list.
@@ -34,6 +38,7 @@ pub(super) struct Wanted<'a> {
     pub(super) is_due: bool,
     pub(super) flow: Option<&'a str>,
     pub(super) labels: &'a [(String, String)],
+    pub(super) attributes: &'a [(String, AttributeTest)],
     pub(super) has_prefix: bool,
 }
 
@@ -50,18 +55,30 @@ impl Wanted<'_> {
         }
         for (index, (name, value)) in self.labels.iter().enumerate() {
             let found = "SELECT 1 FROM labels WHERE name = ?1 AND value = ?2";
-            if is_rare(connection, found, &[name, value])? {
+            let of = [name, value].map(|text| Value::from(text.clone()));
+            if is_rare(connection, found, &of)? {
                 return rarely(Source::Label(index));
+            }
+        }
+        for (index, (name, test)) in self.attributes.iter().enumerate() {
+            let mut of = Conditions::default();
+            let condition = of.attribute_of("s", name, test);
+            let found = format!(
+                "SELECT 1 FROM attributes s INDEXED BY attributes_by_value WHERE {condition}"
+            );
+            if is_rare(connection, &found, &of.values)? {
+                return rarely(Source::Attribute(index));
             }
         }
         if let Some(flow) = self.flow {
             let found = "SELECT 1 FROM threads WHERE flow = ?1";
-            if is_rare(connection, found, &[flow])? {
+            if is_rare(connection, found, &[flow.to_string().into()])? {
                 return rarely(Source::States);
             }
         }
         let source = match self {
             _ if !self.labels.is_empty() => Source::Label(0),
+            _ if !self.attributes.is_empty() => Source::Attribute(0),
             Wanted {
                 has_prefix: true,
                 flow: None,
@@ -85,6 +102,9 @@ impl Source {
             // SQLite's name for the primary key.
             Source::Ids => "threads t INDEXED BY sqlite_autoindex_threads_1",
             Source::Label(_) => "labels s CROSS JOIN threads t ON t.thread = s.thread",
+            Source::Attribute(_) => {
+                "attributes s INDEXED BY attributes_by_value CROSS JOIN threads t ON t.thread = s.thread"
+            }
         }
     }
 
@@ -102,17 +122,29 @@ impl Source {
             conditions.push(condition);
         }
     }
+
+    /// Adds that a thread has such attributes.
+    pub(super) fn require_attributes(
+        self,
+        conditions: &mut Conditions,
+        attributes: &[(String, AttributeTest)],
+    ) {
+        for (number, (name, test)) in attributes.iter().enumerate() {
+            let condition = match self {
+                Source::Attribute(driving) if driving == number => {
+                    conditions.attribute_of("s", name, test)
+                }
+                _ => conditions.attribute(name, test),
+            };
+            conditions.push(condition);
+        }
+    }
 }
 
 /// Whether the statement, with these parameters, finds few rows.
-fn is_rare(
-    connection: &Connection,
-    found: &str,
-    of: &[impl AsRef<str>],
-) -> Result<bool, TransactionError> {
+fn is_rare(connection: &Connection, found: &str, of: &[Value]) -> Result<bool, TransactionError> {
     let count = format!("SELECT count(*) FROM ({found} LIMIT {RARE} + 1)");
     let mut count = connection.prepare_cached(&count)?;
-    let parameters = params_from_iter(of.iter().map(AsRef::as_ref));
-    let found: i64 = count.query_row(parameters, |row| row.get(0))?;
+    let found: i64 = count.query_row(params_from_iter(of), |row| row.get(0))?;
     Ok(usize::try_from(found).is_ok_and(|found| found <= RARE))
 }

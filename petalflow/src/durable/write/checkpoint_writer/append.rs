@@ -140,6 +140,10 @@ impl CheckpointWriter {
         } else {
             self.dirty.take(self.codec, state, written, keys)?;
         }
+        if self.namespace.is_empty() {
+            self.attributes
+                .set(self.codec.ty, Committed { state, written });
+        }
         // The changes are encoded. Until this checkpoint is known to be in the store, the next one must not build on another.
         self.builds_on = None;
         let outline = &self.fingerprint.outline;
@@ -211,7 +215,7 @@ impl CheckpointWriter {
         let after = self.newest.map(CheckpointSeq::get);
         let removed_results = self.removed_results();
         let has_messages = self.taken_message.is_some() || !self.received.is_empty();
-        if has_messages || !self.with_next.is_empty() {
+        if has_messages || !self.with_next.is_empty() || self.attributes.has_change() {
             return self.append_with_changes(after, removed_results);
         }
         let checkpoint = &mut self.next.checkpoint;
@@ -251,6 +255,7 @@ impl CheckpointWriter {
         }
         let received = self.received.iter();
         changes.extend(received.map(|(key, number)| taken_up_to(&inbox_of(key), *number)));
+        changes.extend(self.attributes.change());
         changes.extend(self.with_next.iter().cloned());
         if self.durability == Durability::Async {
             let storage = self.storage.clone();
@@ -291,20 +296,22 @@ impl CheckpointWriter {
         self.oldest_results.get()..self.header.origin
     }
 
-    /// The last barrier as a change of the thread. The caller applies it, before or together with later changes of this writer.
+    /// The last barrier as changes of the thread. The caller applies them, before or together with later changes of this writer.
     pub(in crate::durable) fn change(
         &mut self,
         committed: Committed<'_>,
-    ) -> Result<StoreChange, ThreadError> {
+    ) -> Result<Vec<StoreChange>, ThreadError> {
         self.encode(committed)?;
-        let change = StoreChange::Append {
+        let append = StoreChange::Append {
             namespace: self.namespace.clone(),
             checkpoint: self.next.checkpoint.clone(),
             after: self.newest.map(CheckpointSeq::get),
             settled: self.removed_results(),
         };
+        let changes = std::iter::once(append).chain(self.attributes.change());
+        let changes = changes.collect();
         self.mark_appended();
-        Ok(change)
+        Ok(changes)
     }
 
     /// The next checkpoint is in the store, or is being written.
@@ -323,6 +330,7 @@ impl CheckpointWriter {
         self.header.notes.clear();
         self.taken_message = None;
         self.received.clear();
+        self.attributes.mark_appended();
         self.with_next.clear();
         self.oldest_results = self.origin();
         self.saved = true;

@@ -17,6 +17,7 @@ use crate::checkpoint::{
     AnswerEntry, Cause, DecisionRecord, Durability, Header, Outline, Retention, StoreChange,
     StoreError, StoredCheckpoint, ThreadStorage,
 };
+use crate::durable::record::attributes::ThreadAttributes;
 use crate::durable::record::dirty_keys::{DirtyKeys, KeyEntries};
 use crate::durable::record::fingerprint::Fingerprint;
 use crate::durable::record::seq::{ChainSize, CheckpointSeq, Origin, Position};
@@ -79,6 +80,7 @@ pub(crate) struct CheckpointWriter {
     received: BTreeMap<String, u64>,
     /// What is changed together with the next checkpoint.
     with_next: Vec<StoreChange>,
+    attributes: ThreadAttributes,
     next: NextCheckpoint,
     /// The time, until the run waits: reading it takes as long as encoding a small checkpoint.
     now_ms: Option<u64>,
@@ -149,6 +151,7 @@ impl CheckpointWriter {
             taken_message: None,
             received: BTreeMap::new(),
             with_next: Vec::new(),
+            attributes: ThreadAttributes::new(newest.is_some()),
             next: NextCheckpoint::default(),
             now_ms: None,
         }

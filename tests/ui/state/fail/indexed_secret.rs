@@ -1,0 +1,9 @@
+use petalflow::prelude::*;
+
+#[state]
+struct Order {
+    #[key(input, secret, indexed)]
+    card: String,
+}
+
+fn main() {}
