@@ -7,6 +7,8 @@ mod flows;
 #[cfg(all(feature = "a2a", feature = "ag-ui", feature = "openai"))]
 mod protocols;
 mod queue;
+#[cfg(all(feature = "a2a", feature = "ag-ui", feature = "openai"))]
+mod queued;
 mod webhooks;
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -35,6 +37,7 @@ fn server(store: &(impl Store + Clone)) -> Server {
         .threads(TriggerAuth::None);
     #[cfg(all(feature = "a2a", feature = "ag-ui", feature = "openai"))]
     let server = server
+        .agent("patient", &queued::patient())
         .a2a(petalflow_server::A2a::new("https://example.com"))
         .ag_ui()
         .openai();
