@@ -1,6 +1,7 @@
 //! Server processes that are killed after they have responded and before the runs end.
 
 mod agent;
+mod asking;
 mod bulk;
 mod commands;
 mod flows;
@@ -32,6 +33,7 @@ fn server(store: &(impl Store + Clone)) -> Server {
         .document(graph, &services)
         .serve_flow(flows::steps())
         .serve_flow(flows::asking())
+        .serve_flow(asking::early())
         .serve_flow(commands::clock())
         .agent("clerk", &agent::clerk())
         .threads(TriggerAuth::None);

@@ -2,11 +2,14 @@
 
 use axum::body::{Body, BodyDataStream};
 use axum::http::Request;
+use axum::http::request::Parts;
 use futures_util::StreamExt;
-use petalflow_server::A2a;
+use petalflow::engine::ThreadEngine;
+use petalflow_server::{A2a, Access};
 use tower::ServiceExt;
 
 use super::*;
+use crate::remote::engine::Engine;
 
 const ENQUEUE: MultitaskStrategy = MultitaskStrategy::Enqueue;
 
@@ -19,6 +22,22 @@ fn routers(worker: &Worker) -> [Router; 2] {
             .a2a(A2a::new("https://example.com"))
             .ag_ui()
             .openai();
+        builder.build().expect("the settings are right").router()
+    })
+}
+
+/// Two servers whose threads an engine keeps.
+fn routers_of_engine(worker: &Worker) -> [Router; 2] {
+    let engine = ThreadEngine::new(worker.agent.launch()).event_log(1_000);
+    let (engine, store) = (Engine::new(engine), InMemoryStore::new());
+    [(); 2].map(|()| {
+        let served = ServedFlow::agent(&worker.agent)
+            .named("worker")
+            .multitask(ENQUEUE);
+        let builder = Server::builder(&store).serve_remote(served, engine.clone());
+        let builder = builder
+            .threads(TriggerAuth::None)
+            .a2a(A2a::new("https://example.com"));
         builder.build().expect("the settings are right").router()
     })
 }
@@ -186,8 +205,17 @@ async fn f43_a_queued_task_of_a2a_is_submitted_before_its_turn() {
 #[tokio::test]
 async fn f43_a_queued_task_of_a2a_is_cancelled() {
     let worker = worker();
-    let [router, other] = routers(&worker);
-    begin(&worker, &router).await;
+    is_cancelled_while_queued(&worker, routers(&worker)).await;
+}
+
+#[tokio::test]
+async fn f43_a_queued_task_of_a_thread_of_an_engine_is_cancelled() {
+    let worker = worker();
+    is_cancelled_while_queued(&worker, routers_of_engine(&worker)).await;
+}
+
+async fn is_cancelled_while_queued(worker: &Worker, [router, other]: [Router; 2]) {
+    begin(worker, &router).await;
     let mut events = stream(&router, "m1", "a").await;
     let first = events.next().await.expect("it arrives at once");
     let id = first["result"]["task"]["id"].clone();
@@ -225,6 +253,48 @@ async fn f43_a_queued_task_of_a2a_is_cancelled() {
     is_cancelled().await;
     let done = task(&other, &next["id"]).await;
     assert_eq!(state(&done), "TASK_STATE_COMPLETED", "{done}");
+}
+
+#[tokio::test]
+async fn f43_a_queued_task_is_seen_by_its_user_alone() {
+    let worker = worker();
+    let user = |request: &Parts| match request.headers.get("x-user") {
+        Some(user) => Access::label("user", user.to_str().expect("a name")),
+        None => Access::None,
+    };
+    let builder = builder(&InMemoryStore::new(), &worker.agent, ENQUEUE);
+    let builder = builder.a2a(A2a::new("https://example.com")).access(user);
+    let router = builder.build().expect("the settings are right").router();
+    let rpc = async |user: &str, method: &str, params: Value| {
+        let request = Request::post("/a2a/worker").header("a2a-version", "1.0");
+        let request = request.header("content-type", "application/json");
+        let body = Body::from(rpc_body(method, &params).to_string());
+        let request = request.header("x-user", user).body(body);
+        crate::kit::send(&router, request.expect("a request"))
+            .await
+            .json()
+    };
+    let send = async |id: &str, text: &str| {
+        let now = json!({ "returnImmediately": true });
+        let params = json!({ "message": message(id, text), "configuration": now });
+        rpc("ann", "SendMessage", params).await["result"]["task"].clone()
+    };
+    send("m1", "work").await;
+    worker.begun.notified().await;
+    let queued = send("m2", "a").await;
+    assert_eq!(state(&queued), "TASK_STATE_SUBMITTED", "{queued}");
+    let id = json!({ "id": queued["id"] });
+    for method in ["GetTask", "SubscribeToTask", "CancelTask"] {
+        let refused = rpc("bob", method, id.clone()).await;
+        assert_eq!(refused["error"]["code"], -32001, "{method}: {refused}");
+    }
+    let found = rpc("ann", "GetTask", id.clone()).await;
+    assert_eq!(state(&found["result"]), "TASK_STATE_SUBMITTED", "{found}");
+    // An id that the server has not given names nothing.
+    let other = queued["id"].as_str().expect("a text").replace(".q", ".qf");
+    let unknown = rpc("ann", "GetTask", json!({ "id": other })).await;
+    assert_eq!(unknown["error"]["code"], -32001, "{unknown}");
+    worker.go.notify_one();
 }
 
 fn run_input(run: &str) -> Value {
