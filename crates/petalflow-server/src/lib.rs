@@ -99,6 +99,7 @@ mod access_check;
 #[cfg(feature = "agent")]
 mod agent;
 mod answers;
+mod asking;
 mod builder;
 mod builder_hosts;
 mod builder_idempotency;

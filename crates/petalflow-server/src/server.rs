@@ -62,6 +62,8 @@ pub(crate) struct Inner {
     running: Mutex<HashMap<String, Vec<Running>>>,
     /// The threads with messages that this process has queued.
     queued: Mutex<HashSet<String>>,
+    /// The threads that work and ask, as runs of this process have told.
+    asking: Mutex<HashSet<String>>,
     tasks: TaskTracker,
     pub(crate) runs: Arc<Semaphore>,
     pub(crate) requests: Arc<Semaphore>,
@@ -94,6 +96,7 @@ impl Server {
             settings,
             running: Mutex::default(),
             queued: Mutex::default(),
+            asking: Mutex::default(),
             tasks: TaskTracker::new(),
             runs: semaphore(limits.max_runs),
             requests: semaphore(limits.max_requests),
@@ -444,6 +447,9 @@ impl Inner {
                 if let (Some(live), Some(event)) = (&live, event.live) {
                     live.add(event);
                 }
+                if event.asks {
+                    server.run_asks(thread);
+                }
                 if let Some(error) = event.failure.as_deref() {
                     server.notify(Notice::Failed { thread, error });
                 }
@@ -457,6 +463,7 @@ impl Inner {
             let (server, thread) = (Arc::clone(server), guard.thread.clone());
             // Before it looks for messages: who queues one looks itself if no run is here.
             drop(guard);
+            server.run_asks_no_more(&thread);
             server.run_has_ended(&thread);
         });
     }
@@ -500,6 +507,11 @@ impl Inner {
     /// The threads with messages that this process has queued.
     pub(crate) fn queued(&self) -> MutexGuard<'_, HashSet<String>> {
         self.queued.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The threads that work and ask, as runs of this process have told.
+    pub(crate) fn asking(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.asking.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn running(&self) -> MutexGuard<'_, HashMap<String, Vec<Running>>> {

@@ -351,3 +351,14 @@ async fn f43_a_graph_that_webhooks_start_is_a_flow() {
     let text = "requests to `/workflows/orders/webhooks/incoming` start the threads of `orders`";
     assert_eq!(refused.error(), text);
 }
+
+/// Only what is asked while other nodes run is told before the run has ended, which writes a label.
+#[tokio::test]
+async fn f43_a_question_that_ends_its_run_is_not_told_before() {
+    let router = router();
+    let body = json!({"id": "a", "input": {"cents": 5}});
+    let thread = start(&router, "refunds", body).await;
+    let events = get(&router, &format!("/threads/{thread}/events")).await;
+    assert!(events.text.contains("event: interrupted"), "{events:?}");
+    assert!(!events.text.contains("event: asked"), "{events:?}");
+}

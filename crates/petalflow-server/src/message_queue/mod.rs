@@ -2,4 +2,4 @@
 
 mod queue;
 
-pub(crate) use queue::{Queue, Queued, QueuedInput};
+pub(crate) use queue::{Queue, Queued, QueuedInput, Waiting};

@@ -1,6 +1,6 @@
 //! The records in the store.
 
-use petalflow::checkpoint::{Store, ThreadQuery};
+use petalflow::checkpoint::{Store, ThreadInfo, ThreadQuery};
 use petalflow::prelude::*;
 use petalflow::thread::{Retention, ThreadError, Threads};
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,40 @@ struct Record {
 async fn keep() {}
 
 flow!(QueueRecord(Record) { keep });
+
+/// The label of a record whose message was cancelled: the time in milliseconds since 1970 (UTC).
+const CANCELLED: &str = "cancelled";
+
+/// A message in the queue, without what it says.
+#[derive(Clone, Debug)]
+pub(crate) struct Waiting {
+    /// The id of its record.
+    pub(crate) record: String,
+    /// When it was stored, in milliseconds since 1970 (UTC).
+    #[cfg(feature = "protocol")]
+    pub(crate) stored_ms: u64,
+    /// When it was cancelled, in milliseconds since 1970 (UTC).
+    pub(crate) cancelled_ms: Option<u64>,
+}
+
+impl Waiting {
+    fn of(info: ThreadInfo) -> Self {
+        let cancelled = info.labels.get(CANCELLED);
+        Waiting {
+            cancelled_ms: cancelled.and_then(|at_ms| at_ms.parse().ok()),
+            #[cfg(feature = "protocol")]
+            stored_ms: info.created_ms,
+            record: info.id,
+        }
+    }
+
+    /// What the digest of the id of the message begins with, as [`request_labels::mark`](crate::request_labels::mark) makes it.
+    #[cfg(feature = "protocol")]
+    pub(crate) fn mark(&self) -> &str {
+        let digest = self.record.rsplit(':').next().unwrap_or_default();
+        digest.get(..16).unwrap_or_default()
+    }
+}
 
 /// A message that waits.
 #[derive(Debug, Serialize, Deserialize)]
@@ -137,13 +171,8 @@ impl Queue {
 
     /// The ids of the records of a thread, oldest first.
     pub(crate) async fn of(&self, thread: &str) -> Result<Vec<String>, ThreadError> {
-        let prefix = prefix(thread);
-        let query = ThreadQuery {
-            prefix: &prefix,
-            ..ThreadQuery::default()
-        };
-        let found = self.store.threads(query).await?;
-        Ok(found.into_iter().map(|info| info.id).collect())
+        let waiting = self.waiting(thread).await?.into_iter();
+        Ok(waiting.map(|waiting| waiting.record).collect())
     }
 
     /// Deletes a message.
@@ -155,6 +184,35 @@ impl Queue {
             }
         }
         Ok(())
+    }
+
+    /// The message of a thread that the digest of its id begins with. Also one that was cancelled, until it leaves the queue.
+    #[cfg(feature = "protocol")]
+    pub(crate) async fn find(
+        &self,
+        thread: &str,
+        mark: &str,
+    ) -> Result<Option<Waiting>, ThreadError> {
+        let mut waiting = self.waiting(thread).await?.into_iter();
+        Ok(waiting.find(|waiting| waiting.mark() == mark))
+    }
+
+    /// The messages of a thread that wait, or were cancelled, oldest first.
+    pub(crate) async fn waiting(&self, thread: &str) -> Result<Vec<Waiting>, ThreadError> {
+        let prefix = prefix(thread);
+        let query = ThreadQuery {
+            prefix: &prefix,
+            ..ThreadQuery::default()
+        };
+        let found = self.store.threads(query).await?;
+        Ok(found.into_iter().map(Waiting::of).collect())
+    }
+
+    /// Keeps a message from beginning a turn. It leaves the queue in its turn. The caller has the lock of the requests of the thread.
+    #[cfg(feature = "protocol")]
+    pub(crate) async fn cancel(&self, record: &str, at_ms: u64) -> Result<(), ThreadError> {
+        let labels = [(CANCELLED, at_ms.to_string())];
+        self.threads.thread(record).set_labels(labels).await
     }
 
     /// Whether a message with this id waits.

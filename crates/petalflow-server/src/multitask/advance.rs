@@ -15,8 +15,10 @@ use serde_json::json;
 use super::steering;
 use crate::MultitaskStrategy;
 use crate::Notice;
-use crate::message_queue::Queued;
+use crate::message_queue::{Queued, Waiting};
 use crate::refusal::Refusal;
+#[cfg(feature = "protocol")]
+use crate::request_labels::{self, Fate, Requested};
 use crate::served::{Input, InputValue, Labels, ServedThreads, known_message};
 use crate::server::{Inner, Server};
 use crate::start_lock::StartLock;
@@ -87,7 +89,12 @@ impl Inner {
         thread: &str,
     ) -> Result<(), Refusal> {
         let queue = &self.settings.queue;
-        for record in queue.of(thread).await? {
+        for waiting in queue.waiting(thread).await? {
+            let Waiting {
+                record,
+                cancelled_ms,
+                ..
+            } = waiting;
             let Some(queued) = queue.read(&record).await? else {
                 continue;
             };
@@ -107,6 +114,14 @@ impl Inner {
                 || rests && was_read(&**flow, thread, &queued).await?
             {
                 self.forget(&**flow, thread, &message).await?;
+                continue;
+            }
+            if let Some(at_ms) = cancelled_ms {
+                // The labels of a thread that an engine keeps are set between its turns.
+                if rests {
+                    self.mark_cancelled(&**flow, thread, &queued, at_ms).await?;
+                    self.forget(&**flow, thread, &message).await?;
+                }
                 continue;
             }
             // A run that was stopped goes on first, and a person or a time that it waits for comes before the next message.
@@ -183,13 +198,58 @@ impl Inner {
         queued: &Queued,
         labels: Labels,
     ) -> Result<Labels, Refusal> {
+        self.labels_with(flow, thread, queued, labels, Fate::Queued)
+            .await
+    }
+
+    #[cfg(feature = "protocol")]
+    async fn labels_with(
+        &self,
+        flow: &dyn ServedThreads,
+        thread: &str,
+        queued: &Queued,
+        labels: Labels,
+        fate: Fate,
+    ) -> Result<Labels, Refusal> {
         let Some(checksum) = &queued.checksum else {
             return Ok(labels);
         };
-        let after = flow.last_event(thread).await?;
-        Ok(crate::request_labels::with(
-            &queued.id, checksum, labels, after,
-        ))
+        let requested = Requested {
+            after: flow.last_event(thread).await?,
+            checksum,
+            fate,
+        };
+        Ok(request_labels::with(&queued.id, requested, labels))
+    }
+
+    /// Stores in the thread that a queued request was cancelled, so that its client finds it.
+    #[cfg(feature = "protocol")]
+    async fn mark_cancelled(
+        &self,
+        flow: &dyn ServedThreads,
+        thread: &str,
+        queued: &Queued,
+        at_ms: u64,
+    ) -> Result<(), Refusal> {
+        let Some(info) = self.info(thread).await? else {
+            return Ok(());
+        };
+        let fate = Fate::Cancelled { at_ms };
+        let labels = self.labels_with(flow, thread, queued, info.labels, fate);
+        Ok(flow.set_labels(thread, labels.await?).await?)
+    }
+
+    /// Only clients of protocols cancel what is queued.
+    #[cfg(not(feature = "protocol"))]
+    #[allow(clippy::unused_async)]
+    async fn mark_cancelled(
+        &self,
+        _: &dyn ServedThreads,
+        _: &str,
+        _: &Queued,
+        _: u64,
+    ) -> Result<(), Refusal> {
+        Ok(())
     }
 
     #[cfg(not(feature = "protocol"))]

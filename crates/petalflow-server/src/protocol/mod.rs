@@ -8,10 +8,14 @@ pub(crate) mod admit;
 #[cfg(feature = "ag-ui")]
 pub(crate) mod ag_ui;
 pub(crate) mod auth;
+#[cfg(any(feature = "a2a", feature = "openai"))]
+pub(crate) mod clock;
 #[cfg(feature = "mcp")]
 pub(crate) mod mcp;
 #[cfg(feature = "openai")]
 pub(crate) mod openai;
+#[cfg(any(feature = "a2a", feature = "ag-ui", feature = "openai"))]
+pub(crate) mod queued;
 #[cfg(any(feature = "a2a", feature = "ag-ui", feature = "openai"))]
 pub(crate) mod requests;
 pub(crate) mod turn;

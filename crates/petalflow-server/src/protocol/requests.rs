@@ -6,13 +6,14 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use petalflow::checkpoint::ThreadStatus;
 
+use super::queued::{Begun, QueueState, QueuedTurn};
 use super::turn::{Turn, TurnInput};
 use crate::MultitaskStrategy;
 use crate::access::Access;
 use crate::message_queue::Queued;
 use crate::multitask::{self, Taken};
 use crate::refusal::Refusal;
-use crate::request_labels;
+use crate::request_labels::{self, Fate, Requested};
 use crate::served::{AnswerBody, InputValue, Labels, ServedThreads, no_thread};
 use crate::server::{Inner, prefix};
 use crate::start_lock::StartLock;
@@ -20,9 +21,6 @@ use crate::threads::start::{self, Start, Starter};
 
 /// How long a request waits for a run that has ended to release its thread.
 const RELEASE_TIME: Duration = Duration::from_millis(500);
-
-/// How often a request looks whether the turn of its queued message has begun.
-const QUEUE_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A request of a client that begins a turn.
 #[derive(Clone)]
@@ -59,12 +57,12 @@ impl Request {
         format!("{}{}", prefix(flow.facts()), self.own)
     }
 
-    /// The turn that an earlier request with the same id has begun.
+    /// What an earlier request with the same id has begun.
     pub(crate) async fn earlier(
         &self,
         server: &Inner,
         flow: &Arc<dyn ServedThreads>,
-    ) -> Result<Option<Turn>, Refusal> {
+    ) -> Result<Option<Begun>, Refusal> {
         let thread = self.thread(&**flow);
         let Some(info) = server.info(&thread).await? else {
             return Ok(None);
@@ -72,16 +70,21 @@ impl Request {
         if !self.access.allows(&info.labels) {
             return Err(no_thread());
         }
-        let Some(label) = info.labels.get(&request_labels::label(&self.id)) else {
+        let queued = self.queued(flow, thread);
+        let Some(state) = queued.state(server).await? else {
             return Ok(None);
         };
-        let (after, checksum) = request_labels::read(label);
-        // The label is stored before the turn, and the turn before its first event.
-        let runs = [ThreadStatus::Running, ThreadStatus::Stopped].contains(&info.status);
-        if !runs && flow.last_event(&thread).await? <= after {
-            return Ok(None);
-        }
-        if checksum != self.checksum {
+        let checksum = match &state {
+            QueueState::Waits(waiting) => {
+                let stored = queued.read(server, waiting).await?;
+                stored.and_then(|stored| stored.checksum)
+            }
+            QueueState::Begun(_) | QueueState::Cancelled { .. } => {
+                let requested = request_labels::find(&info.labels, &queued.mark);
+                requested.map(|requested| requested.checksum.to_string())
+            }
+        };
+        if checksum.is_some_and(|checksum| checksum != self.checksum) {
             return Err(Refusal::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 format!(
@@ -90,40 +93,50 @@ impl Request {
                 ),
             ));
         }
-        Ok(Some(Turn::attach(flow, thread, after)))
+        Ok(Some(match state {
+            QueueState::Begun(turn) => Begun::Turn(turn),
+            QueueState::Waits(_) | QueueState::Cancelled { .. } => Begun::Queued(queued),
+        }))
+    }
+
+    /// The turn of the request, if it is queued.
+    fn queued(&self, flow: &Arc<dyn ServedThreads>, thread: String) -> QueuedTurn {
+        QueuedTurn {
+            flow: Arc::clone(flow),
+            thread,
+            mark: request_labels::mark(&self.id),
+        }
     }
 
     /// Begins the turn, also if the client disconnects. Of several requests with the same id, one begins it. A message that is queued is
-    /// stored, also if the client disconnects; this returns when its turn has begun. A message that the running turn reads leads to that
-    /// turn.
+    /// stored, and stays queued if the client disconnects. A message that the running turn reads leads to that turn.
     pub(crate) async fn begin(
         self,
         server: &Arc<Inner>,
         flow: &Arc<dyn ServedThreads>,
         begins: Begins,
-    ) -> Result<Turn, Refusal> {
-        let (request, of_task, of_flow) = (self.clone(), Arc::clone(server), Arc::clone(flow));
-        let begun = async move { request.begin_once(&of_task, &of_flow, begins).await };
-        match server.run_detached(begun).await? {
-            Some(turn) => Ok(turn),
-            None => self.queued_turn(server, flow).await,
-        }
+    ) -> Result<Begun, Refusal> {
+        let (of_task, of_flow) = (Arc::clone(server), Arc::clone(flow));
+        let begun = async move { self.begin_once(&of_task, &of_flow, begins).await };
+        server.run_detached(begun).await
     }
 
-    /// The turn of the message. `None` if it is queued.
     async fn begin_once(
         self,
         server: &Arc<Inner>,
         flow: &Arc<dyn ServedThreads>,
         begins: Begins,
-    ) -> Result<Option<Turn>, Refusal> {
+    ) -> Result<Begun, Refusal> {
         let thread = self.thread(&**flow);
         let _lock = lock(server, &thread).await?;
-        if let Some(turn) = self.earlier(server, flow).await? {
-            return Ok(Some(turn));
+        if let Some(begun) = self.earlier(server, flow).await? {
+            return Ok(begun);
         }
         let Some(info) = server.info(&thread).await? else {
-            return self.begin_thread(server, flow, begins).await.map(Some);
+            return self
+                .begin_thread(server, flow, begins)
+                .await
+                .map(Begun::Turn);
         };
         // What a killed process has left comes first.
         let queue = &server.settings.queue;
@@ -168,7 +181,7 @@ impl Request {
             Begins::Input(input) => Turn::begin_on(server, flow, thread, input).await,
             Begins::Answer { id, body } => Turn::answer(server, flow, thread, id, body).await,
         };
-        turn.map(Some)
+        turn.map(Begun::Turn)
     }
 
     /// Stores a message to a thread that a run has. Returns the running turn if that reads the message.
@@ -179,45 +192,20 @@ impl Request {
         thread: &str,
         input: TurnInput,
         strategy: MultitaskStrategy,
-    ) -> Result<Option<Turn>, Refusal> {
+    ) -> Result<Begun, Refusal> {
         let discards = input.discards_questions;
         let value = InputValue::Turn(Box::new(input));
         let mut queued = Queued::of(Some(self.id.clone()), value, discards);
         queued.checksum = Some(self.checksum.clone());
         let taken = multitask::store(server, flow, thread, queued, strategy).await?;
         if taken == Taken::Enqueued {
-            return Ok(None);
+            return Ok(Begun::Queued(self.queued(flow, thread.to_string())));
         }
         let turn = Turn::newest(flow, thread).await?;
         let labels = server.info(thread).await?.ok_or_else(no_thread)?.labels;
         let labels = self.added_to(labels, turn.after);
         flow.set_labels(thread, labels).await?;
-        Ok(Some(turn))
-    }
-
-    /// Waits until the turn of the queued message has begun.
-    async fn queued_turn(
-        &self,
-        server: &Arc<Inner>,
-        flow: &Arc<dyn ServedThreads>,
-    ) -> Result<Turn, Refusal> {
-        let thread = self.thread(&**flow);
-        loop {
-            let waits = server.settings.queue.has(&thread, &self.id).await?;
-            // It leaves the queue when its turn has begun.
-            if let Some(turn) = self.earlier(server, flow).await? {
-                return Ok(turn);
-            }
-            if !waits {
-                let text = "the queued message was refused, or its thread was deleted";
-                return Err(Refusal::new(StatusCode::CONFLICT, text));
-            }
-            if server.is_stopping() {
-                let text = "the server stops. The message is stored, and its turn begins later";
-                return Err(Refusal::busy(text));
-            }
-            tokio::time::sleep(QUEUE_INTERVAL).await;
-        }
+        Ok(Begun::Turn(turn))
     }
 
     async fn begin_thread(
@@ -249,7 +237,12 @@ impl Request {
     /// The labels with that of this request. Those of the oldest requests are removed, and those of requests whose turns were
     /// not stored.
     fn added_to(&self, labels: Labels, after: u64) -> Labels {
-        request_labels::with(&self.id, &self.checksum, labels, after)
+        let requested = Requested {
+            after,
+            checksum: &self.checksum,
+            fate: Fate::Begun,
+        };
+        request_labels::with(&self.id, requested, labels)
     }
 }
 

@@ -73,6 +73,7 @@ fn live<F: Flow>(
         let live = LiveEvent::of_published(&event.ok()?).into_iter();
         let live = live.map(|live| RunEvent {
             failure: None,
+            asks: false,
             #[cfg(feature = "metrics")]
             node: None,
             live: Some(live),

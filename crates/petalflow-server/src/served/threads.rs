@@ -26,6 +26,8 @@ pub(crate) type RunEvents = BoxStream<'static, RunEvent>;
 pub(crate) struct RunEvent {
     /// The error of a run that fails.
     pub(crate) failure: Option<BoxError>,
+    /// Whether a question is told while other nodes run.
+    pub(crate) asks: bool,
     /// A node that begins or ends.
     #[cfg(feature = "metrics")]
     pub(crate) node: Option<crate::metrics::NodeEvent>,
@@ -39,6 +41,7 @@ impl RunEvent {
     pub(super) fn end(failure: Option<BoxError>) -> Self {
         RunEvent {
             failure,
+            asks: false,
             #[cfg(feature = "metrics")]
             node: None,
             #[cfg(feature = "protocol")]

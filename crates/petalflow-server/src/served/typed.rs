@@ -98,6 +98,7 @@ fn run_event<S: State>(event: Event<S>) -> RunEvent {
         live: crate::turn_parts::LiveEvent::of(&event),
         #[cfg(feature = "metrics")]
         node: crate::metrics::NodeEvent::of(&event),
+        asks: matches!(event.kind, EventKind::Asked { .. }),
         failure: match event.kind {
             EventKind::Failed { error } => Some(error.into()),
             _ => None,

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::conditions::{FlowIds, filter, flow_ids, label, wrong};
 use crate::access;
+use crate::asking::{self, ASKING};
 use crate::refusal::Refusal;
 use crate::request;
 use crate::server::Inner;
@@ -47,25 +48,32 @@ pub(crate) async fn inbox(
         .collect();
     let flows = flow_ids(&server, &flows)?;
     let label = query.label.as_deref().map(label).transpose()?;
-    let conditions: Vec<ThreadFilter<'_>> = [ThreadFilter::Status(ThreadStatus::Waiting)]
-        .into_iter()
-        .chain(flows.iter().map(FlowIds::filter))
-        .chain(label.iter().map(filter))
-        .collect();
-    let mut waiting = ThreadQuery {
-        filter: Some(ThreadFilter::All(&conditions)),
-        label: access.required(),
-        order: ThreadOrder::UpdatedOldest,
-        ..ThreadQuery::default()
-    };
-    let counts = server.counts(waiting).await?;
-    let threads: u64 = counts.iter().map(|count| count.threads).sum();
-    if let Some((since_ms, thread)) = &after {
-        (waiting.after_ms, waiting.after) = (*since_ms, Some(thread.as_str()));
+    // Two queries: each is answered by an index.
+    let (mut found, mut threads) = (Vec::new(), 0);
+    for waits in [ThreadFilter::Status(ThreadStatus::Waiting), ASKING] {
+        let conditions: Vec<ThreadFilter<'_>> = [waits]
+            .into_iter()
+            .chain(flows.iter().map(FlowIds::filter))
+            .chain(label.iter().map(filter))
+            .collect();
+        let mut waiting = ThreadQuery {
+            filter: Some(ThreadFilter::All(&conditions)),
+            label: access.required(),
+            order: ThreadOrder::UpdatedOldest,
+            ..ThreadQuery::default()
+        };
+        let counts = server.counts(waiting).await?;
+        threads += counts.iter().map(|count| count.threads).sum::<u64>();
+        if let Some((since_ms, thread)) = &after {
+            (waiting.after_ms, waiting.after) = (*since_ms, Some(thread.as_str()));
+        }
+        // Each thread has at least one item, or is not waiting any more. One thread more tells whether another page follows.
+        waiting.limit = Some(limit + 1);
+        found.extend(server.list(waiting).await?);
     }
-    // Each thread has at least one item, or is not waiting any more. One thread more tells whether another page follows.
-    waiting.limit = Some(limit + 1);
-    let mut found = server.list(waiting).await?;
+    ThreadOrder::UpdatedOldest.sort(&mut found);
+    // The run of one that asks may just have ended.
+    found.dedup_by(|one, other| one.id == other.id);
     let (mut items, mut next) = (Vec::new(), None);
     let mut has_more = found.len() > limit;
     found.truncate(limit);
@@ -75,6 +83,9 @@ pub(crate) async fn inbox(
         let is_served = server.flow_of(info).is_some();
         if info.damage.is_none() && access.allows(&info.labels) && is_served {
             of_thread = items_of(&server, info).await?;
+            if of_thread.is_empty() && asking::is_asking(info) {
+                server.settle_asking_soon(info.id.clone());
+            }
         }
         if !items.is_empty() && items.len() + of_thread.len() > limit {
             has_more = true;
@@ -92,11 +103,13 @@ pub(crate) async fn inbox(
 
 /// What a thread waits for, oldest first. Nothing if it has been answered in the meantime.
 async fn items_of(server: &Inner, info: &ThreadInfo) -> Result<Vec<Value>, Refusal> {
+    let waiting = ThreadStatus::Waiting.as_str();
+    let working = ThreadStatus::Running.as_str();
     let flow = server.reader(&info.id).await?;
     let Some(mut view) = flow.view(&info.id, None).await? else {
         return Ok(Vec::new());
     };
-    if view["status"] != ThreadStatus::Waiting.as_str() {
+    if view["status"] != waiting && view["status"] != working {
         return Ok(Vec::new());
     }
     let Value::Array(mut items) = view["waits"].take() else {

@@ -1,12 +1,15 @@
 //! Server processes that are killed after they have responded and before the runs end.
 
 mod agent;
+mod asking;
 mod bulk;
 mod commands;
 mod flows;
 #[cfg(all(feature = "a2a", feature = "ag-ui", feature = "openai"))]
 mod protocols;
 mod queue;
+#[cfg(all(feature = "a2a", feature = "ag-ui", feature = "openai"))]
+mod queued;
 mod webhooks;
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -30,11 +33,13 @@ fn server(store: &(impl Store + Clone)) -> Server {
         .document(graph, &services)
         .serve_flow(flows::steps())
         .serve_flow(flows::asking())
+        .serve_flow(asking::early())
         .serve_flow(commands::clock())
         .agent("clerk", &agent::clerk())
         .threads(TriggerAuth::None);
     #[cfg(all(feature = "a2a", feature = "ag-ui", feature = "openai"))]
     let server = server
+        .agent("patient", &queued::patient())
         .a2a(petalflow_server::A2a::new("https://example.com"))
         .ag_ui()
         .openai();

@@ -22,7 +22,7 @@ fn killed(folder: &std::path::Path, begin: impl FnOnce(&Process) -> Value) -> (P
 }
 
 /// What `read` returns as soon as its status is this one.
-fn wait_until(status: &str, at: &str, read: impl Fn() -> Value) -> Value {
+pub(super) fn wait_until(status: &str, at: &str, read: impl Fn() -> Value) -> Value {
     let begun = Instant::now();
     loop {
         let value = read();
@@ -35,8 +35,13 @@ fn wait_until(status: &str, at: &str, read: impl Fn() -> Value) -> Value {
 }
 
 fn a2a(process: &Process, method: &str, params: &Value) -> Value {
+    a2a_of(process, "clerk", method, params)
+}
+
+pub(super) fn a2a_of(process: &Process, agent: &str, method: &str, params: &Value) -> Value {
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-    let response = process.request("POST", "/a2a/clerk", "A2A-Version: 1.0", &call.to_string());
+    let path = format!("/a2a/{agent}");
+    let response = process.request("POST", &path, "A2A-Version: 1.0", &call.to_string());
     response.expect("it answers").1["result"].clone()
 }
 

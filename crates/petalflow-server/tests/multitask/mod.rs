@@ -3,6 +3,8 @@
 mod http;
 #[cfg(all(feature = "a2a", feature = "ag-ui", feature = "openai"))]
 mod protocols;
+#[cfg(all(feature = "a2a", feature = "ag-ui", feature = "openai"))]
+mod queued;
 
 use std::sync::Arc;
 use std::time::Duration;

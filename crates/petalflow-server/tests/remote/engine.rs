@@ -21,7 +21,7 @@ struct Told {
 }
 
 /// An engine in this process: a map of records, and a task for each thread that runs.
-pub(super) struct Engine<F: Flow> {
+pub(crate) struct Engine<F: Flow> {
     flow: ThreadEngine<F>,
     threads: Arc<Mutex<BTreeMap<String, ThreadRecords>>>,
     /// Sent whenever a thread has changed.
@@ -52,7 +52,7 @@ impl<F: Flow> Clone for Engine<F> {
 }
 
 impl<F: Flow<State: Storable>> Engine<F> {
-    pub(super) fn new(flow: ThreadEngine<F>) -> Self {
+    pub(crate) fn new(flow: ThreadEngine<F>) -> Self {
         Engine {
             flow,
             threads: Arc::default(),

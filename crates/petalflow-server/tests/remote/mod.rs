@@ -2,7 +2,7 @@
 
 #[cfg(all(feature = "a2a", feature = "ag-ui", feature = "openai"))]
 mod agents;
-mod engine;
+pub(crate) mod engine;
 mod told;
 
 use std::sync::{Arc, Mutex};

@@ -8,17 +8,21 @@ use petalflow::checkpoint::ThreadQuery;
 use serde_json::{Value, json};
 
 use super::cancelled;
-use super::clock::now_ms;
 use super::error::{A2aError, ErrorKind};
 use super::send;
+use super::shown_task::ShownTask;
 use super::stream::{self, TaskStream};
 use super::task::{self, Task};
 use super::task_id::TaskId;
 use super::wire::{ListTasks, OfTask, SendMessage};
 use crate::access::Access;
+use crate::message_queue::Waiting;
+use crate::protocol::clock::now_ms;
+use crate::protocol::queued::TurnStart;
 use crate::protocol::requests;
 use crate::protocol::turn::{ItemKind, Turn};
 use crate::refusal::Refusal;
+use crate::request_labels;
 use crate::served::ServedThreads;
 use crate::server::{Inner, prefix};
 
@@ -36,8 +40,10 @@ pub(super) struct Agent {
 impl Agent {
     pub(super) async fn send(&self, sent: SendMessage) -> Result<Value, A2aError> {
         let history = task::history(sent.configuration.history_length)?;
-        let (id, turn) = send::begin(&self.server, &self.flow, &self.access, &sent).await?;
-        if !sent.configuration.return_immediately {
+        let (id, begun) = send::begin(&self.server, &self.flow, &self.access, &sent).await?;
+        if !sent.configuration.return_immediately
+            && let Some(turn) = begun.wait(&self.server).await?
+        {
             self.wait(&turn).await?;
         }
         let task = self.read(id).await?;
@@ -48,9 +54,16 @@ impl Agent {
         let history = task::history(sent.configuration.history_length)?;
         let permit = stream::permit(&self.server)?;
         let (id, _) = send::begin(&self.server, &self.flow, &self.access, &sent).await?;
-        let task = self.read(id).await?;
-        let first = task.submitted(history);
-        Ok(stream::of(&self.server, task, first, permit))
+        Ok(match self.read(id).await? {
+            ShownTask::Begun(task) => {
+                let first = task.submitted(history);
+                stream::of(&self.server, *task, first, permit)
+            }
+            ShownTask::Queued(task) => {
+                let first = task.value(history);
+                stream::queued(&self.server, task, first, permit)
+            }
+        })
     }
 
     pub(super) async fn get(&self, request: OfTask) -> Result<Value, A2aError> {
@@ -62,22 +75,36 @@ impl Agent {
     pub(super) async fn subscribe(&self, request: OfTask) -> Result<TaskStream, A2aError> {
         let permit = stream::permit(&self.server)?;
         let task = self.find(&request.id).await?;
-        if task.state.is_terminal() {
+        if task.state().is_terminal() {
             let text = format!("task `{}` has ended: get it", request.id);
             return Err(ErrorKind::UnsupportedOperation.with(text));
         }
         let first = task.value(None, true);
-        Ok(stream::of(&self.server, task, first, permit))
+        Ok(match task {
+            ShownTask::Begun(task) => stream::of(&self.server, *task, first, permit),
+            ShownTask::Queued(task) => stream::queued(&self.server, task, first, permit),
+        })
     }
 
     pub(super) async fn cancel(&self, request: OfTask) -> Result<Value, A2aError> {
-        let task = self.find(&request.id).await?;
+        let mut task = self.find(&request.id).await?;
         let refuse = |why: &str| {
             Err(ErrorKind::TaskNotCancelable.with(format!("task `{}` {why}", request.id)))
         };
-        if task.state.is_terminal() {
-            return refuse("has ended");
+        if let ShownTask::Queued(queued) = &task
+            && !queued.state.is_terminal()
+        {
+            let id = queued.id.clone();
+            let is_cancelled = queued.queued.cancel(&self.server).await?;
+            task = self.read(id).await?;
+            if is_cancelled {
+                return Ok(task.value(None, true));
+            }
         }
+        let task = match task {
+            ShownTask::Begun(task) if !task.state.is_terminal() => *task,
+            _ => return refuse("has ended"),
+        };
         if task.state.waits() {
             return self.cancel_waiting(task).await;
         }
@@ -94,16 +121,20 @@ impl Agent {
     async fn cancel_waiting(&self, task: Task) -> Result<Value, A2aError> {
         let thread = task.turn.thread;
         let _lock = requests::lock(&self.server, &thread).await?;
-        let task = self.read(task.id).await?;
-        let Some(end) = task.end.filter(|_| task.state.waits()) else {
-            let text = format!("task `{}` was answered or cancelled", task.id.text());
+        let id = task.id.clone();
+        let waits_since = match self.read(task.id).await? {
+            ShownTask::Begun(task) => task.end.filter(|_| task.state.waits()),
+            ShownTask::Queued(_) => None,
+        };
+        let Some(end) = waits_since else {
+            let text = format!("task `{}` was answered or cancelled", id.text());
             return Err(ErrorKind::TaskNotCancelable.with(text));
         };
         let info = self.server.info(&thread).await.map_err(Refusal::from)?;
         let mut labels = info.map(|info| info.labels).unwrap_or_default();
         labels.extend([cancelled::label(&thread, end, now_ms())]);
         self.flow.set_labels(&thread, labels).await?;
-        Ok(self.read(task.id).await?.value(None, true))
+        Ok(self.read(id).await?.value(None, true))
     }
 
     pub(super) async fn list(&self, request: ListTasks) -> Result<Value, A2aError> {
@@ -123,8 +154,8 @@ impl Agent {
         for own in self.contexts(&request.context_id).await? {
             tasks.extend(self.of_context(&own).await?);
         }
-        let is_wanted = |task: &Task| {
-            let state = task.state.as_str();
+        let is_wanted = |task: &ShownTask| {
+            let state = task.state().as_str();
             (["", "TASK_STATE_UNSPECIFIED", state].contains(&&*request.status))
                 && task.changed_ms() >= since
         };
@@ -179,30 +210,43 @@ impl Agent {
         Ok(own.map(str::to_string).collect())
     }
 
-    /// The tasks of a context, by the id of its thread after the name of the flow, whose events are stored.
-    async fn of_context(&self, own: &str) -> Result<Vec<Task>, A2aError> {
+    /// The tasks of a context, by the id of its thread after the name of the flow, whose events are stored, and those that are queued.
+    async fn of_context(&self, own: &str) -> Result<Vec<ShownTask>, A2aError> {
         let thread = format!("{}{own}", prefix(self.flow.facts()));
         let mut tasks = Vec::new();
         let info = self.server.info(&thread).await.map_err(Refusal::from)?;
-        if !info.is_some_and(|info| self.access.allows(&info.labels)) {
+        let Some(info) = info.filter(|info| self.access.allows(&info.labels)) else {
             return Ok(tasks);
-        }
+        };
         let mut after = Some(0);
         while let Some(begin) = after {
-            let id = TaskId::new(own, begin, &self.access);
-            match self.read(id).await {
-                Ok(task) => {
-                    let extent = task.turn.extent().await?;
-                    after = task.end.filter(|_| extent.is_some_and(|it| !it.is_last));
-                    tasks.push(task);
-                }
-                Err(_) => break,
+            let id = TaskId::new(own, TurnStart::known_by(&info.labels, begin), &self.access);
+            let Ok(ShownTask::Begun(task)) = self.read(id).await else {
+                break;
+            };
+            let extent = task.turn.extent().await?;
+            after = task.end.filter(|_| extent.is_some_and(|it| !it.is_last));
+            tasks.push(ShownTask::Begun(task));
+        }
+        let queue = &self.server.settings.queue;
+        let waiting = queue.waiting(&thread).await.map_err(Refusal::from)?;
+        let cancelled = request_labels::cancelled(&info.labels);
+        let mut marks: Vec<&str> = cancelled.collect();
+        marks.extend(waiting.iter().map(Waiting::mark));
+        marks.sort_unstable();
+        marks.dedup();
+        for mark in marks {
+            let start = TurnStart::Queued(mark.to_string());
+            let id = TaskId::new(own, start, &self.access);
+            // The turn of another one has begun in the meantime. It is the newest task above, or in the next list.
+            if let Ok(task @ ShownTask::Queued(_)) = self.read(id).await {
+                tasks.push(task);
             }
         }
         Ok(tasks)
     }
 
-    async fn find(&self, id: &str) -> Result<Task, A2aError> {
+    async fn find(&self, id: &str) -> Result<ShownTask, A2aError> {
         let parsed = TaskId::parse(id, &self.access).ok_or_else(|| A2aError::task_not_found(id))?;
         let thread = parsed.thread(&*self.flow);
         let visible = self.server.visible(&self.access, &thread).await;
@@ -210,8 +254,8 @@ impl Agent {
         self.read(parsed).await
     }
 
-    async fn read(&self, id: TaskId) -> Result<Task, A2aError> {
-        Task::read(&self.flow, id).await
+    async fn read(&self, id: TaskId) -> Result<ShownTask, A2aError> {
+        ShownTask::read(&self.server, &self.flow, id).await
     }
 
     /// Waits for the end of a turn.

@@ -3,13 +3,14 @@
 mod agent;
 mod cancelled;
 mod card;
-mod clock;
 mod content;
 mod error;
 mod methods;
+mod queued_task;
 mod rest;
 mod rpc;
 mod send;
+mod shown_task;
 mod stream;
 mod task;
 mod task_id;

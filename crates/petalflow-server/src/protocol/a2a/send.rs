@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::cancelled::{self, Cancelled};
 use super::content;
 use super::error::{A2aError, ErrorKind};
+use super::shown_task::ShownTask;
 use super::task::Task;
 use super::task_id::TaskId;
 use super::updates::TaskState;
@@ -14,21 +15,22 @@ use super::wire::{Configuration, Message, SendMessage};
 use crate::MultitaskStrategy;
 use crate::access::Access;
 use crate::digest::digest;
+use crate::protocol::queued::{Begun, TurnStart};
 use crate::protocol::requests::{Begins, Request};
-use crate::protocol::turn::{Turn, TurnInput};
+use crate::protocol::turn::TurnInput;
 use crate::protocol::waits::{self, Answers, Wait};
 use crate::refusal::Refusal;
 use crate::served::ServedThreads;
 use crate::server::Inner;
 
-/// Stores the message, and begins what follows from it. A repeated message begins nothing. Returns its task, and the
-/// turn that the message has begun.
+/// Stores the message, and begins what follows from it. A repeated message begins nothing. Returns its task, and what the message has
+/// begun.
 pub(super) async fn begin(
     server: &Arc<Inner>,
     flow: &Arc<dyn ServedThreads>,
     access: &Access,
     sent: &SendMessage,
-) -> Result<(TaskId, Turn), A2aError> {
+) -> Result<(TaskId, Begun), A2aError> {
     check(&sent.message, &sent.configuration)?;
     let message = &sent.message;
     let task = match &*message.task_id {
@@ -46,14 +48,14 @@ pub(super) async fn begin(
         access: access.clone(),
         strategy: strategy(message)?,
     };
-    let of_turn = |own: &str, turn: &Turn| TaskId::new(own, turn.after, access);
+    let of = |own: &str, begun: &Begun| TaskId::new(own, TurnStart::of(begun), access);
     let own = request.own.clone();
-    if let Some(turn) = request.earlier(server, flow).await? {
-        return Ok((task.unwrap_or_else(|| of_turn(&own, &turn)), turn));
+    if let Some(begun) = request.earlier(server, flow).await? {
+        return Ok((task.unwrap_or_else(|| of(&own, &begun)), begun));
     }
     let steers = request.strategy.unwrap_or(flow.facts().multitask) == MultitaskStrategy::Steer;
     let now = match &task {
-        Some(id) => Some(Task::read(flow, id.clone()).await?),
+        Some(id) => Some(begun_task(server, flow, id.clone()).await?),
         None => None,
     };
     let begins = if let Some(now) = now.filter(|now| !(steers && now.state == TaskState::Working)) {
@@ -65,8 +67,32 @@ pub(super) async fn begin(
             ..after_cancelled(server, &**flow, &request.thread(&**flow)).await?
         })
     };
-    let turn = request.begin(server, flow, begins).await?;
-    Ok((task.unwrap_or_else(|| of_turn(&own, &turn)), turn))
+    let begun = request.begin(server, flow, begins).await?;
+    Ok((task.unwrap_or_else(|| of(&own, &begun)), begun))
+}
+
+/// The task that a message is about. One that is queued asks nothing and reads nothing.
+async fn begun_task(
+    server: &Inner,
+    flow: &Arc<dyn ServedThreads>,
+    id: TaskId,
+) -> Result<Box<Task>, A2aError> {
+    let task = id.text();
+    match ShownTask::read(server, flow, id).await? {
+        ShownTask::Begun(task) => Ok(task),
+        ShownTask::Queued(queued) if queued.state.is_terminal() => Err(has_ended(&task)),
+        ShownTask::Queued(_) => {
+            let text = format!(
+                "task `{task}` waits for the end of another one: wait until it works, or send the message without `taskId`"
+            );
+            Err(ErrorKind::UnsupportedOperation.with(text))
+        }
+    }
+}
+
+fn has_ended(task: &str) -> A2aError {
+    let text = format!("task `{task}` has ended: send the message without `taskId`");
+    ErrorKind::UnsupportedOperation.with(text)
 }
 
 /// What the message says that happens while a task of its context works.
@@ -180,8 +206,7 @@ fn answers(task: &Task, message: &Message) -> Result<Answers, A2aError> {
         return Err(ErrorKind::UnsupportedOperation.with(text));
     }
     if task.state.is_terminal() {
-        let text = format!("task `{id}` has ended: send the message without `taskId`");
-        return Err(ErrorKind::UnsupportedOperation.with(text));
+        return Err(has_ended(&id));
     }
     let mut read = Vec::new();
     for part in &message.parts {

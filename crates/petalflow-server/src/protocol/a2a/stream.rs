@@ -7,12 +7,15 @@ use futures_util::{StreamExt, future};
 use serde_json::{Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::clock::now_ms;
 use super::error::{A2aError, ErrorKind};
+use super::queued_task::QueuedTask;
 use super::task::{self, Task};
 use super::task_id::TaskId;
-use super::updates::{TaskState, Update, artifact_id};
+use super::updates::{TaskState, Update, Updates, artifact_id};
+use crate::protocol::clock::now_ms;
+use crate::protocol::queued::{Begun, Step, Steps};
 use crate::protocol::waits;
+use crate::refusal::Refusal;
 use crate::server::Inner;
 
 /// The responses of a stream (`StreamResponse`).
@@ -32,21 +35,69 @@ pub(super) fn of(
     first: Value,
     permit: OwnedSemaphorePermit,
 ) -> TaskStream {
-    let first = json!({ "task": first });
-    let items = task.turn.items(server);
-    let (id, turn) = (task.id, task.turn.after);
-    let mut updates = task.updates;
-    let responses = items.filter_map(move |item| {
-        let _permit = &permit;
-        let response = match item {
-            Ok(item) => updates
-                .read(item)
-                .and_then(|update| response(&id, turn, update).map(Ok)),
-            Err(refusal) => Some(Err(A2aError::from(refusal))),
+    let turn = task.turn.after;
+    let steps = Begun::Turn(task.turn).steps(server);
+    let updates = Following {
+        id: task.id,
+        turn,
+        updates: task.updates,
+        _permit: permit,
+    };
+    updates.of(first, steps)
+}
+
+/// The task (`first`), whose message is queued, and the updates of its turn when that begins.
+pub(super) fn queued(
+    server: &Arc<Inner>,
+    task: QueuedTask,
+    first: Value,
+    permit: OwnedSemaphorePermit,
+) -> TaskStream {
+    let steps = Begun::Queued(task.queued).steps(server);
+    let updates = Following {
+        id: task.id,
+        // That of its turn follows.
+        turn: 0,
+        updates: Updates::default(),
+        _permit: permit,
+    };
+    updates.of(first, steps)
+}
+
+/// A task that a client follows.
+struct Following {
+    id: TaskId,
+    /// The number of the last event before the turn.
+    turn: u64,
+    updates: Updates,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Following {
+    fn of(mut self, first: Value, steps: Steps) -> TaskStream {
+        let first = json!({ "task": first });
+        let responses = steps.filter_map(move |step| future::ready(self.read(step)));
+        stream::iter([Ok(first)]).chain(responses).boxed()
+    }
+
+    fn read(&mut self, step: Result<Step, Refusal>) -> Option<Result<Value, A2aError>> {
+        let state = match step {
+            Ok(Step::Item(item)) => {
+                let update = self.updates.read(item)?;
+                return response(&self.id, self.turn, update).map(Ok);
+            }
+            Ok(Step::Begun(turn)) => {
+                self.turn = turn.after;
+                TaskState::Working
+            }
+            Ok(Step::Cancelled) => TaskState::Canceled,
+            Err(refusal) => return Some(Err(A2aError::from(refusal))),
         };
-        future::ready(response)
-    });
-    stream::iter([Ok(first)]).chain(responses).boxed()
+        Some(Ok(json!({ "statusUpdate": {
+            "taskId": self.id.text(), "contextId": self.id.context,
+            "status": task::status(state, None, now_ms()),
+        } })))
+    }
 }
 
 /// The response for an update. `None` if another process continues the task.

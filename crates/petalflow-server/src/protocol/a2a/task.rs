@@ -17,9 +17,6 @@ use crate::protocol::waits::{self, Wait};
 use crate::refusal::Refusal;
 use crate::served::ServedThreads;
 
-/// The state of a task whose message is stored.
-const SUBMITTED: &str = "TASK_STATE_SUBMITTED";
-
 /// A task as it is now.
 pub(super) struct Task {
     pub(super) id: TaskId,
@@ -44,10 +41,10 @@ pub(super) struct Task {
 
 impl Task {
     /// Reads a task: its first turn, and those that answer what the turn before has waited for.
-    pub(super) async fn read(flow: &Arc<dyn ServedThreads>, id: TaskId) -> Result<Self, A2aError> {
-        let thread = id.thread(&**flow);
+    pub(super) async fn read(id: TaskId, turn: Turn) -> Result<Self, A2aError> {
+        let flow = Arc::clone(&turn.flow);
         let mut task = Task {
-            turn: Turn::attach(flow, thread, id.after),
+            turn,
             id,
             state: TaskState::Working,
             waits: Vec::new(),
@@ -66,8 +63,8 @@ impl Task {
             ThreadStatus::Running | ThreadStatus::Sleeping | ThreadStatus::Stopped
         );
         let cancelled = Cancelled::of(&task.turn.thread, &info.labels);
-        task.read_turns(flow, runs, &cancelled).await?;
-        task.add_messages(&**flow).await?;
+        task.read_turns(&flow, runs, &cancelled).await?;
+        task.add_messages(&*flow).await?;
         Ok(task)
     }
 
@@ -194,7 +191,7 @@ impl Task {
     /// The task when its newest turn has been stored, before what has happened in it.
     pub(super) fn submitted(&self, history: Option<usize>) -> Value {
         let mut value = self.value(history, false);
-        value["status"] = json!({ "state": SUBMITTED, "timestamp": timestamp(self.changed_ms) });
+        value["status"] = status(TaskState::Submitted, None, self.changed_ms);
         if !self.earlier.is_empty() {
             value["artifacts"] = self.earlier.clone().into();
         }
@@ -208,14 +205,19 @@ impl Task {
             "contextId": self.id.context,
             "status": self.status(),
         });
-        let skipped = history.map_or(0, |newest| self.history.len().saturating_sub(newest));
-        if skipped < self.history.len() {
-            value["history"] = self.history[skipped..].into();
-        }
+        add_history(&mut value, &self.history, history);
         if with_artifacts && !self.artifacts.is_empty() {
             value["artifacts"] = self.artifacts.clone().into();
         }
         value
+    }
+}
+
+/// Adds so many of the newest messages to a task.
+pub(super) fn add_history(task: &mut Value, messages: &[Value], newest: Option<usize>) {
+    let skipped = newest.map_or(0, |newest| messages.len().saturating_sub(newest));
+    if skipped < messages.len() {
+        task["history"] = messages[skipped..].into();
     }
 }
 

@@ -13,6 +13,8 @@ use crate::protocol::turn::{ItemKind, MessageEnd, TurnEnd, TurnItem, TurnOutcome
 /// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TaskState {
+    /// Its message is stored, and its turn has not begun.
+    Submitted,
     Working,
     InputRequired,
     AuthRequired,
@@ -25,6 +27,7 @@ pub(super) enum TaskState {
 impl TaskState {
     pub(super) fn as_str(self) -> &'static str {
         match self {
+            TaskState::Submitted => "TASK_STATE_SUBMITTED",
             TaskState::Working => "TASK_STATE_WORKING",
             TaskState::InputRequired => "TASK_STATE_INPUT_REQUIRED",
             TaskState::AuthRequired => "TASK_STATE_AUTH_REQUIRED",
@@ -41,7 +44,7 @@ impl TaskState {
     }
 
     pub(super) fn is_terminal(self) -> bool {
-        !self.waits() && self != TaskState::Working
+        !self.waits() && !matches!(self, TaskState::Submitted | TaskState::Working)
     }
 }
 

@@ -12,8 +12,9 @@ use super::thread::{IDS, Known, text};
 use crate::MultitaskStrategy;
 use crate::access::Access;
 use crate::digest::digest;
+use crate::protocol::queued::Begun;
 use crate::protocol::requests::{Begins, Request};
-use crate::protocol::turn::{PersonAnswer, Turn, TurnInput};
+use crate::protocol::turn::{PersonAnswer, TurnInput};
 use crate::protocol::waits::{self, Answered, Answers, Wait, WaitKind, conflict, unfit};
 use crate::refusal::Refusal;
 use crate::served::{FlowKind, ServedThreads, no_thread};
@@ -24,7 +25,7 @@ const FORWARDED: &str = "ag_ui_forwarded_props";
 
 /// What a request begins.
 pub(super) enum Run {
-    Turn(Turn),
+    Begun(Begun),
     /// Nothing: the client wants to see the thread.
     Shown(Known),
 }
@@ -49,8 +50,8 @@ pub(super) async fn begin(
         access,
         strategy: strategy(input)?,
     };
-    if let Some(turn) = request.earlier(server, flow).await? {
-        return Ok(Run::Turn(turn));
+    if let Some(begun) = request.earlier(server, flow).await? {
+        return Ok(Run::Begun(begun));
     }
     let thread = request.thread(&**flow);
     let Some(known) = Known::read(&**flow, &thread).await? else {
@@ -68,13 +69,13 @@ pub(super) async fn begin(
             state: input.new_state(&serde_json::Map::new())?,
             ..TurnInput::default()
         });
-        return Ok(Run::Turn(request.begin(server, flow, begins).await?));
+        return Ok(Run::Begun(request.begin(server, flow, begins).await?));
     };
     let is_conversation = flow.facts().kind == FlowKind::Conversation;
     let Some(begins) = next(input, &known, is_conversation)? else {
         return Ok(Run::Shown(known));
     };
-    Ok(Run::Turn(request.begin(server, flow, begins).await?))
+    Ok(Run::Begun(request.begin(server, flow, begins).await?))
 }
 
 /// What the client passes on that happens while a run works.

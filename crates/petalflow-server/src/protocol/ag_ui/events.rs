@@ -22,7 +22,7 @@ pub(super) struct RunIds {
 /// Makes the events of a run. They are the same each time that the run is read, except for the limits of pieces.
 #[derive(Debug)]
 pub(super) struct Events {
-    ids: RunIds,
+    pub(super) ids: RunIds,
     /// The number of the last event before the turn: ids of messages begin with it.
     turn: u64,
     /// The number of messages.
@@ -52,6 +52,17 @@ impl RunIds {
         if let Some(parent) = &self.parent {
             event["parentRunId"] = parent.as_str().into();
         }
+        event
+    }
+
+    /// The event of a run that waits for the end of another one.
+    pub(super) fn queued() -> Value {
+        json!({ "type": "CUSTOM", "name": "queued", "value": {} })
+    }
+
+    pub(super) fn cancelled(&self) -> Value {
+        let mut event = self.event("RUN_FINISHED");
+        event["outcome"] = json!({ "type": "cancelled" });
         event
     }
 
@@ -91,10 +102,10 @@ fn interrupt(wait: &Wait) -> Value {
 }
 
 impl Events {
-    pub(super) fn new(ids: RunIds, turn: u64) -> Self {
+    pub(super) fn new(ids: RunIds) -> Self {
         Events {
             ids,
-            turn,
+            turn: 0,
             count: 0,
             text: None,
             reasoning: None,
@@ -105,13 +116,10 @@ impl Events {
         }
     }
 
-    /// The first events. `state` is that of the conversation.
-    pub(super) fn start(&mut self, state: Map<String, Value>) -> Vec<Value> {
-        self.state = state.into();
-        vec![
-            self.ids.started(),
-            json!({ "type": "STATE_SNAPSHOT", "snapshot": self.state }),
-        ]
+    /// The turn begins after this event. `state` is that of the conversation.
+    pub(super) fn begin(&mut self, after: u64, state: Map<String, Value>) -> Value {
+        (self.turn, self.state) = (after, state.into());
+        json!({ "type": "STATE_SNAPSHOT", "snapshot": self.state })
     }
 
     /// The events for an item. Called agents do not speak with the user.
@@ -306,9 +314,7 @@ impl Events {
 
     fn finished(&self, end: &TurnEnd) -> Value {
         if end.outcome == TurnOutcome::Cancelled {
-            let mut event = self.ids.event("RUN_FINISHED");
-            event["outcome"] = json!({ "type": "cancelled" });
-            return event;
+            return self.ids.cancelled();
         }
         let is_of_client = |pending: &&Pending| match pending {
             Pending::Result { call } => {

@@ -10,15 +10,17 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Path, Request, State};
+use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use futures_util::{StreamExt, stream};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::OwnedSemaphorePermit;
 
 use crate::access;
 use crate::builder::ServerBuilder;
+use crate::protocol::queued::{Begun, Step};
 use crate::protocol::turn::Turn;
 use crate::refusal::Refusal;
 use crate::request;
@@ -88,34 +90,59 @@ async fn run(
         parent: input.parent_run_id,
     };
     match begun {
-        Run::Turn(turn) => {
-            let known = Known::read(&*flow, &turn.thread).await?.unwrap_or_default();
-            Ok(turn_events(&server, &turn, ids, known, permit))
-        }
+        Run::Begun(begun) => run_events(&server, begun, ids, permit).await,
         Run::Shown(known) => Ok(thread_events(&ids, &known)),
     }
 }
 
-/// The events of a turn.
-fn turn_events(
+/// The events of a run. One whose message is queued has begun for its client, and its state follows with its turn.
+async fn run_events(
     server: &Arc<Inner>,
-    turn: &Turn,
+    begun: Begun,
     ids: RunIds,
-    known: Known,
     permit: OwnedSemaphorePermit,
-) -> Response {
-    let mut events = Events::new(ids, turn.after);
-    let first = events.start(known.state);
-    let items = turn.items(server).flat_map(move |item| {
+) -> Result<Response, Refusal> {
+    let mut events = Events::new(ids);
+    let mut first = vec![events.ids.started()];
+    match &begun {
+        Begun::Turn(turn) => first.push(events.begin(turn.after, state(turn).await?)),
+        Begun::Queued(_) => first.push(RunIds::queued()),
+    }
+    let steps = begun.steps(server).then(with_state);
+    let rest = steps.flat_map(move |step| {
         let _permit = &permit;
-        stream::iter(match item {
-            Ok(item) => events.read(item),
-            Err(refusal) => {
-                vec![json!({ "type": "RUN_ERROR", "message": refusal.text(), "code": "store" })]
-            }
+        stream::iter(match step {
+            Ok((Step::Begun(turn), state)) => vec![events.begin(turn.after, state)],
+            Ok((Step::Item(item), _)) => events.read(item),
+            Ok((Step::Cancelled, _)) => vec![events.ids.cancelled()],
+            Err(refusal) => vec![error(&refusal)],
         })
     });
-    sent(stream::iter(first).chain(items))
+    Ok(sent(stream::iter(first).chain(rest)))
+}
+
+/// The step, with the state of the conversation if a turn begins.
+async fn with_state(step: Result<Step, Refusal>) -> Result<(Step, Map<String, Value>), Refusal> {
+    let step = step?;
+    let state = match &step {
+        Step::Begun(turn) => state(turn).await?,
+        Step::Item(_) | Step::Cancelled => Map::new(),
+    };
+    Ok((step, state))
+}
+
+async fn state(turn: &Turn) -> Result<Map<String, Value>, Refusal> {
+    let known = Known::read(&*turn.flow, &turn.thread).await?;
+    Ok(known.unwrap_or_default().state)
+}
+
+fn error(refusal: &Refusal) -> Value {
+    let code = match refusal.status() {
+        StatusCode::SERVICE_UNAVAILABLE => "stopped",
+        StatusCode::CONFLICT => "refused",
+        _ => "store",
+    };
+    json!({ "type": "RUN_ERROR", "message": refusal.text(), "code": code })
 }
 
 /// A run that shows the thread: its messages, its state, and what it waits for.

@@ -11,10 +11,16 @@ use crate::turn_parts::TurnInput;
 /// A turn that was begun: it is stored, and its run goes on if nobody reads it.
 #[derive(Clone)]
 pub(crate) struct Turn {
-    pub(super) flow: Arc<dyn ServedThreads>,
+    pub(crate) flow: Arc<dyn ServedThreads>,
     pub(crate) thread: String,
     /// The number of the last event before the turn.
     pub(crate) after: u64,
+    /// The short name of its request, if that was queued: clients know the turn by it.
+    #[cfg_attr(
+        not(any(feature = "a2a", feature = "ag-ui", feature = "openai")),
+        expect(dead_code, reason = "no other protocol queues requests")
+    )]
+    pub(crate) queued_as: Option<String>,
 }
 
 /// A thread that a turn begins.
@@ -34,6 +40,7 @@ impl Turn {
             flow: Arc::clone(flow),
             thread,
             after,
+            queued_as: None,
         }
     }
 

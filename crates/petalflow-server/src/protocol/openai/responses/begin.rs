@@ -9,6 +9,7 @@ use crate::access::Access;
 use crate::protocol::openai::answers::{self, Continues};
 use crate::protocol::openai::error::ApiError;
 use crate::protocol::openai::start::{self, Start};
+use crate::protocol::queued::{Begun, QueueState};
 use crate::protocol::requests::{Begins, Request};
 use crate::protocol::turn::{Turn, TurnInput};
 use crate::refusal::Refusal;
@@ -16,14 +17,14 @@ use crate::served::ServedThreads;
 use crate::server::{Inner, prefix};
 use crate::threads::start::Starter;
 
-/// Begins the turn of a response: the first one of a new thread, or the next one after an earlier response.
+/// Begins the turn of a response: the first one of a new thread, or the next one after an earlier response. It may be queued.
 pub(super) async fn begin(
     server: &Arc<Inner>,
     flow: &Arc<dyn ServedThreads>,
     previous: Option<&str>,
     request: ReadRequest,
     starter: Starter,
-) -> Result<Turn, ApiError> {
+) -> Result<Begun, ApiError> {
     let Some(previous) = previous else {
         let start = Start {
             messages: request.input.messages,
@@ -32,25 +33,33 @@ pub(super) async fn begin(
             results: request.input.results,
             starter,
         };
-        return start::begin(server, flow, start).await;
+        let turn = start::begin(server, flow, start).await?;
+        return Ok(Begun::Turn(turn));
     };
     let earlier = find(server, &starter.access, flow, previous).await?;
-    let sent = continuing(flow, &earlier.thread, &starter);
+    let sent = continuing(flow, earlier.thread(), &starter);
     if let Some(sent) = &sent
-        && let Some(turn) = sent.earlier(server, flow).await?
+        && let Some(begun) = sent.earlier(server, flow).await?
     {
-        return Ok(turn);
+        return Ok(begun);
     }
+    let earlier = match earlier {
+        Begun::Turn(turn) => turn,
+        Begun::Queued(queued) => {
+            if let Some(QueueState::Cancelled { .. }) = queued.state(server).await? {
+                let text = format!(
+                    "the response `{previous}` was cancelled before its turn: continue the one before it"
+                );
+                return Err(ApiError::conflict(text));
+            }
+            return while_working(server, flow, &queued.thread, previous, request, starter).await;
+        }
+    };
     let Some(extent) = earlier.extent().await? else {
         return Err(unknown(previous));
     };
     if extent.end.is_none() {
-        if flow.facts().multitask != MultitaskStrategy::Reject && request.input.results.is_empty() {
-            return while_working(server, flow, &earlier.thread, request, starter).await;
-        }
-        let text =
-            format!("the response `{previous}` is in progress: continue it when it has ended");
-        return Err(ApiError::conflict(text));
+        return while_working(server, flow, &earlier.thread, previous, request, starter).await;
     }
     if extent.is_last {
         return next(server, flow, &starter.access, earlier.thread, sent, request).await;
@@ -70,9 +79,9 @@ pub(super) async fn begin(
             .await
             .map_err(Refusal::from)?;
     } else if let Some(sent) = &sent
-        && let Some(turn) = sent.earlier(server, flow).await?
+        && let Some(begun) = sent.earlier(server, flow).await?
     {
-        return Ok(turn);
+        return Ok(begun);
     }
     next(server, flow, &starter.access, other, sent, request).await
 }
@@ -100,9 +109,16 @@ async fn while_working(
     server: &Arc<Inner>,
     flow: &Arc<dyn ServedThreads>,
     thread: &str,
+    previous: &str,
     request: ReadRequest,
     starter: Starter,
-) -> Result<Turn, ApiError> {
+) -> Result<Begun, ApiError> {
+    let rejects = flow.facts().multitask == MultitaskStrategy::Reject;
+    if rejects || !request.input.results.is_empty() {
+        let text =
+            format!("the response `{previous}` is in progress: continue it when it has ended");
+        return Err(ApiError::conflict(text));
+    }
     let random = || format!("{:032x}", fastrand::u128(..));
     let key = starter.key.clone().unwrap_or_else(random);
     let sent = sent(flow, thread, &key, &starter);
@@ -122,7 +138,7 @@ async fn next(
     thread: String,
     sent: Option<Request>,
     request: ReadRequest,
-) -> Result<Turn, ApiError> {
+) -> Result<Begun, ApiError> {
     let mut input = TurnInput {
         messages: request.input.messages,
         client: request.settings,
@@ -135,7 +151,8 @@ async fn next(
                 answers,
             }) if waits == thread => input.answers = answers,
             Some(question @ Continues::Question { .. }) if input.messages.is_empty() => {
-                return start::go_on(server, flow, question, input.client).await;
+                let turn = start::go_on(server, flow, question, input.client).await?;
+                return Ok(Begun::Turn(turn));
             }
             _ => {
                 let text = "nothing waits for these results: the calls were answered before, or are those of another response";
@@ -145,7 +162,10 @@ async fn next(
     }
     match sent {
         Some(sent) => Ok(sent.begin(server, flow, Begins::Input(input)).await?),
-        None => Ok(Turn::begin_on(server, flow, thread, input).await?),
+        None => {
+            let turn = Turn::begin_on(server, flow, thread, input).await?;
+            Ok(Begun::Turn(turn))
+        }
     }
 }
 
@@ -155,12 +175,13 @@ async fn find(
     access: &Access,
     flow: &Arc<dyn ServedThreads>,
     previous: &str,
-) -> Result<Turn, ApiError> {
+) -> Result<Begun, ApiError> {
     let id = ResponseId::parse(previous).ok_or_else(|| unknown(previous))?;
-    let turn = id.turn(flow);
-    let is_visible = server.visible(access, &turn.thread).await.is_ok();
-    if is_visible && flow.view(&turn.thread, None).await?.is_some() {
-        return Ok(turn);
+    let thread = id.thread(&**flow);
+    let is_visible = server.visible(access, &thread).await.is_ok();
+    if is_visible && flow.view(&thread, None).await?.is_some() {
+        let begun = id.begun(server, flow).await?;
+        return begun.ok_or_else(|| unknown(previous));
     }
     Err(unknown(previous))
 }

@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -19,10 +18,12 @@ use super::object::Head;
 use super::output::Output;
 use super::request::ResponseRequest;
 use crate::access;
+use crate::protocol::clock::now_ms;
 use crate::protocol::openai::error::ApiError;
 use crate::protocol::openai::models;
 use crate::protocol::openai::thread_header::with_thread;
-use crate::protocol::turn::{ItemKind, Turn};
+use crate::protocol::queued::{Begun, Step};
+use crate::protocol::turn::ItemKind;
 use crate::request as body;
 use crate::server::Inner;
 use crate::threads::start::Starter;
@@ -50,26 +51,31 @@ pub(crate) async fn create(
     let settings = read.settings.clone();
     // As they are stored: the response is the same when it is retrieved.
     let labels = starter.access.with_required(read.labels.clone())?;
-    let turn = begin::begin(&server, &flow, previous.as_deref(), read, starter).await?;
+    let begun = begin::begin(&server, &flow, previous.as_deref(), read, starter).await?;
+    let (id, thread) = (ResponseId::of(&begun), begun.thread().to_string());
     let head = Head {
-        id: ResponseId::of(&turn).to_string(),
+        id: id.to_string(),
         model,
-        created: now(),
+        created: now_ms() / 1_000,
         settings,
         labels,
         previous,
         background: Some(is_background),
         stores,
     };
-    let forget = (!stores).then(|| Forget::new(&server, &turn));
+    let forget = (!stores).then(|| Forget::new(&server, &begun));
     let response = if let Some(permit) = permit {
-        streamed(&server, &turn, head, 0, (permit, forget))
+        streamed(&server, begun, &id, head, 0, (permit, forget))
     } else if is_background {
-        Json(head.in_progress(Vec::new())).into_response()
+        Json(match begun {
+            Begun::Turn(_) => head.in_progress(Vec::new()),
+            Begun::Queued(_) => head.queued(),
+        })
+        .into_response()
     } else {
-        Json(whole(&server, &turn, &head).await?).into_response()
+        Json(whole(&server, begun, &id, &head).await?).into_response()
     };
-    Ok(with_thread(response, &turn.thread))
+    Ok(with_thread(response, &thread))
 }
 
 /// The permission to receive events.
@@ -83,15 +89,21 @@ pub(super) fn stream_permit(
 /// The response at the end of its turn.
 pub(super) async fn whole(
     server: &Arc<Inner>,
-    turn: &Turn,
+    begun: Begun,
+    id: &ResponseId,
     head: &Head,
 ) -> Result<Value, ApiError> {
-    let mut output = Output::new(ResponseId::of(turn).suffix());
-    let mut items = turn.items(server);
-    while let Some(item) = items.next().await {
-        let item = item?;
+    let thread = begun.thread().to_string();
+    let mut output = Output::new(id.suffix());
+    let mut steps = begun.steps(server);
+    while let Some(step) = steps.next().await {
+        let item = match step? {
+            Step::Begun(_) => continue,
+            Step::Item(item) => item,
+            Step::Cancelled => return Ok(head.cancelled().1),
+        };
         if let ItemKind::End(end) = &item.kind {
-            output.end(&turn.thread, end);
+            output.end(&thread, end);
             return Ok(head.at_end(&output, end).1);
         }
         output.add(&item);
@@ -102,22 +114,29 @@ pub(super) async fn whole(
 /// The events with numbers from `first` on. They hold what they keep until the client has them.
 pub(super) fn streamed(
     server: &Arc<Inner>,
-    turn: &Turn,
+    begun: Begun,
+    id: &ResponseId,
     head: Head,
     first: u64,
     kept: impl Send + 'static,
 ) -> Response {
-    let output = Output::new(ResponseId::of(turn).suffix());
-    let mut events = Events::new(head, output, turn.thread.clone());
-    let begin = events.begin();
-    let items = turn.items(server).flat_map(move |item| {
+    let (was_queued, has_begun) = (id.was_queued(), matches!(begun, Begun::Turn(_)));
+    let output = Output::new(id.suffix());
+    let mut events = Events::new(head, output, begun.thread().to_string());
+    let mut begin = events.begin(was_queued);
+    if was_queued && has_begun {
+        begin.extend(events.begin_turn());
+    }
+    let steps = begun.steps(server).flat_map(move |step| {
         let _kept = &kept;
-        stream::iter(match item {
-            Ok(item) => events.of(&item),
+        stream::iter(match step {
+            Ok(Step::Begun(_)) => events.begin_turn(),
+            Ok(Step::Item(item)) => events.of(&item),
+            Ok(Step::Cancelled) => events.cancelled(),
             Err(refusal) => events.error(&ApiError::from(refusal)),
         })
     });
-    let events = stream::iter(begin).chain(items);
+    let events = stream::iter(begin).chain(steps);
     let events = events.filter(move |(number, _)| std::future::ready(*number >= first));
     let events = events.map(|(_, event)| {
         let kind = event["type"].as_str().unwrap_or_default();
@@ -125,9 +144,4 @@ pub(super) fn streamed(
     });
     let events = Sse::new(events).keep_alive(KeepAlive::default());
     events.into_response()
-}
-
-fn now() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(0, |now| now.as_secs())
 }

@@ -26,12 +26,34 @@ impl Events {
         }
     }
 
-    /// The events before the first item.
-    pub(super) fn begin(&mut self) -> Vec<(u64, Value)> {
+    /// The events before the first item, and of a response that was queued those before its turn.
+    pub(super) fn begin(&mut self, was_queued: bool) -> Vec<(u64, Value)> {
+        if was_queued {
+            let response = self.head.queued();
+            let types = ["response.created", "response.queued"];
+            return self.of_response(types.into(), &response);
+        }
         let response = self.head.in_progress(Vec::new());
         let types = ["response.created", "response.in_progress"];
-        let events = types.map(|kind| (kind, json!({ "response": response })));
-        self.numbered(events.into())
+        self.of_response(types.into(), &response)
+    }
+
+    /// The event with which the turn of a queued response begins.
+    pub(super) fn begin_turn(&mut self) -> Vec<(u64, Value)> {
+        let response = self.head.in_progress(Vec::new());
+        self.of_response(vec!["response.in_progress"], &response)
+    }
+
+    /// The event of a response that was cancelled before its turn.
+    pub(super) fn cancelled(&mut self) -> Vec<(u64, Value)> {
+        let (kind, response) = self.head.cancelled();
+        self.of_response(vec![kind], &response)
+    }
+
+    fn of_response(&mut self, types: Vec<&'static str>, response: &Value) -> Vec<(u64, Value)> {
+        let events = types.into_iter();
+        let events = events.map(|kind| (kind, json!({ "response": response })));
+        self.numbered(events.collect())
     }
 
     /// The events of an item.

@@ -4,28 +4,33 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 
-use crate::protocol::turn::{ItemKind, Turn};
+use crate::protocol::queued::Begun;
+use crate::protocol::turn::ItemKind;
 use crate::server::Inner;
 
-/// Deletes the thread of a turn once nobody reads it any more and it has ended, unless it waits for the client.
+/// Deletes the thread of a request once its turn has ended and nobody reads it any more, unless it waits for the client.
 pub(super) struct Forget {
     server: Arc<Inner>,
-    turn: Turn,
+    begun: Begun,
 }
 
 impl Forget {
-    pub(super) fn new(server: &Arc<Inner>, turn: &Turn) -> Self {
+    pub(super) fn new(server: &Arc<Inner>, begun: &Begun) -> Self {
         Forget {
             server: Arc::clone(server),
-            turn: turn.clone(),
+            begun: begun.clone(),
         }
     }
 }
 
 impl Drop for Forget {
     fn drop(&mut self) {
-        let (server, turn) = (Arc::clone(&self.server), self.turn.clone());
+        let (server, begun) = (Arc::clone(&self.server), self.begun.clone());
         self.server.spawn(async move {
+            // A thread whose queued message has no turn stays.
+            let Ok(Some(turn)) = begun.wait(&server).await else {
+                return;
+            };
             let mut items = turn.items(&server);
             while let Some(Ok(item)) = items.next().await {
                 let ItemKind::End(end) = item.kind else {

@@ -11,6 +11,9 @@ use crate::protocol::openai::usage;
 use crate::protocol::turn::{TurnEnd, TurnOutcome};
 use crate::served::Labels;
 
+/// There is no event of a cancelled response.
+const CANCELLED_EVENT: &str = "response.incomplete";
+
 /// What is known of a response before its turn has ended.
 #[derive(Clone, Debug)]
 pub(super) struct Head {
@@ -29,6 +32,16 @@ impl Head {
     /// The response whose turn is in progress.
     pub(super) fn in_progress(&self, output: Vec<Value>) -> Value {
         self.value("in_progress", output)
+    }
+
+    /// The response whose message waits for the end of another turn.
+    pub(super) fn queued(&self) -> Value {
+        self.value("queued", Vec::new())
+    }
+
+    /// The response that was cancelled before its turn, and the type of the event that says so.
+    pub(super) fn cancelled(&self) -> (&'static str, Value) {
+        (CANCELLED_EVENT, self.value("cancelled", Vec::new()))
     }
 
     /// The response at the end of its turn, and the type of the event that says so.
@@ -91,8 +104,7 @@ impl Head {
 fn status(end: &TurnEnd, finish: Option<&FinishReason>) -> (&'static str, &'static str) {
     match &end.outcome {
         TurnOutcome::Failed(_) => ("failed", "response.failed"),
-        // There is no event of a cancelled response.
-        TurnOutcome::Cancelled => ("cancelled", "response.incomplete"),
+        TurnOutcome::Cancelled => ("cancelled", CANCELLED_EVENT),
         // The next process continues it.
         TurnOutcome::Stopped => ("in_progress", "response.in_progress"),
         _ if incomplete(finish).is_some() => ("incomplete", "response.incomplete"),
