@@ -297,7 +297,7 @@ impl AgentEvent {
     }
 }
 
-/// Whether only the provider understands the part.
+/// Whether the part says nothing itself: it is something of the provider, or a source of a text.
 fn is_opaque(part: &Part) -> bool {
-    matches!(part, Part::Provider { .. })
+    matches!(part, Part::Provider { .. } | Part::Citation(_))
 }

@@ -45,6 +45,7 @@ mod agent;
 mod agent_spans;
 pub mod artifacts;
 pub mod compaction;
+pub mod computer;
 mod conversation;
 #[cfg(feature = "deep")]
 #[cfg_attr(docsrs, doc(cfg(feature = "deep")))]

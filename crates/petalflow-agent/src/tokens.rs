@@ -37,6 +37,7 @@ fn of_part(part: &Part) -> u64 {
         Part::Result(result) => of_bytes(result.name.len()) + of_json(&result.content),
         Part::Code { code, .. } => of_bytes(code.len()),
         Part::CodeResult { output, .. } => of_bytes(output.len()),
+        Part::Citation(_) => 0,
         Part::Provider { value, .. } => of_json(value),
         _ => MEDIUM,
     }

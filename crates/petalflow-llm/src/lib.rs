@@ -22,6 +22,7 @@
 mod client;
 mod llm_error;
 pub mod message;
+pub mod native;
 pub mod nodes;
 #[cfg(feature = "providers")]
 mod provider;

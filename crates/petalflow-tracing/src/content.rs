@@ -98,6 +98,9 @@ fn part(part: &Part) -> Value {
         } => {
             json!({ "type": "code_result", "outcome": outcome, "content": output })
         }
+        Part::Citation(citation) => {
+            json!({ "type": "citation", "title": citation.source.title(), "uri": citation.source.url() })
+        }
         Part::Provider { provider, value } => {
             json!({ "type": "provider", "provider": provider, "kind": value["type"] })
         }

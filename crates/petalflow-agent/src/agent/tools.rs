@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use super::Agent;
+use crate::computer::{Computer, ComputerTool};
 use crate::definition::Source;
 use petalflow::tool::{Tool, ToolSource};
+use petalflow_llm::native::{ComputerUse, NativeTool};
 
 impl Agent {
     /// Adds a tool.
@@ -38,6 +40,88 @@ impl Agent {
     #[must_use]
     pub fn tools(self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
         self.edit(|agent| agent.tools.extend(tools))
+    }
+
+    /// Adds a tool that the provider of the model runs itself, such as its web search.
+    ///
+    /// What the tool did is in the messages of the events ([`native_uses`](petalflow_llm::ChatMessage::native_uses)), and so
+    /// are the sources that an answer cites ([`citations`](petalflow_llm::ChatMessage::citations)). A turn fails before
+    /// anything is sent if the provider does not have the tool, or one of the settings.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// use petalflow_llm::native::{Citation, Source, WebSearch};
+    /// # use petalflow_llm::{ChatMessage, LlmResponse, Part, Reply, Role, ScriptedModel};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let source = Source::Web { url: "https://tokio.rs".into(), title: None };
+    /// # let parts = vec![Part::text("It is 1.54."), Part::Citation(Citation::of(source))];
+    /// # let message = ChatMessage::new(Role::Assistant, parts);
+    /// # let model = ScriptedModel::new([Reply::from(LlmResponse { message: Some(message), ..LlmResponse::default() })]);
+    /// let search = WebSearch::new().max_uses(3).allowed_domains(["tokio.rs", "rust-lang.org"]);
+    /// let agent = Agent::new(model).native_tool(search);
+    /// let talk = agent.run("Which version of tokio is the newest?").await?;
+    /// let answer = talk.events.last().and_then(|event| event.message.as_ref()).unwrap();
+    /// for (passage, citation) in answer.citations() {
+    ///     println!("{passage}: {}", citation.source.title());
+    /// }
+    /// # assert_eq!(answer.citations().count(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn native_tool(self, tool: impl Into<NativeTool>) -> Self {
+        self.edit(|agent| {
+            let tools = agent.request.native_tools.iter().cloned();
+            agent.request.native_tools = tools.chain([tool.into()]).collect();
+        })
+    }
+
+    /// Lets the model use a computer: OpenAI's models that have it over the Responses interface, and Anthropic's from
+    /// Opus 4.8 on.
+    ///
+    /// It is the tool `computer`, and its calls are those of any tool: callbacks, approvals and limits hold for them. What the
+    /// provider warns of must be confirmed by a person. The model is asked for one call at a time, since each acts on what the
+    /// one before has shown.
+    ///
+    /// ```
+    /// use petalflow::{BoxError, async_trait};
+    /// use petalflow_agent::Agent;
+    /// use petalflow_agent::computer::{Computer, ComputerAction};
+    /// use petalflow_llm::message::{Media, MediaSource};
+    /// # use petalflow_llm::{Reply, ScriptedModel};
+    /// # use serde_json::json;
+    ///
+    /// struct Screen;
+    ///
+    /// #[async_trait]
+    /// impl Computer for Screen {
+    ///     async fn act(&self, action: ComputerAction) -> Result<(), BoxError> {
+    ///         println!("{action:?}");
+    ///         Ok(())
+    ///     }
+    ///
+    ///     async fn screenshot(&self) -> Result<Media, BoxError> {
+    ///         let dot = MediaSource::Base64("R0lGODlhAQABAAAAACw=".into());
+    ///         Ok(Media { media_type: "image/gif".into(), source: dot, origin: None })
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let click = json!({ "actions": [{ "type": "click", "button": "left", "x": 1, "y": 2 }] });
+    /// # let model = ScriptedModel::new([Reply::call("computer", click), "It is open.".into()]);
+    /// let agent = Agent::new(model).computer(Screen);
+    /// assert_eq!(agent.run("Open the calculator.").await?.answer(), "It is open.");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn computer(self, computer: impl Computer) -> Self {
+        let agent = self.tool(ComputerTool::new(computer));
+        let agent = agent.native_tool(ComputerUse::new());
+        agent.edit(|agent| agent.request.parallel_calls = Some(false))
     }
 
     /// Adds a tool source, such as a server. It is asked for its tools before each model call.

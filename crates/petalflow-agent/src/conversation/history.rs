@@ -158,8 +158,8 @@ fn of_other_agent(author: &str, message: &ChatMessage) -> Option<ChatMessage> {
                 json_text(&content)
             )))
         }
-        // An agent does not read the thoughts of other agents.
-        Part::Thought(_) | Part::Provider { .. } => None,
+        // An agent does not read the thoughts of other agents. Models are sent no citations.
+        Part::Thought(_) | Part::Citation(_) | Part::Provider { .. } => None,
         other => Some(other.clone()),
     });
     let described: Vec<Part> = parts.collect();

@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod code;
+mod computer;
 mod guardrails;
 mod model_callbacks;
 mod planning;

@@ -2,6 +2,7 @@
 
 mod delegation_replays;
 mod families;
+mod native_tools;
 mod replays;
 mod streamed_replays;
 mod whole;

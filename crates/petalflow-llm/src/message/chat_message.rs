@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::native::{self, Citation, NativeUse};
 use petalflow::tool::{Origin, ToolCall, ToolResult};
 
 /// The author of a message.
@@ -165,9 +166,12 @@ pub enum Part {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         origin: Option<Box<Origin>>,
     },
-    /// Something of one provider that the program need not understand: the use of a tool that the provider runs itself, a
-    /// container, a compaction. It is stored, and sent back unchanged in its place to the same provider. It is left out for
-    /// others.
+    /// A source that the text before it cites. It is not sent to models: what the provider needs back is in the origin of
+    /// the text.
+    Citation(Citation),
+    /// Something of one provider: the use of a tool that the provider runs itself
+    /// ([`ChatMessage::native_uses`] reads them), a container, a compaction. It is stored, and sent back unchanged in its
+    /// place to the same provider. It is left out for others.
     Provider {
         /// The provider's name, such as `anthropic`.
         provider: String,
@@ -336,7 +340,7 @@ impl Part {
             Part::Call(call) => call.origin.as_deref(),
             Part::Media(media) => media.origin.as_deref(),
             Part::Code { origin, .. } | Part::CodeResult { origin, .. } => origin.as_deref(),
-            Part::Result(_) | Part::Provider { .. } => None,
+            Part::Result(_) | Part::Citation(_) | Part::Provider { .. } => None,
         }
     }
 
@@ -346,7 +350,7 @@ impl Part {
             Part::Call(call) => Some(&mut call.origin),
             Part::Media(media) => Some(&mut media.origin),
             Part::Code { origin, .. } | Part::CodeResult { origin, .. } => Some(origin),
-            Part::Result(_) | Part::Provider { .. } => None,
+            Part::Result(_) | Part::Citation(_) | Part::Provider { .. } => None,
         }
     }
 
@@ -514,6 +518,43 @@ impl ChatMessage {
             Part::Call(call) => Some(call),
             _ => None,
         })
+    }
+
+    /// The sources that the text cites, in order, each with the passage that it supports.
+    ///
+    /// ```
+    /// use petalflow_llm::native::{Citation, Source};
+    /// use petalflow_llm::{ChatMessage, Part, Role};
+    ///
+    /// let source = Source::Web { url: "https://tokio.rs".into(), title: None };
+    /// let parts = vec![Part::text("It is 1.5."), Part::Citation(Citation::of(source))];
+    /// let message = ChatMessage::new(Role::Assistant, parts);
+    /// assert_eq!(message.citations().next().unwrap().0, "It is 1.5.");
+    /// ```
+    pub fn citations(&self) -> impl Iterator<Item = (&str, &Citation)> {
+        let mut text = "";
+        self.parts.iter().filter_map(move |part| match part {
+            Part::Text(content) => {
+                text = &content.text;
+                None
+            }
+            Part::Citation(citation) => {
+                let range = citation.range.clone();
+                let passage = range.and_then(|range| text.get(range));
+                Some((passage.unwrap_or(text), citation))
+            }
+            _ => None,
+        })
+    }
+
+    /// What the tools that the provider runs itself did, and what came of it. For an answer that the provider paused, which
+    /// is several messages, see [`native::uses`].
+    ///
+    /// ```
+    /// assert!(petalflow_llm::ChatMessage::assistant("hello").native_uses().is_empty());
+    /// ```
+    pub fn native_uses(&self) -> Vec<NativeUse> {
+        native::uses(&self.parts)
     }
 
     /// The tool results in the message, in order.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::catalog::{Family, Target};
+use crate::native::{ComputerUse, NativeTool};
 use crate::request::{Effort, ToolChoice, TypedOutput};
 use crate::{Capabilities, LlmRequest};
 use petalflow::tool::ToolSpec;
@@ -31,6 +32,7 @@ impl<'r> Plan<'r> {
             not_sent: Map::new(),
         };
         let able = &target.capabilities;
+        plan.leave_computer_to_provider();
         plan.set_effort(target);
         plan.make_room_for_reasoning(target);
         plan.set_typed_output(able);
@@ -41,6 +43,19 @@ impl<'r> Plan<'r> {
 
     fn leave_out(&mut self, field: &str, why: &str) {
         self.not_sent.insert(field.to_string(), why.into());
+    }
+
+    /// The provider declares the tool for a computer itself.
+    fn leave_computer_to_provider(&mut self) {
+        let is_used = |tool: &NativeTool| matches!(tool, NativeTool::ComputerUse(_));
+        let is_computer = |tool: &Arc<ToolSpec>| tool.name == ComputerUse::NAME;
+        if self.request.native_tools.iter().any(is_used)
+            && self.request.tools.iter().any(is_computer)
+        {
+            let others = self.request.tools.iter().filter(|tool| !is_computer(tool));
+            let others = others.cloned().collect();
+            self.request.to_mut().tools = others;
+        }
     }
 
     /// A level that the model takes.

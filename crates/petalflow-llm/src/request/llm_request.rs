@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::typed_output::TypedOutput;
+use crate::native::NativeTool;
 use crate::{ChatMessage, LlmResponse};
 use petalflow::tool::ToolSpec;
 
@@ -50,6 +51,10 @@ pub struct LlmRequest {
     /// sent with each request, and are no input tokens until the model has found them. Their schemas are not enforced.
     #[serde(skip_serializing_if = "<[Arc<ToolSpec>]>::is_empty")]
     pub searchable_tools: Arc<[Arc<ToolSpec>]>,
+    /// The tools that the provider runs itself. A request with one that its provider does not have, or with a setting that
+    /// it does not have, is refused.
+    #[serde(skip_serializing_if = "<[NativeTool]>::is_empty")]
+    pub native_tools: Arc<[NativeTool]>,
     /// Whether the model may, must or must not call tools.
     pub tool_choice: ToolChoice,
     /// Whether the model may call several tools at once. `None`: as the provider decides. `Some(false)` is sent to providers that
@@ -74,7 +79,8 @@ pub struct LlmRequest {
     #[serde(skip)]
     pub on_pause: OnPause,
     /// Options for one particular provider. Objects are merged into the objects of the request, and lists are appended to
-    /// its lists: `{"tools": [{"type": "web_search"}]}` adds a tool of the provider.
+    /// its lists: `{"tools": [{"type": "mcp", "server_label": "docs"}]}` adds a tool of the provider that
+    /// [`native_tools`](Self::native_tools) does not have.
     pub extra: Map<String, Value>,
 }
 
@@ -245,6 +251,25 @@ impl LlmRequest {
         self
     }
 
+    /// Sets the tools that the provider runs itself.
+    ///
+    /// ```
+    /// use petalflow_llm::LlmRequest;
+    /// use petalflow_llm::native::{CodeExecution, NativeTool, WebSearch};
+    ///
+    /// let tools = [NativeTool::from(WebSearch::new()), CodeExecution::new().into()];
+    /// let request = LlmRequest::prompt("How old is the oldest tree?").with_native_tools(tools);
+    /// assert_eq!(request.native_tools.len(), 2);
+    /// ```
+    #[must_use]
+    pub fn with_native_tools(
+        mut self,
+        tools: impl IntoIterator<Item = impl Into<NativeTool>>,
+    ) -> Self {
+        self.native_tools = tools.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// All tools: those that the model reads, and those that it can find.
     #[cfg(feature = "providers")]
     pub(crate) fn all_tools(&self) -> impl Iterator<Item = &Arc<ToolSpec>> {
@@ -254,7 +279,7 @@ impl LlmRequest {
     /// Whether the model may have something to call.
     #[cfg(feature = "providers")]
     pub(crate) fn has_tools(&self) -> bool {
-        self.all_tools().next().is_some()
+        self.all_tools().next().is_some() || !self.native_tools.is_empty()
     }
 
     /// Sets the JSON Schema that the answer must conform to.

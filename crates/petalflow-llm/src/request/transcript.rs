@@ -41,6 +41,7 @@ fn words(part: &Part) -> String {
         Part::Media(media) => format!("[{}]", media.media_type),
         Part::Code { language, code, .. } => format!("{language} {code:?}"),
         Part::CodeResult { output, .. } => format!("output {output:?}"),
+        Part::Citation(citation) => format!("[{}]", citation.source.title()),
         Part::Provider { provider, value } => match value["type"].as_str() {
             Some(kind) => format!("[{provider}: {kind}]"),
             None => format!("[{provider}]"),

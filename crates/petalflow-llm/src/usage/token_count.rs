@@ -85,6 +85,7 @@ fn of_part(part: &Part) -> u64 {
         Part::Result(result) => of_result(result),
         Part::Code { code, .. } => AROUND + of_text(code),
         Part::CodeResult { output, .. } => AROUND + of_text(output),
+        Part::Citation(_) => 0,
         Part::Provider { value, .. } => of_json(value),
     }
 }

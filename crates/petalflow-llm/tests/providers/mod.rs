@@ -19,6 +19,7 @@ mod gemini;
 mod hostile;
 mod kept;
 mod limits;
+mod native_tools;
 mod odd;
 mod openai;
 mod origins;

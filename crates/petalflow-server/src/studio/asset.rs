@@ -72,6 +72,7 @@ pub(crate) const ASSETS: &[Asset] = assets! {
         "live-section.js"
         "main.js"
         "messages.js"
+        "native-parts.js"
         "pan-zoom.js"
         "parts.js"
         "pending-calls.js"

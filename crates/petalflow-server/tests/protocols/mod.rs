@@ -8,6 +8,8 @@ mod a2a_client;
 pub(crate) mod ag_ui;
 #[cfg(feature = "ag-ui")]
 mod ag_ui_client;
+#[cfg(all(feature = "openai", feature = "ag-ui"))]
+mod citations;
 pub(crate) mod guide;
 #[cfg(all(feature = "a2a", feature = "ag-ui"))]
 mod waits;

@@ -7,17 +7,18 @@ use serde_json::{Map, Value, json};
 
 use super::call_ids::CallIds;
 use super::chat_opaque::{
-    DETAILS, FIELD, PROMPT_FILTER, READ, REASONING, add_filter_results, add_opaque, image,
-    join_field,
+    ANNOTATIONS, DETAILS, FIELD, PROMPT_FILTER, READ, REASONING, add_filter_results, add_opaque,
+    image, join_field,
 };
 use super::chat_pieces::{call_left_over, error_in, is_empty, typed_chunks, typed_content};
+use super::citations;
 use super::content::{
     arguments_object, call_name, data_url, decimal, effort_level, result_text, split_result,
     unsupported, user_message, with_extra,
 };
 use super::open_calls::Arguments;
 use super::origins;
-use super::response_data::{ResponseData, add_to_meta, arguments_text, citations, text};
+use super::response_data::{ResponseData, add_citations, add_to_meta, arguments_text, text};
 use super::schemas::{Schemas, SentSchema};
 use super::usage;
 use crate::message::{Media, MediaSource};
@@ -231,7 +232,7 @@ fn assistant_message(
                 images.push(media_part(media)?);
             }
             Part::Provider { .. } => add_opaque(&mut sent, target.opaque(part), &target.quirks),
-            Part::Media(_) | Part::Result(_) => {}
+            Part::Media(_) | Part::Result(_) | Part::Citation(_) => {}
         }
     }
     sent["content"] = content.as_str().into();
@@ -340,7 +341,7 @@ impl ChatParser {
             data.refusal.push_str(&words);
             deltas.push(Delta::Text(words));
         }
-        citations(message.get("annotations"), data);
+        add_citations(message.get("annotations"), data);
         let images = message.get("images").and_then(Value::as_array);
         deltas.extend(images.into_iter().flatten().filter_map(image));
         let calls = message.get("tool_calls").and_then(Value::as_array);
@@ -376,10 +377,11 @@ impl ChatParser {
 
     /// The fields of the message that only the provider uses. They are complete at the end.
     pub(super) fn rest(&mut self) -> Vec<Delta> {
-        let fields = std::mem::take(&mut self.opaque).into_iter();
-        fields
-            .map(|(name, value)| origins::opaque(json!({ name: value })))
-            .collect()
+        let fields = std::mem::take(&mut self.opaque);
+        let cited = fields.get(ANNOTATIONS).map(citations::of_chat_annotations);
+        let fields = fields.into_iter();
+        let fields = fields.map(|(name, value)| origins::opaque(json!({ name: value })));
+        cited.into_iter().flatten().chain(fields).collect()
     }
 
     fn call(&mut self, call: &Value, is_complete: bool) -> Option<Delta> {

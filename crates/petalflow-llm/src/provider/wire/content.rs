@@ -145,7 +145,7 @@ pub(super) fn user_message(
                 parts.extend(part.code_as_text().map(|text| text_part(&text)));
             }
             Part::Provider { .. } => parts.extend(target.opaque(part).cloned()),
-            Part::Thought(_) | Part::Call(_) | Part::Result(_) => {}
+            Part::Thought(_) | Part::Call(_) | Part::Result(_) | Part::Citation(_) => {}
         }
     }
     let content = match &mut *parts {

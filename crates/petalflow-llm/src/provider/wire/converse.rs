@@ -265,7 +265,11 @@ impl Writer<'_, '_> {
             Part::Media(media) if !of_model => Some(self.media(media)?),
             Part::Result(result) if !of_model => Some(self.result(result)?),
             Part::Provider { .. } => self.target.opaque(part).cloned(),
-            Part::Thought(_) | Part::Call(_) | Part::Media(_) | Part::Result(_) => None,
+            Part::Thought(_)
+            | Part::Call(_)
+            | Part::Media(_)
+            | Part::Result(_)
+            | Part::Citation(_) => None,
         })
     }
 

@@ -4,10 +4,13 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
+use super::citations::CitedText;
 use super::content::{
     Dialogue, Turn, arguments_object, call_name, decimal, effort_level, effort_tokens,
     split_result, with_extra,
 };
+use super::gemini_parts::{call_left_over, complete_part, source_metadata, text, text_left_over};
+use super::native;
 use super::origins;
 use super::response_data::{REDACTED, ResponseData, named_reason};
 use super::schemas::Schemas;
@@ -51,6 +54,7 @@ pub(super) fn body(target: &Target<'_>, request: &LlmRequest, schemas: Schemas) 
             body["toolConfig"] = json!({ "functionCallingConfig": config });
         }
     }
+    native::add_to_gemini(&mut body, target, request);
     let answer = schemas.answer.map(|sent| sent.schema);
     let generation = generation(target, request, answer);
     if !generation.is_empty() {
@@ -89,6 +93,12 @@ fn generation(
         "thinkingConfig",
         request.effort.map(|effort| thinking(target, effort)),
     );
+    if let Some(image) = native::image_config(request) {
+        config.insert("responseModalities".into(), json!(["TEXT", "IMAGE"]));
+        if image.as_object().is_some_and(|image| !image.is_empty()) {
+            config.insert("imageConfig".into(), image);
+        }
+    }
     config
 }
 
@@ -202,10 +212,10 @@ fn model_parts(target: &Target<'_>, message: &ChatMessage, wants_signatures: boo
                 None,
             ),
             Part::Provider { .. } => match target.opaque(part) {
-                Some(value) => (value.clone(), None),
-                None => continue,
+                Some(value) if value.get(native::GROUNDING).is_none() => (value.clone(), None),
+                _ => continue,
             },
-            Part::Result(_) => continue,
+            Part::Result(_) | Part::Citation(_) => continue,
         };
         if let Some(signature) = signature {
             value["thoughtSignature"] = signature.into();
@@ -236,7 +246,7 @@ fn user_parts(target: &Target<'_>, part: &Part, names: &HashMap<&str, &str>) -> 
             vec![json!({ "text": format!("```{outcome}\n{output}\n```") })]
         }
         Part::Provider { .. } => target.opaque(part).cloned().into_iter().collect(),
-        Part::Thought(_) | Part::Call(_) => Vec::new(),
+        Part::Thought(_) | Part::Call(_) | Part::Citation(_) => Vec::new(),
     }
 }
 
@@ -289,6 +299,8 @@ pub(super) struct GeminiParser {
     calls: usize,
     /// The call whose arguments are still incomplete.
     open_call: Option<usize>,
+    /// The text whose sources come at the end.
+    cited: CitedText,
 }
 
 impl GeminiParser {
@@ -344,6 +356,17 @@ impl GeminiParser {
                 deltas.extend(origins::needed_back(index, rest).filter(|_| has_text));
             }
         }
+        self.cited.read(&deltas);
+        deltas
+    }
+
+    /// The sources of the last text, which come at the end of the response.
+    pub(super) fn rest(&self, data: &ResponseData) -> Vec<Delta> {
+        let Some(metadata) = data.meta.get(native::GROUNDING) else {
+            return Vec::new();
+        };
+        let mut deltas = self.cited.sources(metadata);
+        deltas.extend(native::grounding_part(metadata));
         deltas
     }
 
@@ -396,97 +419,6 @@ impl GeminiParser {
             }));
         }
     }
-}
-
-/// The data of a candidate that is outside its parts: the sources of the answer.
-fn source_metadata(candidate: &Value) -> Map<String, Value> {
-    let kinds = [
-        "groundingMetadata",
-        "citationMetadata",
-        "urlContextMetadata",
-        "logprobsResult",
-        "avgLogprobs",
-    ];
-    let metadata = kinds.into_iter().filter_map(|kind| {
-        let value = candidate.get(kind)?;
-        (!value.is_null()).then(|| (kind.to_string(), value.clone()))
-    });
-    metadata.collect()
-}
-
-/// What a part with text has beside what is read.
-fn text_left_over(part: &Value) -> Map<String, Value> {
-    origins::left_over(part, &["text", "thought", "thoughtSignature"])
-}
-
-/// What a part with a call has beside what is read.
-fn call_left_over(part: &Value) -> Map<String, Value> {
-    const READ: [&str; 5] = ["name", "args", "id", "willContinue", "partialArgs"];
-    let mut fields = origins::left_over(part, &["functionCall", "thoughtSignature"]);
-    let call = origins::left_over(&part["functionCall"], &READ);
-    if !call.is_empty() {
-        fields.insert("functionCall".to_string(), call.into());
-    }
-    fields
-}
-
-/// The kinds of parts that arrive complete, with the fields that are read.
-const COMPLETE: [(&str, [&str; 2]); 4] = [
-    ("inlineData", ["mimeType", "data"]),
-    ("fileData", ["mimeType", "fileUri"]),
-    ("executableCode", ["language", "code"]),
-    ("codeExecutionResult", ["outcome", "output"]),
-];
-
-/// A part that arrives complete. A part of another kind is sent back as it is.
-fn complete_part(part: &Value) -> Option<Part> {
-    let known = COMPLETE.iter().find(|(kind, _)| part.get(kind).is_some());
-    let Some((kind, fields)) = known else {
-        let is_part = part.as_object().is_some_and(|part| !part.is_empty());
-        return is_part.then(|| Part::Provider {
-            provider: String::new(),
-            value: part.clone(),
-        });
-    };
-    let [first, second] = fields.map(|field| text(&part[kind], field));
-    let origin = origins::fields(left_over(part, kind, fields));
-    let media = |source: fn(String) -> MediaSource| {
-        Some(Part::Media(Media {
-            media_type: first.clone()?,
-            source: source(second.clone()?),
-            origin: origin.clone(),
-        }))
-    };
-    match *kind {
-        "inlineData" => media(MediaSource::Base64),
-        "fileData" => media(MediaSource::Url),
-        "executableCode" => Some(Part::Code {
-            language: first.unwrap_or_default(),
-            code: second.unwrap_or_default(),
-            origin,
-        }),
-        _ => Some(Part::CodeResult {
-            outcome: first.unwrap_or_default(),
-            output: second.unwrap_or_default(),
-            origin,
-        }),
-    }
-}
-
-/// What a part has besides the fields that are read: its signature, and an id.
-fn left_over(part: &Value, kind: &str, read: &[&str]) -> Map<String, Value> {
-    let mut fields = part.as_object().cloned().unwrap_or_default();
-    if let Some(Value::Object(content)) = fields.get_mut(kind) {
-        read.iter().for_each(|field| drop(content.remove(*field)));
-        if content.is_empty() {
-            fields.remove(kind);
-        }
-    }
-    fields
-}
-
-fn text(value: &Value, field: &str) -> Option<String> {
-    value.get(field)?.as_str().map(str::to_string)
 }
 
 #[cfg(test)]

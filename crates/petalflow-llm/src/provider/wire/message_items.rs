@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::citations;
 use super::origins;
 use super::response_data::text;
 use crate::stream::Delta;
@@ -20,9 +21,15 @@ pub(super) fn read(item: &Value, deltas: &mut Vec<Delta>) {
             let mut fields = part_fields(before);
             fields.extend(item.get("id").map(|id| ("id".to_string(), id.clone())));
             deltas.push(origins::needed_back(None, fields).unwrap_or_else(origins::end_of_text));
+            deltas.extend(sources(before));
         }
         deltas.extend(words(part).map(Delta::Text));
     }
+}
+
+/// The sources that a part cites.
+pub(super) fn sources(part: &Value) -> Vec<Delta> {
+    citations::of_annotations(&words(part).unwrap_or_default(), &part["annotations"])
 }
 
 /// What a part has beside its words, as a field of its message.

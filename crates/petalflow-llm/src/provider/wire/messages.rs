@@ -5,10 +5,13 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::call_ids::CallIds;
+use super::citations;
 use super::content::{
     Dialogue, Turn, arguments_object, call_name, decimal, effort_level, effort_tokens, is_blank,
-    result_text, split_result, unsupported, with_extra,
+    result_text, split_result, with_extra,
 };
+use super::messages_computer;
+use super::messages_media::media_block;
 use super::messages_metadata::{
     READ_OF_DELTAS, as_blocks, mark_for_cache, read_container, read_metadata, read_refusal,
 };
@@ -17,11 +20,11 @@ use super::messages_tools;
 use super::messages_version::ModelVersion;
 use super::origins;
 use super::response_data::{
-    REDACTED, ResponseData, arguments_text, citations, hidden_reasoning, redacted, text,
+    REDACTED, ResponseData, add_citations, arguments_text, hidden_reasoning, redacted, text,
 };
 use super::schemas::Schemas;
 use super::usage;
-use crate::message::{Media, MediaSource};
+use crate::native::ComputerUse;
 use crate::provider::catalog::Target;
 use crate::provider::plan::{MIN_REASONING, schema_instruction};
 use crate::request::{Effort, PromptCache, ToolChoice};
@@ -139,6 +142,7 @@ fn messages(
     }
     let input = request.input_text.iter().filter(|text| !is_blank(text));
     messages.extend(input.map(|text| json!({ "role": "user", "content": text })));
+    messages_computer::mark_results(&mut messages);
     Ok(messages)
 }
 
@@ -163,7 +167,7 @@ fn user_content(
                 blocks.push(result_block(target, result, ids.for_result(result))?);
             }
             Part::Provider { .. } => blocks.extend(target.opaque(part).cloned()),
-            Part::Thought(_) | Part::Call(_) => {}
+            Part::Thought(_) | Part::Call(_) | Part::Citation(_) => {}
         }
     }
     Ok(content(blocks))
@@ -216,11 +220,16 @@ fn assistant_content(target: &Target<'_>, message: &ChatMessage, ids: &mut CallI
             Some(block)
         }
         Part::Call(call) => {
-            let mut block = json!({
-                "type": "tool_use",
-                "id": ids.for_call(call),
-                "name": call_name(&call.name),
-                "input": arguments_object(&call.arguments),
+            let id = ids.for_call(call);
+            let fields = target.own_fields(part.origin());
+            let action = fields.and_then(|fields| messages_computer::block(call, &id, fields));
+            let mut block = action.unwrap_or_else(|| {
+                json!({
+                    "type": "tool_use",
+                    "id": id,
+                    "name": call_name(&call.name),
+                    "input": arguments_object(&call.arguments),
+                })
             });
             target.add_fields(&mut block, part.origin());
             Some(block)
@@ -234,7 +243,7 @@ fn assistant_content(target: &Target<'_>, message: &ChatMessage, ids: &mut CallI
             (block["type"] != CONTAINER).then(|| block.clone())
         }
         // A model cannot be sent what it drew.
-        Part::Media(_) | Part::Result(_) => None,
+        Part::Media(_) | Part::Result(_) | Part::Citation(_) => None,
     });
     content(blocks.collect())
 }
@@ -245,23 +254,6 @@ fn content(mut blocks: Vec<Value>) -> Value {
         [Value::Object(only)] if only["type"] == "text" && only.len() == 2 => only["text"].take(),
         _ => blocks.into(),
     }
-}
-
-fn media_block(media: &Media) -> Result<Value, LlmError> {
-    let kind = match media.media_type.split('/').next() {
-        Some("image") => "image",
-        Some("audio" | "video") => {
-            return Err(unsupported(media, "use a model of another provider for it"));
-        }
-        _ => "document",
-    };
-    let source = match &media.source {
-        MediaSource::Url(url) => json!({ "type": "url", "url": url }),
-        MediaSource::Base64(data) => {
-            json!({ "type": "base64", "media_type": media.media_type, "data": data })
-        }
-    };
-    Ok(json!({ "type": kind, "source": source }))
 }
 
 /// Reads the events of a response, or a complete response.
@@ -291,6 +283,8 @@ enum Kind {
     Redacted,
     /// The index of a call.
     Call(usize),
+    /// The index of a call that is an action at a computer, and whether any of its input has arrived.
+    Action { call: usize, has_input: bool },
     /// A reasoning block: its signature so far, and whether any of its text was visible.
     Thought { signature: String, visible: bool },
 }
@@ -347,7 +341,7 @@ impl MessagesParser {
     ) {
         let (kind, read): (_, &[&str]) = match block["type"].as_str() {
             Some("text") => {
-                citations(block.get("citations"), data);
+                add_citations(block.get("citations"), data);
                 // Each block is a part of its own.
                 deltas.extend(self.ends_with_text.then(origins::end_of_text));
                 let words = non_empty_text(block, "/text");
@@ -371,13 +365,22 @@ impl MessagesParser {
                 // In a stream the input is empty at the start.
                 let input = block.get("input");
                 let is_empty = input.is_some_and(|input| input == &json!({}));
-                let call = self.call(
-                    text(block, "/id"),
-                    text(block, "/name"),
-                    arguments_text(input.filter(|_| !is_empty)),
-                    deltas,
-                );
-                (Kind::Call(call), &["type", "id", "name", "input"])
+                let mut input = arguments_text(input.filter(|_| !is_empty));
+                let action = messages_computer::action(block);
+                let has_input = !input.is_empty();
+                let name = match action {
+                    Some(action) => {
+                        input.insert_str(0, &messages_computer::before_input(action));
+                        Some(ComputerUse::NAME.to_string())
+                    }
+                    None => text(block, "/name"),
+                };
+                let call = self.call(text(block, "/id"), name, input, deltas);
+                let kind = match action {
+                    Some(_) => Kind::Action { call, has_input },
+                    None => Kind::Call(call),
+                };
+                (kind, &["type", "id", "name", "input"])
             }
             Some("redacted_thinking") => {
                 deltas.extend(redacted(block).map(Delta::Part));
@@ -434,7 +437,7 @@ impl MessagesParser {
         let is_text = words.is_some();
         let citation = delta.get("citation");
         if let Some(citation) = citation {
-            citations(Some(&Value::Array(vec![citation.clone()])), data);
+            add_citations(Some(&Value::Array(vec![citation.clone()])), data);
         }
         let Some(OpenBlock { kind, rest }) = self.open.get_mut(&index) else {
             deltas.extend(words.map(Delta::Text));
@@ -450,7 +453,7 @@ impl MessagesParser {
                 *has_text |= is_text;
                 cited.extend(citation.cloned());
             }
-            Kind::Redacted | Kind::Call(_) | Kind::Opaque { .. } => {}
+            Kind::Redacted | Kind::Call(_) | Kind::Action { .. } | Kind::Opaque { .. } => {}
             Kind::Thought { signature, visible } => {
                 if let Some(reasoning) = non_empty_text(delta, "/thinking") {
                     *visible = true;
@@ -471,6 +474,10 @@ impl MessagesParser {
                 return;
             }
             Some(Kind::Call(call)) => Some(*call),
+            Some(Kind::Action { call, has_input }) => {
+                *has_input = true;
+                Some(*call)
+            }
             _ => None,
         };
         let mut open = self.open.values().filter_map(|open| match open.kind {
@@ -507,10 +514,13 @@ impl MessagesParser {
                 has_text: false, ..
             } => return,
             Kind::Text { cited, .. } => {
+                let sources = citations::of_block(&cited);
                 if !cited.is_empty() {
                     rest.insert("citations".to_string(), cited.into());
                 }
-                None
+                deltas.extend(origins::needed_back(None, rest));
+                deltas.extend(sources);
+                return;
             }
             Kind::Opaque { mut block, input } => {
                 if let Ok(input) = serde_json::from_str(&input) {
@@ -521,6 +531,15 @@ impl MessagesParser {
             }
             Kind::Redacted => None,
             Kind::Call(call) => Some(call),
+            Kind::Action { call, has_input } => {
+                deltas.push(Delta::Call {
+                    index: call,
+                    id: None,
+                    name: None,
+                    arguments: messages_computer::after_input(has_input),
+                });
+                Some(call)
+            }
         };
         deltas.extend(origins::needed_back(of_call, rest));
     }

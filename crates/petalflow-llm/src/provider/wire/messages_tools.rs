@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
+use super::native;
 use super::schemas::SentSchema;
 use crate::LlmRequest;
 use crate::request::ToolChoice;
 
-/// The tools, those that are searched for, and the provider's tool that searches. The last one can be marked for the
-/// cache, which a tool that is searched for cannot.
+/// The tools of the provider, those of the program, those that are searched for, and the provider's tool that searches. The
+/// last one can be marked for the cache, which a tool that is searched for cannot.
 pub(super) fn tools(
     request: &LlmRequest,
     schemas: Vec<SentSchema>,
@@ -36,7 +37,8 @@ pub(super) fn tools(
             "defer_loading": true,
         })
     });
-    tools
+    native::of_messages(request)
+        .chain(tools)
         .chain(searchable)
         .chain(searches.then_some(search))
         .collect()

@@ -16,6 +16,11 @@ impl ModelVersion {
         ModelVersion(major, parts.next().and_then(number).unwrap_or(0))
     }
 
+    /// Whether the model takes the set of tools for a computer.
+    pub(super) fn has_computer(self) -> bool {
+        self >= ModelVersion(4, 8)
+    }
+
     /// The maximum number of tokens in a response, which must be in the request.
     pub(super) fn max_tokens(self) -> u32 {
         match self {

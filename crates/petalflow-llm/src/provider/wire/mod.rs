@@ -7,6 +7,7 @@ mod call_ids;
 mod chat;
 mod chat_opaque;
 mod chat_pieces;
+mod citations;
 mod content;
 #[cfg(feature = "bedrock")]
 mod converse;
@@ -15,17 +16,24 @@ mod converse_blocks;
 mod counting;
 mod embeddings;
 mod gemini;
+mod gemini_parts;
 mod message_items;
 mod messages;
+mod messages_computer;
+mod messages_media;
 mod messages_metadata;
 mod messages_opaque;
 mod messages_tools;
 mod messages_version;
+mod native;
 mod open_calls;
 mod origins;
 mod received_text;
 mod response_data;
 mod responses;
+mod responses_computer;
+mod responses_media;
+mod responses_tools;
 mod schemas;
 mod think_tags;
 mod usage;
@@ -52,8 +60,9 @@ impl Target<'_> {
     ///
     /// # Errors
     ///
-    /// For media that the provider does not accept.
+    /// For media that the provider does not accept, and native tools and settings that it does not have.
     pub(super) fn body(&self, request: &LlmRequest, schemas: Schemas) -> Result<Value, LlmError> {
+        native::check(self, request)?;
         match self.family {
             Family::Chat => chat::body(self, request, schemas),
             Family::Responses => responses::body(self, request, schemas),
@@ -181,7 +190,8 @@ impl ResponseParser {
                 .map(messages_opaque::container)
                 .into_iter()
                 .collect(),
-            Format::Responses(_) | Format::Gemini(_) => Vec::new(),
+            Format::Gemini(parser) => parser.rest(&self.data),
+            Format::Responses(_) => Vec::new(),
             #[cfg(feature = "bedrock")]
             Format::Converse(_) => Vec::new(),
         };

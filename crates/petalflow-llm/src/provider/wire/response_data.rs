@@ -136,7 +136,7 @@ pub(super) fn named_reason(name: Option<String>, words: Option<String>) -> Optio
 }
 
 /// Adds the sources that the provider cites for a text to the response's `meta`.
-pub(super) fn citations(new: Option<&Value>, data: &mut ResponseData) {
+pub(super) fn add_citations(new: Option<&Value>, data: &mut ResponseData) {
     add_to_meta("citations", new, data);
 }
 

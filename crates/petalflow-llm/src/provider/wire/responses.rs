@@ -6,18 +6,21 @@ use serde_json::{Map, Value, json};
 
 use super::call_ids::CallIds;
 use super::content::{
-    arguments_object, call_name, data_url, decimal, effort_level, result_text, split_result,
-    unsupported, user_message, with_extra,
+    arguments_object, call_name, decimal, effort_level, result_text, split_result, user_message,
+    with_extra,
 };
-use super::message_items::{self, chunks, full_text, is_opaque};
+use super::message_items::{self, chunks, full_text, is_opaque, words};
 use super::origins;
 use super::received_text::ReceivedText;
 use super::response_data::{
-    REDACTED, ResponseData, add_to_meta, arguments_text, citations, hidden_reasoning, text,
+    REDACTED, ResponseData, add_citations, add_to_meta, arguments_text, hidden_reasoning, text,
 };
-use super::schemas::{Schemas, SentSchema};
+use super::responses_computer;
+use super::responses_media::media_part;
+use super::responses_tools;
+use super::schemas::Schemas;
 use super::usage;
-use crate::message::{Media, MediaSource};
+use crate::native::ComputerUse;
 use crate::provider::catalog::Target;
 use crate::request::ToolChoice;
 use crate::response::Reasoning;
@@ -47,8 +50,9 @@ pub(super) fn body(
             body["reasoning"]["effort"] = effort_level(effort).into();
         }
     }
+    responses_tools::include(&mut body, request);
     if request.has_tools() {
-        body["tools"] = tools(request, schemas.tools, schemas.searchable);
+        body["tools"] = responses_tools::tools(request, schemas.tools, schemas.searchable);
         if !target.capabilities.parallel_calls {
             body["parallel_tool_calls"] = false.into();
         }
@@ -81,32 +85,6 @@ pub(super) fn body(
     Ok(with_extra(body, request))
 }
 
-/// The tools, those that are searched for, and the provider's tool that searches.
-fn tools(request: &LlmRequest, schemas: Vec<SentSchema>, searchable: Vec<Value>) -> Value {
-    let search = (!searchable.is_empty()).then(|| json!({ "type": "tool_search" }));
-    let tools = request.tools.iter().zip(schemas).map(|(tool, sent)| {
-        json!({
-            "type": "function",
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": sent.schema,
-            "strict": sent.strict,
-        })
-    });
-    let searchable = request.searchable_tools.iter().zip(searchable);
-    let searchable = searchable.map(|(tool, schema)| {
-        json!({
-            "type": "function",
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": schema,
-            "strict": false,
-            "defer_loading": true,
-        })
-    });
-    tools.chain(searchable).chain(search).collect()
-}
-
 /// The items in order: instructions, conversation, input. The system prompt is a field of the body.
 fn input(target: &Target<'_>, request: &LlmRequest) -> Result<Vec<Value>, LlmError> {
     let system = |text: &String| json!({ "role": "system", "content": text });
@@ -133,6 +111,7 @@ fn input(target: &Target<'_>, request: &LlmRequest) -> Result<Vec<Value>, LlmErr
     }
     let input = request.input_text.iter();
     items.extend(input.map(|text| json!({ "role": "user", "content": text })));
+    responses_computer::make_screenshots(&mut items);
     Ok(items)
 }
 
@@ -150,22 +129,6 @@ fn output(target: &Target<'_>, result: &ToolResult) -> Result<Value, LlmError> {
         parts.push(media_part(media)?);
     }
     Ok(parts.into())
-}
-
-fn media_part(media: &Media) -> Result<Value, LlmError> {
-    let (kind, format) = media.media_type.split_once('/').unwrap_or_default();
-    match (kind, &media.source) {
-        ("image", _) => {
-            Ok(json!({ "type": "input_image", "detail": "auto", "image_url": data_url(media) }))
-        }
-        ("audio" | "video", _) => Err(unsupported(media, "use a model of another provider for it")),
-        (_, MediaSource::Url(url)) => Ok(json!({ "type": "input_file", "file_url": url })),
-        (_, MediaSource::Base64(_)) => Ok(json!({
-            "type": "input_file",
-            "filename": format!("file.{format}"),
-            "file_data": data_url(media),
-        })),
-    }
 }
 
 /// The items of a message from the model, in its order. Reasoning is sent back if it is encrypted or in clear: OpenAI has not
@@ -215,18 +178,26 @@ fn assistant_items(
                     None => continue,
                 }
             }
-            Part::Call(call) => json!({
-                "type": "function_call",
-                "call_id": ids.for_call(call),
-                "name": call_name(&call.name),
-                "arguments": arguments_object(&call.arguments).to_string(),
-            }),
+            Part::Call(call) => {
+                let id = ids.for_call(call);
+                let fields = target.own_fields(part.origin());
+                let computer =
+                    fields.and_then(|fields| responses_computer::item(call, &id, fields));
+                computer.unwrap_or_else(|| {
+                    json!({
+                        "type": "function_call",
+                        "call_id": id,
+                        "name": call_name(&call.name),
+                        "arguments": arguments_object(&call.arguments).to_string(),
+                    })
+                })
+            }
             Part::Provider { .. } => match target.opaque(part) {
                 Some(item) => item.clone(),
                 None => continue,
             },
             // A model cannot be sent what it drew.
-            Part::Media(_) | Part::Result(_) => continue,
+            Part::Media(_) | Part::Result(_) | Part::Citation(_) => continue,
         };
         flush(&mut texts, items);
         target.add_fields(&mut item, part.origin());
@@ -255,6 +226,8 @@ pub(super) struct ResponsesParser {
     last_text: (u64, u64),
     /// What of this part is not read.
     part_fields: Map<String, Value>,
+    /// The sources that this part cites.
+    part_sources: Vec<Delta>,
     /// The calls whose items have ended.
     ended: HashSet<usize>,
     /// The items that only the provider uses, by their ids and numbers.
@@ -309,12 +282,13 @@ impl ResponsesParser {
             }
             "response.content_part.done" => {
                 self.part_fields = message_items::part_fields(&event["part"]);
+                self.part_sources = message_items::sources(&event["part"]);
                 if let Some(id) = text(event, "/item_id") {
                     self.part_fields.insert("id".to_string(), id.into());
                 }
             }
             "response.output_text.annotation.added" => {
-                citations(Some(&Value::Array(vec![event["annotation"].clone()])), data);
+                add_citations(Some(&Value::Array(vec![event["annotation"].clone()])), data);
             }
             "response.output_item.added" => self.start_item(index, &event["item"], &mut deltas),
             "response.function_call_arguments.delta" => {
@@ -411,7 +385,7 @@ impl ResponsesParser {
             return;
         }
         for chunk in chunks(item, "content") {
-            citations(chunk.get("annotations"), data);
+            add_citations(chunk.get("annotations"), data);
         }
         message_items::read(item, deltas);
     }
@@ -455,6 +429,17 @@ impl ResponsesParser {
                 self.ended.insert(index);
                 deltas.extend(origins::needed_back(Some(index), call_fields(item)));
             }
+            Some(responses_computer::KIND) => {
+                let id = text(item, "/call_id");
+                let key = id.clone().unwrap_or_else(|| format!("item {index}"));
+                if self.opaque.insert(key) {
+                    let index = self.call_index(index, id.as_deref());
+                    let (arguments, fields) = responses_computer::read(item);
+                    let name = Some(ComputerUse::NAME.to_string());
+                    deltas.push(call(index, id, name, arguments.to_string()));
+                    deltas.extend(origins::needed_back(Some(index), fields));
+                }
+            }
             Some("message") if !is_opaque(item) => {
                 for chunk in chunks(item, "content") {
                     add_to_meta("logprobs", chunk.get("logprobs"), data);
@@ -466,6 +451,10 @@ impl ResponsesParser {
                 if has_text {
                     let fields = message_items::end_fields(item);
                     deltas.extend(origins::needed_back(None, fields));
+                    let last = chunks(item, "content")
+                        .filter(|part| words(part).is_some())
+                        .last();
+                    deltas.extend(last.map(message_items::sources).unwrap_or_default());
                 }
             }
             Some("reasoning") => {
@@ -518,8 +507,10 @@ impl ResponsesParser {
         if self.ends_with == LastContent::Text && last.0 == place.0 && last.1 != place.1 {
             let fields = std::mem::take(&mut self.part_fields);
             deltas.push(origins::needed_back(None, fields).unwrap_or_else(origins::end_of_text));
+            deltas.append(&mut self.part_sources);
         }
         self.part_fields.clear();
+        self.part_sources.clear();
     }
 
     /// The call that takes a piece of arguments of this item. Some servers give the pieces another number than the call: then

@@ -261,6 +261,9 @@ impl Events {
         self.close(events);
         self.parent = None;
         if !end.is_void {
+            if !end.cited.is_empty() {
+                events.push(json!({ "type": "CUSTOM", "name": "citations", "value": end.cited }));
+            }
             self.error = end.error;
         }
     }

@@ -1,5 +1,6 @@
 //! Agents and conversations as models of OpenAI's interface: Chat Completions and Responses.
 
+mod annotations;
 mod answers;
 mod calls;
 mod chat;

@@ -6,6 +6,7 @@ use petalflow_llm::message::Media;
 use petalflow_llm::response::FinishReason;
 use serde_json::{Map, Value};
 
+use super::cited::CitedPassage;
 use super::end::TurnEnd;
 use crate::turn_parts::Voice;
 
@@ -49,6 +50,8 @@ pub(crate) struct MessageEnd {
     pub(crate) error: Option<String>,
     /// The tokens of this model call.
     pub(crate) usage: Option<TokenUsage>,
+    /// The sources that its text cites.
+    pub(crate) cited: Vec<CitedPassage>,
     /// Whether the message went back to the model, and is no answer.
     pub(crate) is_void: bool,
 }

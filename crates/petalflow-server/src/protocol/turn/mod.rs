@@ -5,6 +5,7 @@
 //! log has them, the pieces of the answers of models from the run of this process.
 
 mod begin;
+mod cited;
 mod end;
 mod extent;
 mod item;
@@ -16,5 +17,6 @@ mod tests;
 
 pub(crate) use crate::turn_parts::{PersonAnswer, TurnInput};
 pub(crate) use begin::{NewThread, Turn};
+pub(crate) use cited::CitedPassage;
 pub(crate) use end::{TurnEnd, TurnOutcome};
 pub(crate) use item::{ItemKind, MessageEnd, TurnItem};

@@ -8,6 +8,7 @@ use petalflow_conversations::ConversationEvent;
 use petalflow_llm::response::FinishReason;
 use petalflow_llm::{Part, Role};
 
+use super::cited::CitedPassage;
 use super::item::{ItemKind, MessageEnd, TurnItem};
 use crate::turn_parts::{Logged, Piece, Streamed, Voice};
 
@@ -194,6 +195,11 @@ impl Reader {
                 finish_message: event.finish_message.clone(),
                 error: event.error.clone(),
                 usage: event.usage,
+                cited: event
+                    .message
+                    .as_ref()
+                    .map(CitedPassage::all)
+                    .unwrap_or_default(),
                 is_void: event.repair.is_some(),
             })));
         }

@@ -9,7 +9,7 @@
  * @property {number} cost
  *
  * @typedef {object} Part
- * @property {"text" | "piece" | "thought" | "call" | "request" | "result" | "failure" | "note" | "value"} kind
+ * @property {"text" | "piece" | "thought" | "call" | "request" | "result" | "failure" | "note" | "source" | "value"} kind
  * @property {string} [title]
  * @property {string} [text]
  * @property {unknown} [value]
@@ -19,6 +19,7 @@
  * @property {Usage | null} usage
  */
 
+import { eachSourceOnce, nativePart, sourcePart } from "./native-parts.js";
 import { answerPart, requestPart } from "./request-parts.js";
 
 /** @typedef {{[name: string]: any}} Fields */
@@ -59,7 +60,7 @@ export function messageParts(message) {
   if (typeof message === "string") return [{ kind: "text", text: message }];
   if (!isObject(message)) return [];
   const parts = Array.isArray(message.parts) ? message.parts : message.content !== undefined ? [message.content] : [];
-  return parts.map(messagePart);
+  return eachSourceOnce(parts.map(messagePart));
 }
 
 /**
@@ -80,6 +81,8 @@ function messagePart(part) {
         value: part.result.content,
       }
     );
+  if (isObject(part.citation)) return sourcePart(part.citation);
+  if (isObject(part.provider?.value)) return nativePart(part.provider.value) ?? { kind: "value", value: part };
   if (isObject(part.code))
     return { kind: "call", title: `code in ${part.code.language}`, text: String(part.code.code) };
   if (isObject(part.code_result))

@@ -26,6 +26,15 @@ export function partElement(part) {
         part.text ? h("p", { class: "part-text" }, part.text) : null,
         readable(part.value),
       );
+    case "source":
+      return h(
+        "p",
+        { class: "part-source" },
+        part.value
+          ? h("a", { href: part.value, target: "_blank", rel: "noopener noreferrer" }, part.title)
+          : h("span", null, part.title),
+        part.text ? h("q", { class: "muted" }, preview(part.text, 120)) : null,
+      );
     case "failure":
       return h(
         "div",

@@ -37,6 +37,7 @@ impl Chunks {
             None => return Vec::new(),
             Some(Added::Text(text)) => json!({ "content": text }),
             Some(Added::Refusal(text)) => json!({ "refusal": text }),
+            Some(Added::Annotations(cited)) => json!({ "annotations": cited }),
         };
         let mut chunks = self.begin();
         chunks.push(self.chunk(&delta, None));

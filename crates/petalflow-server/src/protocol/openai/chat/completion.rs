@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use petalflow_llm::response::FinishReason;
 use serde_json::{Value, json};
 
+use crate::protocol::openai::annotations;
 use crate::protocol::openai::calls::{self, FunctionCall};
 use crate::protocol::openai::usage;
 use crate::protocol::turn::{ItemKind, MessageEnd, TurnEnd, TurnItem};
@@ -23,6 +24,10 @@ pub(super) struct Completion {
     finish: Option<FinishReason>,
     /// Whether the next text belongs to another message.
     separates: bool,
+    /// The character at which the text of the message begins.
+    message_start: usize,
+    /// The sources that the texts cite.
+    annotations: Vec<Value>,
 }
 
 /// What an item adds to the answer.
@@ -30,6 +35,7 @@ pub(super) struct Completion {
 pub(super) enum Added {
     Text(String),
     Refusal(String),
+    Annotations(Vec<Value>),
 }
 
 impl Completion {
@@ -45,6 +51,8 @@ impl Completion {
             refusal: None,
             finish: None,
             separates: false,
+            message_start: 0,
+            annotations: Vec::new(),
         }
     }
 
@@ -58,6 +66,9 @@ impl Completion {
                 let between = if self.separates { BETWEEN } else { "" };
                 self.separates = false;
                 let added = format!("{between}{text}");
+                if !between.is_empty() {
+                    self.message_start = self.text.chars().count() + between.len();
+                }
                 self.text.push_str(&added);
                 Some(Added::Text(added))
             }
@@ -72,9 +83,13 @@ impl Completion {
             return None;
         }
         self.finish.clone_from(&end.finish);
-        let refusal = end.refusal.clone()?;
-        self.refusal = Some(refusal.clone());
-        Some(Added::Refusal(refusal))
+        if let Some(refusal) = end.refusal.clone() {
+            self.refusal = Some(refusal.clone());
+            return Some(Added::Refusal(refusal));
+        }
+        let cited = annotations::of_chat(&end.cited, self.message_start);
+        self.annotations.extend(cited.iter().cloned());
+        (!cited.is_empty()).then_some(Added::Annotations(cited))
     }
 
     /// The reason for the end, with these calls.
@@ -95,7 +110,7 @@ impl Completion {
             "role": "assistant",
             "content": has_text.then_some(&self.text),
             "refusal": self.refusal,
-            "annotations": [],
+            "annotations": self.annotations,
         });
         if !calls.is_empty() {
             message["tool_calls"] = calls.iter().map(tool_call).collect();

@@ -4,6 +4,7 @@ use petalflow_llm::message::{Media, MediaSource};
 use petalflow_llm::response::FinishReason;
 use serde_json::{Value, json};
 
+use crate::protocol::openai::annotations;
 use crate::protocol::openai::calls::{self, FunctionCall};
 use crate::protocol::turn::{ItemKind, MessageEnd, TurnEnd, TurnItem};
 
@@ -26,6 +27,8 @@ struct Open {
     kind: OpenKind,
     id: String,
     text: String,
+    /// The sources that the text cites, which are known at its end.
+    annotations: Vec<Value>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +105,7 @@ impl Output {
             kind,
             id,
             text: String::new(),
+            annotations: Vec::new(),
         });
         let mut item = open.item("in_progress");
         item[kind.parts()] = json!([]);
@@ -135,7 +139,8 @@ impl Output {
     }
 
     fn end_message(&mut self, end: &MessageEnd) -> Vec<OutputEvent> {
-        let mut events = self.close();
+        let mut events = self.annotate(annotations::of_response(&end.cited));
+        events.extend(self.close());
         if !end.is_void {
             self.finish.clone_from(&end.finish);
             if let Some(refusal) = &end.refusal {
@@ -143,6 +148,24 @@ impl Output {
             }
         }
         events
+    }
+
+    /// Adds the sources that the open message cites.
+    fn annotate(&mut self, annotations: Vec<Value>) -> Vec<OutputEvent> {
+        let index = self.items.len();
+        let open = self.open.as_mut();
+        let Some(open) = open.filter(|open| open.kind == OpenKind::Message) else {
+            return Vec::new();
+        };
+        open.annotations = annotations;
+        let added = (0..).zip(&open.annotations).map(|(number, annotation)| {
+            let fields = json!({ "annotation_index": number, "annotation": annotation });
+            (
+                "response.output_text.annotation.added",
+                open.fields(index, fields),
+            )
+        });
+        added.collect()
     }
 
     /// Adds a message with the words of a refusal.
@@ -303,7 +326,7 @@ impl Open {
     fn part(&self) -> Value {
         match self.kind {
             OpenKind::Message => {
-                json!({ "type": "output_text", "text": self.text, "annotations": [], "logprobs": [] })
+                json!({ "type": "output_text", "text": self.text, "annotations": self.annotations, "logprobs": [] })
             }
             OpenKind::Reasoning => json!({ "type": "summary_text", "text": self.text }),
         }

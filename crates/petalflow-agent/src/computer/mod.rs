@@ -1,0 +1,57 @@
+//! Computers that a model uses: it reads screenshots, and says where to click and what to type.
+
+mod action;
+mod tool;
+
+use petalflow::{BoxError, async_trait};
+use petalflow_llm::message::Media;
+
+pub use action::{ComputerAction, MouseButton, Point, ScrollBy};
+pub(crate) use tool::ComputerTool;
+
+/// A screen, a mouse and a keyboard that a model uses: [`Agent::computer`](crate::Agent::computer).
+///
+/// Coordinates are pixels of the screenshots. What is on the screen steers the model: run it where nothing can be lost, and
+/// let a person confirm what has consequences.
+///
+/// ```
+/// use petalflow::{BoxError, async_trait};
+/// use petalflow_agent::computer::{Computer, ComputerAction};
+/// use petalflow_llm::message::{Media, MediaSource};
+///
+/// /// A screen that shows nothing.
+/// struct Blank;
+///
+/// #[async_trait]
+/// impl Computer for Blank {
+///     async fn act(&self, action: ComputerAction) -> Result<(), BoxError> {
+///         match action {
+///             ComputerAction::Type { text } => println!("typed {text}"),
+///             other => return Err(format!("this computer has no mouse: {other:?}").into()),
+///         }
+///         Ok(())
+///     }
+///
+///     async fn screenshot(&self) -> Result<Media, BoxError> {
+///         let dot = MediaSource::Base64("R0lGODlhAQABAAAAACw=".into());
+///         Ok(Media { media_type: "image/gif".into(), source: dot, origin: None })
+///     }
+/// }
+/// # let _ = Blank;
+/// ```
+#[async_trait]
+pub trait Computer: Send + Sync + 'static {
+    /// Does this. A screenshot is never an action here.
+    ///
+    /// # Errors
+    ///
+    /// The model reads the error, and the actions after it are not done.
+    async fn act(&self, action: ComputerAction) -> Result<(), BoxError>;
+
+    /// What the screen shows, as a picture with its data.
+    ///
+    /// # Errors
+    ///
+    /// The model reads the error.
+    async fn screenshot(&self) -> Result<Media, BoxError>;
+}

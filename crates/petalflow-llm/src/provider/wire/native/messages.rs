@@ -1,0 +1,40 @@
+//! The native tools of Anthropic's messages.
+
+use serde_json::{Value, json};
+
+use crate::LlmRequest;
+use crate::native::{NativeTool, WebSearch};
+use crate::provider::wire::messages_computer;
+
+/// The tools in Anthropic's form. The versions are those that all of its models take.
+pub(in super::super) fn tools(request: &LlmRequest) -> impl Iterator<Item = Value> {
+    request.native_tools.iter().filter_map(|tool| match tool {
+        NativeTool::WebSearch(search) => Some(web_search(search)),
+        NativeTool::CodeExecution(_) => {
+            Some(json!({ "type": "code_execution_20250825", "name": "code_execution" }))
+        }
+        NativeTool::ComputerUse(_) => Some(messages_computer::tool()),
+        // Refused before.
+        NativeTool::FileSearch(_) | NativeTool::ImageGeneration(_) => None,
+    })
+}
+
+fn web_search(search: &WebSearch) -> Value {
+    let mut sent = json!({ "type": "web_search_20250305", "name": "web_search" });
+    if let Some(uses) = search.max_uses {
+        sent["max_uses"] = uses.into();
+    }
+    for (name, domains) in [
+        ("allowed_domains", &search.allowed_domains),
+        ("blocked_domains", &search.blocked_domains),
+    ] {
+        if !domains.is_empty() {
+            sent[name] = json!(domains);
+        }
+    }
+    if let Some(location) = &search.user_location {
+        sent["user_location"] = json!(location);
+        sent["user_location"]["type"] = "approximate".into();
+    }
+    sent
+}
