@@ -78,6 +78,11 @@ pub(crate) const PACKAGES: &[Layer] = &[
         &["petalflow-agent"],
     ),
     layer(
+        "petalflow-openapi",
+        &["petalflow", "petalflow-llm"],
+        &["petalflow-agent", "petalflow-sqlite"],
+    ),
+    layer(
         "petalflow-agent",
         &["petalflow", "petalflow-llm", "petalflow-tracing"],
         &["petalflow-sqlite", "petalflow-testing"],
