@@ -13,6 +13,8 @@ mod errors;
 mod flow;
 mod node;
 mod options;
+#[cfg(feature = "tool")]
+mod partial;
 mod paths;
 mod placeholder;
 mod route;
@@ -435,6 +437,13 @@ pub fn tool(_: TokenStream, item: TokenStream) -> TokenStream {
     let text = "`#[tool]` is behind the feature `tool` of petalflow: `cargo add petalflow --features tool`";
     let error = syn::Error::new(at, text).into_compile_error();
     quote::quote!(#item #error).into()
+}
+
+/// Makes the partial form of a type, for answers that are read while a model writes them: see the trait of the same name.
+#[cfg(feature = "tool")]
+#[proc_macro_derive(Partial, attributes(partial, serde))]
+pub fn derive_partial(item: TokenStream) -> TokenStream {
+    partial::expand(item.into()).into()
 }
 
 /// The implementation of `petalflow::tools!`. Takes `[$crate] search, fetch`.

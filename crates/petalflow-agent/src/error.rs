@@ -151,6 +151,29 @@ pub enum AgentError {
         /// The words of the model, or the provider's reason.
         reason: String,
     },
+    /// A validator of answers does not take the answers of its agent.
+    #[error(
+        "validator `{validator}` does not take the answers of agent `{agent}`: {problem}; its only parameter is the answer, or its parameters \
+         are the fields of the answer"
+    )]
+    OutputValidator {
+        /// The agent.
+        agent: String,
+        /// The name of the validator.
+        validator: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// An output function that cannot give the answer of its agent.
+    #[error("output function `{function}` cannot give the answer of agent `{agent}`: {problem}")]
+    OutputFunction {
+        /// The agent.
+        agent: String,
+        /// The name of the function.
+        function: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// There is no message to answer.
     #[error("there is nothing to answer: the input has no message, and the conversation is empty")]
     NoMessage,

@@ -60,6 +60,8 @@ mod guardrail_event;
 pub mod human;
 pub mod limits;
 mod output;
+mod output_stream;
+mod partial_output;
 pub mod prebuilt;
 #[cfg(feature = "skills")]
 #[cfg_attr(docsrs, doc(cfg(feature = "skills")))]
@@ -100,4 +102,5 @@ pub use definition::{History, Mode};
 pub use error::AgentError;
 pub use event::{AgentEvent, Repair, ToolsUnavailable};
 pub use limits::{Limits, Usage};
+pub use partial_output::PartialOutput;
 pub use turn::AgentFlow;

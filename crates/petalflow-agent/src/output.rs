@@ -39,10 +39,11 @@ impl Output {
         self.compared((self.value)(value), Some(value))
     }
 
-    /// Checks the text of an answer.
-    pub(crate) fn check_text(&self, text: &str) -> Checked {
+    /// Checks the text of an answer, and returns its value.
+    pub(crate) fn check_text(&self, text: &str) -> Result<Value, String> {
         let value: Option<Value> = serde_json::from_str(unfenced(text)).ok();
-        self.compared((self.text)(text), value.as_ref())
+        self.compared((self.text)(text), value.as_ref())?;
+        Ok(value.unwrap_or_default())
     }
 
     /// Adds what serde does not see: limits, and more than one mistake.
@@ -66,7 +67,8 @@ impl std::fmt::Debug for Output {
     }
 }
 
-fn deserialize<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
+/// Reads a value as the type.
+pub(crate) fn deserialize<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
     serde_path_to_error::deserialize(value).map_err(|error| located(&error))
 }
 
@@ -77,6 +79,14 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| located(&error))?;
     json.end().map_err(|error| error.to_string())?;
     Ok(value)
+}
+
+/// The text of an answer that is a value: a text is as it is, and everything else its JSON.
+pub(crate) fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
 }
 
 /// The name of a type without the paths of modules.

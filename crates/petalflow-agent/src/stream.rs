@@ -9,6 +9,8 @@ use std::time::SystemTime;
 use crate::compaction::CompactionEvent;
 use crate::conversation::ConversationEvents;
 use crate::guardrail::GuardrailEvent;
+pub use crate::output_stream::OutputStream;
+use crate::partial_output::PartialOutput;
 use crate::turn::AgentFlow;
 use crate::{AgentEvent, Conversation};
 use futures_core::Stream;
@@ -52,6 +54,8 @@ pub enum AgentEventKind {
     Partial(AgentEvent),
     /// A message or an action.
     Event(AgentEvent),
+    /// The typed answer as far as it is known. It replaces the one before.
+    PartialOutput(PartialOutput),
     /// A guardrail has rewritten or blocked something, or failed the run.
     Guardrail(GuardrailEvent),
     /// Messages were cut from what a model reads.
@@ -186,6 +190,9 @@ impl AgentEvents {
 fn own_event(custom: &CustomEvent) -> Option<AgentEventKind> {
     if let Some(compacted) = custom.downcast_ref::<CompactionEvent>() {
         return Some(AgentEventKind::Compacted(compacted.clone()));
+    }
+    if let Some(output) = custom.downcast_ref::<PartialOutput>() {
+        return Some(AgentEventKind::PartialOutput(output.clone()));
     }
     let guardrail = custom.downcast_ref::<GuardrailEvent>()?;
     Some(AgentEventKind::Guardrail(guardrail.clone()))

@@ -147,6 +147,8 @@ mod notification_delivery;
 mod notify;
 mod openapi;
 #[cfg(feature = "agent")]
+mod partial_outputs;
+#[cfg(feature = "agent")]
 mod pending_call;
 #[cfg(feature = "protocol")]
 #[cfg_attr(

@@ -19,6 +19,9 @@ pub(crate) struct Running {
     /// before the crash.
     #[cfg(feature = "protocol")]
     pub(crate) live: Option<Arc<Live>>,
+    /// The typed answers that models write.
+    #[cfg(feature = "agent")]
+    pub(crate) outputs: Arc<crate::partial_outputs::PartialOutputs>,
 }
 
 /// Whether readers receive pieces of answers before the log has them.
@@ -43,6 +46,8 @@ impl Running {
             permit,
             #[cfg(feature = "protocol")]
             live: (pieces == Pieces::Live).then(Arc::default),
+            #[cfg(feature = "agent")]
+            outputs: Arc::default(),
         }
     }
 }

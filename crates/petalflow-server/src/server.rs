@@ -16,6 +16,8 @@ use tokio_util::task::TaskTracker;
 use crate::Notice;
 use crate::bulk;
 use crate::hook::Hook;
+#[cfg(feature = "agent")]
+use crate::partial_outputs::OutputReader;
 use crate::refusal::Refusal;
 use crate::running::{Pieces, Running};
 use crate::served::{Facts, ReadThreads, RunEvents, ServedThreads, StoredFlow, no_thread};
@@ -425,6 +427,8 @@ impl Inner {
         let sender = running.ended.clone();
         #[cfg(feature = "protocol")]
         let live = running.live.clone();
+        #[cfg(feature = "agent")]
+        let outputs = Arc::clone(&running.outputs);
         let mut all = self.running();
         all.entry(thread.clone()).or_default().push(running);
         drop(all);
@@ -449,6 +453,10 @@ impl Inner {
                 }
                 if event.asks {
                     server.run_asks(thread);
+                }
+                #[cfg(feature = "agent")]
+                if let Some(change) = event.output {
+                    outputs.add(change);
                 }
                 if let Some(error) = event.failure.as_deref() {
                     server.notify(Notice::Failed { thread, error });
@@ -491,6 +499,12 @@ impl Inner {
     #[cfg(feature = "protocol")]
     pub(crate) fn live(&self, thread: &str) -> Option<Arc<Live>> {
         self.running().get(thread)?.first()?.live.clone()
+    }
+
+    /// The typed answers that models write in the run of a thread in this process.
+    #[cfg(feature = "agent")]
+    pub(crate) fn partial_outputs(&self, thread: &str) -> Option<OutputReader> {
+        Some(self.running().get(thread)?.first()?.outputs.reader())
     }
 
     /// Cancels the run of a thread. Returns whether a run of this process has it.

@@ -37,6 +37,8 @@ mod openai;
     feature = "schedules"
 ))]
 mod openapi;
+#[cfg(feature = "agent")]
+mod partial_outputs;
 #[cfg(any(feature = "a2a", feature = "ag-ui"))]
 mod protocols;
 mod remote;

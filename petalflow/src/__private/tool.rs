@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use ::schemars::JsonSchema;
 use petalflow_graph::{Rule, messages};
-use serde::de::DeserializeOwned;
 
 use crate::error::BoxError;
 use crate::policy::Retry;
@@ -17,6 +16,7 @@ pub use crate::tool::{
     ToolFails, ToolHandle, question, schemars,
 };
 pub use serde;
+pub use serde::de::DeserializeOwned;
 pub use serde_json::Value;
 
 /// The schema of a state: a key may have no value yet.

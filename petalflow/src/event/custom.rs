@@ -59,6 +59,7 @@ pub struct CustomEvent {
     name: Option<&'static str>,
     payload: Arc<dyn EventPayload>,
     is_partial: bool,
+    is_transient: bool,
 }
 
 impl CustomEvent {
@@ -68,6 +69,7 @@ impl CustomEvent {
             name: None,
             payload: Arc::new(payload),
             is_partial: false,
+            is_transient: false,
         }
     }
 
@@ -107,6 +109,27 @@ impl CustomEvent {
     /// Whether it is [marked](Self::partial) as a part.
     pub fn is_partial(&self) -> bool {
         self.is_partial
+    }
+
+    /// Marks a value that the next one of its kind replaces, such as an answer as far as it is known. Listeners receive it, and
+    /// no event log has it. It is [partial](Self::partial) too.
+    ///
+    /// ```
+    /// use petalflow::event::CustomEvent;
+    ///
+    /// let half = CustomEvent::named("answer", "All about").transient();
+    /// assert!(half.is_transient() && half.is_partial());
+    /// ```
+    #[must_use]
+    pub fn transient(mut self) -> Self {
+        self.is_partial = true;
+        self.is_transient = true;
+        self
+    }
+
+    /// Whether it is [marked](Self::transient) as a value that no event log has.
+    pub fn is_transient(&self) -> bool {
+        self.is_transient
     }
 
     /// The name, if the event was created with one.

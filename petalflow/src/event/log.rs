@@ -153,6 +153,8 @@ impl AnyEvent {
         match &self.kind {
             // A state. The thread has it.
             EventKind::Values { .. } => None,
+            // The next value replaces it.
+            EventKind::Custom(custom) if custom.is_transient() => None,
             EventKind::Nested(nested) => nested.entry.as_deref().cloned(),
             _ => self.log_entry(),
         }

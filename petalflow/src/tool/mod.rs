@@ -71,6 +71,7 @@ mod error;
 mod fn_tool;
 mod func;
 mod output;
+mod partial;
 mod registry;
 mod set;
 mod source;
@@ -101,10 +102,15 @@ pub use func::FuncTool;
 #[doc(hidden)]
 pub use output::{ToolFails, ToolOutput};
 pub use output::{invoke, normalize};
+pub use partial::Partial;
+#[doc(hidden)]
+pub use partial::whole;
 pub use registry::ToolRegistry;
 pub use set::ToolSet;
 pub use source::ToolSource;
 pub use spec::ToolSpec;
+
+pub use petalflow_macros::Partial;
 
 use std::sync::Arc;
 

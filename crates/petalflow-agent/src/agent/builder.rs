@@ -3,9 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
-
 use super::Agent;
 use crate::compaction::Compactor;
 use crate::conversation::history::Plans;
@@ -16,7 +13,6 @@ use crate::extension::{
 };
 use crate::guardrail::Guardrail;
 use crate::limits::Limits;
-use crate::output::Output;
 use petalflow::BoxError;
 use petalflow::policy::Retry;
 use petalflow_llm::usage::Prices;
@@ -141,72 +137,6 @@ impl Agent {
     #[must_use]
     pub fn history(self, history: History) -> Self {
         self.edit(|agent| agent.history = history)
-    }
-
-    /// Asks the model for answers of type `T`. [`Conversation::output`](crate::Conversation::output) parses them.
-    ///
-    /// An answer that is no `T` goes back to the model, with all its mistakes: see [`max_repairs`](Self::max_repairs). So
-    /// does one that is beyond a limit of the schema, such as `#[schemars(range(max = 1))]`. What a callback answers instead
-    /// of the model is not checked.
-    ///
-    /// ```
-    /// use petalflow_agent::Agent;
-    /// # use petalflow_llm::ScriptedModel;
-    ///
-    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
-    /// struct Flower {
-    ///     petals: u32,
-    /// }
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> petalflow::Result<()> {
-    /// # let model = ScriptedModel::new([r#"{"petals": 5}"#]);
-    /// let agent = Agent::new(model).output::<Flower>();
-    /// let rose: Flower = agent.run("A wild rose?").await?.output()?;
-    /// assert_eq!(rose.petals, 5);
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn output<T: Answer>(self) -> Self {
-        self.edit(|agent| agent.output = Some(Output::of::<T>(|_| Ok(()))))
-    }
-
-    /// Asks the model for answers of type `T` that pass a check of the program, like [`output`](Self::output). The text of the
-    /// error goes back to the model, which answers again.
-    ///
-    /// ```
-    /// use petalflow_agent::Agent;
-    /// # use petalflow_llm::ScriptedModel;
-    ///
-    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
-    /// struct Trip {
-    ///     from: String,
-    ///     to: String,
-    /// }
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> petalflow::Result<()> {
-    /// # let same = r#"{"from": "Ghent", "to": "Ghent"}"#;
-    /// # let model = ScriptedModel::new([same, r#"{"from": "Ghent", "to": "Bruges"}"#]);
-    /// let agent = Agent::new(model).valid_output(|trip: &Trip| {
-    ///     if trip.from == trip.to {
-    ///         return Err("a trip leads to another place");
-    ///     }
-    ///     Ok(())
-    /// });
-    /// let trip: Trip = agent.run("A trip, please.").await?.output()?;
-    /// assert_eq!(trip.to, "Bruges");
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn valid_output<T: Answer, E: std::fmt::Display>(
-        self,
-        validate: impl Fn(&T) -> Result<(), E> + Send + Sync + 'static,
-    ) -> Self {
-        let validate = move |answer: &T| validate(answer).map_err(|error| error.to_string());
-        self.edit(|agent| agent.output = Some(Output::of::<T>(validate)))
     }
 
     /// Edits the initial request of every model call: the temperature, the number of tokens.
@@ -507,29 +437,3 @@ impl Agent {
         self.edit(|agent| agent.artifacts = Some(Arc::new(artifacts)))
     }
 }
-
-/// The type of an answer that [`Agent::output`] requests.
-///
-/// ```
-/// use petalflow_agent::{Agent, Answer};
-///
-/// #[derive(serde::Deserialize, schemars::JsonSchema)]
-/// struct Flower {
-///     petals: u32,
-/// }
-///
-/// fn asks<T: Answer>(agent: Agent) -> Agent {
-///     agent.output::<T>()
-/// }
-///
-/// asks::<Flower>(Agent::named("botanist"));
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "an agent cannot answer with a `{Self}`",
-    label = "has no JSON Schema, or cannot be read from JSON",
-    note = "derive both for it: `#[derive(serde::Deserialize, schemars::JsonSchema)]`"
-)]
-pub trait Answer: JsonSchema + DeserializeOwned {}
-
-#[diagnostic::do_not_recommend]
-impl<T: JsonSchema + DeserializeOwned> Answer for T {}

@@ -82,7 +82,7 @@ impl Agent {
         })
     }
 
-    /// Whether the agent has a form for its answers ([`output`](Self::output)). Then the pieces of an answer may be void: one
+    /// Whether the agent has a form for its answers ([`output`](Self::output), [`output_function`](Self::output_function)). Then the pieces of an answer may be void: one
     /// that does not have the form goes back to the model.
     ///
     /// ```
@@ -94,7 +94,7 @@ impl Agent {
     /// assert!(agent.output::<u32>().has_output());
     /// ```
     pub fn has_output(&self) -> bool {
-        self.0.output.is_some()
+        self.0.has_output()
     }
 
     /// Checks the tools of a client: names are given once, and no agent of the conversation has a tool of the same name. The
@@ -133,7 +133,7 @@ impl Agent {
                 });
             }
         }
-        if client.json_schema.is_some() && self.0.output.is_some() {
+        if client.json_schema.is_some() && self.0.has_output() {
             let name = &self.0.name;
             return Err(AgentError::ClientSettings(format!(
                 "agent `{name}` has a form for its answers: send no other one"

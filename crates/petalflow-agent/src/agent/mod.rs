@@ -4,6 +4,7 @@ mod builder;
 mod callbacks;
 mod client;
 mod node;
+mod output;
 mod run;
 mod tools;
 mod turn_middleware;
@@ -13,8 +14,8 @@ use std::sync::{Arc, OnceLock};
 use crate::definition::Definition;
 use petalflow_llm::LlmClient;
 
-pub use builder::Answer;
 pub use node::AgentNode;
+pub use output::Answer;
 
 /// An agent: a model with tools, instructions and other agents. A clone is cheap.
 ///

@@ -110,13 +110,25 @@ pub struct Conversation {
 impl Conversation {
     /// The answer: the last text for the user since the user's last message. Empty if there is none.
     pub fn answer(&self) -> String {
+        self.answer_event()
+            .map(AgentEvent::text)
+            .unwrap_or_default()
+    }
+
+    /// The value of an answer that an output function has given.
+    pub(crate) fn answer_value(&self) -> Option<&Value> {
+        let event = self.answer_event()?;
+        // The event of a finished task has the results of tools.
+        let is_answer = event.results().next().is_none();
+        event.output.as_ref().filter(|_| is_answer)
+    }
+
+    fn answer_event(&self) -> Option<&AgentEvent> {
         let since = self.events.iter().rev();
         since
             .filter(|event| event.scope.as_deref() == self.scope() && event.branch == self.branch)
             .take_while(|event| !event.is_from_user())
             .find(|event| event.has_content() && !event.is_void())
-            .map(AgentEvent::text)
-            .unwrap_or_default()
     }
 
     /// The id of the call that the current speaker works on.
@@ -145,7 +157,11 @@ impl Conversation {
     /// If the answer cannot be parsed. The error names the position in it, and how the agent is asked for this type.
     pub fn output<T: DeserializeOwned>(&self) -> Result<T, AgentError> {
         let answer = self.answer();
-        output::parse(&answer).map_err(|problem| AgentError::OtherType {
+        let read = match self.answer_value() {
+            Some(value) => output::deserialize(value),
+            None => output::parse(&answer),
+        };
+        read.map_err(|problem| AgentError::OtherType {
             ty: output::short_name::<T>(),
             problem,
             answer,

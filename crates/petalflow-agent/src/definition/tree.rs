@@ -52,6 +52,9 @@ pub(crate) struct Definition {
     pub(crate) transfers: Transfers,
     pub(crate) history: History,
     pub(crate) output: Option<Output>,
+    /// The names of the tools whose results are the answer.
+    pub(crate) output_functions: Vec<String>,
+    pub(crate) output_validators: Vec<Arc<dyn Tool>>,
     pub(crate) callbacks: Vec<Arc<dyn Callbacks>>,
     pub(crate) plugins: Vec<Arc<dyn Callbacks>>,
     pub(crate) request_steps: Vec<RequestStep>,
@@ -101,6 +104,8 @@ impl Definition {
             },
             history: History::All,
             output: None,
+            output_functions: Vec::new(),
+            output_validators: Vec::new(),
             callbacks: Vec::new(),
             plugins: Vec::new(),
             request_steps: RequestStep::defaults(),
@@ -138,6 +143,18 @@ impl Definition {
         })
     }
 
+    /// Whether there is a form for answers.
+    pub(crate) fn has_output(&self) -> bool {
+        self.output.is_some() || !self.output_functions.is_empty()
+    }
+
+    /// The specification of the output function with this name.
+    pub(crate) fn output_function(&self, name: &str) -> Option<&Arc<ToolSpec>> {
+        let is_one = self.output_functions.iter().any(|known| known == name);
+        let mut specs = self.specs().iter();
+        specs.find(|spec| is_one && spec.name == name)
+    }
+
     /// Whether an agent below this one streams and this one does not.
     pub(crate) fn streams_in_part(&self) -> bool {
         let streams = |agent: &Arc<Self>| agent.streaming || agent.streams_in_part();
@@ -151,6 +168,40 @@ impl Definition {
         }
         let tree = Arc::new(AgentTree::of(self)?);
         Ok(Arc::clone(self.tree.get_or_init(|| tree)))
+    }
+
+    /// Fails if the functions and the validators of answers cannot work.
+    fn check_output(&self) -> Result<(), AgentError> {
+        let agent = || self.name.to_string();
+        if let (None, Some(validator)) = (&self.output, self.output_validators.first()) {
+            return Err(AgentError::OutputValidator {
+                agent: agent(),
+                validator: validator.spec().name.clone(),
+                problem: "the agent has no type of answers, so add `.output::<T>()`".into(),
+            });
+        }
+        let Some(name) = self.output_functions.first() else {
+            return Ok(());
+        };
+        let problem = match self.mode {
+            Mode::Task => {
+                "an agent that works on tasks ends them with `finish_task`, so give it a tool, or another mode"
+            }
+            _ if self.tools.iter().any(|tool| {
+                let spec = tool.spec();
+                let comes_later = spec.long_running || spec.deferred;
+                comes_later && self.output_functions.contains(&spec.name)
+            }) =>
+            {
+                "its result comes later, and the answer is its result"
+            }
+            _ => return Ok(()),
+        };
+        Err(AgentError::OutputFunction {
+            agent: agent(),
+            function: name.clone(),
+            problem: problem.into(),
+        })
     }
 
     /// Fails if two tools have the same name.
@@ -204,6 +255,7 @@ impl AgentTree {
             return Err(AgentError::DuplicateName(name.into()));
         }
         agent.check_tools()?;
+        agent.check_output()?;
         let none = Limits::default();
         if parent.is_some() && (agent.turn_limits != none || agent.thread_limits != none) {
             return Err(AgentError::LimitsOfSubAgent(name.into()));

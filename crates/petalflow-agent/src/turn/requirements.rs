@@ -9,7 +9,7 @@ use petalflow::tool::Tool;
 /// Fails if the run has not all managed values that the tools of these agents take.
 pub(super) fn check(tree: &AgentTree, cx: &Context) -> Result<(), AgentError> {
     for agent in tree.agents() {
-        for tool in &agent.tools {
+        for tool in agent.tools.iter().chain(&agent.output_validators) {
             check_tool(agent, &**tool, cx)?;
         }
     }

@@ -2,6 +2,7 @@
 
 mod cut;
 mod output;
+mod output_functions;
 mod parallel;
 mod scripts;
 mod spans;
@@ -9,3 +10,4 @@ mod steering;
 mod streaming;
 mod tool_search;
 mod turns;
+mod typed_stream;

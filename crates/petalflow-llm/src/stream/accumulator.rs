@@ -205,7 +205,7 @@ impl PartialCall {
 }
 
 /// Stores a value at the path. A string is appended to the string that is already there.
-fn set_at_path(target: &mut Value, steps: &[Step<'_>], value: &Value) {
+pub(super) fn set_at_path(target: &mut Value, steps: &[Step<'_>], value: &Value) {
     let Some(target) = json_path::resolve(target, steps) else {
         return;
     };

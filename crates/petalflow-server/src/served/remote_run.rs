@@ -77,6 +77,8 @@ fn live<F: Flow>(
             #[cfg(feature = "metrics")]
             node: None,
             live: Some(live),
+            #[cfg(feature = "agent")]
+            output: None,
         });
         Some(stream::iter(live.collect::<Vec<_>>()))
     });

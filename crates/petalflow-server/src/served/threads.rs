@@ -34,6 +34,9 @@ pub(crate) struct RunEvent {
     /// What readers of a turn need before the log has it.
     #[cfg(feature = "protocol")]
     pub(crate) live: Option<crate::turn_parts::LiveEvent>,
+    /// What it changes of the typed answers that models write.
+    #[cfg(feature = "agent")]
+    pub(crate) output: Option<crate::partial_outputs::OutputChange>,
 }
 
 impl RunEvent {
@@ -46,6 +49,8 @@ impl RunEvent {
             node: None,
             #[cfg(feature = "protocol")]
             live: None,
+            #[cfg(feature = "agent")]
+            output: None,
         }
     }
 }

@@ -96,6 +96,8 @@ fn run_event<S: State>(event: Event<S>) -> RunEvent {
     RunEvent {
         #[cfg(feature = "protocol")]
         live: crate::turn_parts::LiveEvent::of(&event),
+        #[cfg(feature = "agent")]
+        output: crate::partial_outputs::OutputChange::of(&event),
         #[cfg(feature = "metrics")]
         node: crate::metrics::NodeEvent::of(&event),
         asks: matches!(event.kind, EventKind::Asked { .. }),

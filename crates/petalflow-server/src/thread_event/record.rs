@@ -94,6 +94,19 @@ enum Kind {
         /// The value.
         value: Value,
     },
+    /// The typed answer of an agent, as far as its model has written it. Each replaces the one before of the same task; a retry
+    /// of the task voids it. The event has no number, is sent only while the process of the server runs the task, and is not stored:
+    /// the end of the task has the whole answer, which was checked.
+    PartialOutput {
+        /// The name of the agent.
+        agent: String,
+        /// The output function whose arguments these are, if the agent answers with one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "String")]
+        function: Option<String>,
+        /// The answer so far: lists and texts in it grow, and numbers are there when they are complete.
+        value: Value,
+    },
     /// The writes of the superstep have been applied.
     SuperstepFinished {},
     /// A checkpoint of the thread was stored.
@@ -141,6 +154,36 @@ enum StopReason {
     Cancelled,
     /// Its process stops. The next process continues it.
     Drained,
+}
+
+#[cfg(feature = "agent")]
+impl ThreadEvent {
+    /// The event of a typed answer as far as it is known.
+    pub(crate) fn partial_output(
+        namespace: &petalflow::event::Namespace,
+        superstep: u64,
+        task: &petalflow::event::TaskInfo,
+        output: &petalflow_agent::PartialOutput,
+    ) -> Self {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        ThreadEvent {
+            kind: Kind::PartialOutput {
+                agent: output.agent.clone(),
+                function: output.function.clone(),
+                value: output.value.clone(),
+            },
+            namespace: namespace.to_string(),
+            superstep,
+            task: Some(EventTask {
+                node: task.node.to_string(),
+                id: task.id.to_string(),
+                index: task.index.map(|index| index as u64),
+                attempt: task.attempt,
+            }),
+            recorded_ms: now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX)),
+            restarts: false,
+        }
+    }
 }
 
 /// The event for clients, with the time at which it was recorded. One of a later version of petalflow, whose kind this one does

@@ -12,7 +12,7 @@ use crate::turn::own_tools::answer_tool;
 use crate::turn::own_tools::delegation::{self, FinishedTask};
 use crate::turn::own_tools::transfer;
 use crate::turn::spans;
-use crate::{AgentError, AgentEvent};
+use crate::{AgentError, AgentEvent, output};
 use petalflow_llm::{ChatMessage, Part, Role};
 
 /// The collected outcomes of the calls.
@@ -183,15 +183,21 @@ fn waiting(ctx: Ctx<'_>, outcomes: &[&Outcome]) -> Option<Vec<Waiting>> {
 fn answer(ctx: Ctx<'_>, results: &AgentEvent) -> Option<AgentEvent> {
     let set = results
         .results()
-        .filter(|result| result.name == answer_tool::NAME && repair::fits(ctx, result))
+        .filter(|result| answer_tool::gives_answer(ctx, &result.name) && repair::fits(ctx, result))
         .last()?;
     let mut outcomes = ctx.conversation.outcomes.iter();
     let outcome = outcomes.find(|outcome| outcome.call_id == set.call_id);
-    let text = match outcome.and_then(|outcome| outcome.answer.clone()) {
-        Some(replaced) => replaced,
-        None => ctx.call(&set.call_id)?.arguments.to_string(),
+    let noted = outcome.and_then(|outcome| outcome.answer.clone());
+    // A text of a function is no JSON, so its value is beside it.
+    let output = (ctx.agent().output_function(&set.name).is_some() && noted.is_none())
+        .then(|| set.content.clone());
+    let text = match (noted, &output) {
+        (Some(noted), _) => noted,
+        (None, Some(output)) => output::text_of(output),
+        (None, None) => ctx.call(&set.call_id)?.arguments.to_string(),
     };
     Some(AgentEvent {
+        output,
         message: Some(ChatMessage::new(Role::Assistant, vec![Part::text(text)])),
         ..ctx.event(2)
     })

@@ -141,6 +141,9 @@ fn answer(conversation: &Conversation, agent: &Definition) -> Result<Value, BoxE
     }
     let text = conversation.answer();
     let answer = match &agent.output {
+        _ if conversation.answer_value().is_some() => {
+            conversation.answer_value().cloned().unwrap_or_default()
+        }
         Some(_) => output::parse(&text).map_err(AgentError::Output)?,
         None => Value::String(text),
     };

@@ -12,9 +12,11 @@ use crate::extension::ToolStep;
 use crate::guardrail::GuardrailEvent;
 use crate::human::{confirmation, credential};
 use crate::limits::Usage;
+use crate::output;
 use crate::turn::ctx::Ctx;
 use crate::turn::guard;
 use crate::turn::model::guarded;
+use crate::turn::model::validators;
 use crate::turn::own_tools::answer_tool;
 use crate::turn::own_tools::delegation;
 use crate::turn::own_tools::tool_search;
@@ -41,6 +43,8 @@ struct SideEffects {
     guardrails: Vec<GuardrailEvent>,
     /// What replaces the answer that the call gives, if a guardrail or a callback has changed it.
     answer: Option<String>,
+    /// Whether validators have passed the answer that the call gives.
+    was_validated: bool,
 }
 
 /// Makes a call.
@@ -72,13 +76,16 @@ pub(in crate::turn) async fn call(
         (result, _) => result,
     };
     let call = &pending.call;
-    if result.is_ok()
-        && let Some(text) = answer_in(ctx, &call.name, &step.arguments)
+    if let Ok(result) = &result
+        && let Some(text) = answer_in(ctx, &call.name, &step.arguments, result)
     {
         let answer = guarded::answer(ctx, &text, &mut effects.guardrails);
         let replaced = Box::pin(answer).await?;
-        let is_changed = step.arguments != call.arguments;
-        effects.answer = replaced.or_else(|| is_changed.then_some(text));
+        let is_function = ctx.agent().output_function(&call.name).is_some();
+        let is_changed = !is_function && step.arguments != call.arguments;
+        // A callback may have answered in place of the validators.
+        let was_validated = effects.was_validated;
+        effects.answer = replaced.or_else(|| (is_changed || was_validated).then_some(text));
     }
     Ok(outcome(ctx, pending, result, step.actions, effects))
 }
@@ -125,7 +132,10 @@ fn outcome(
 }
 
 /// The answer that a call of this tool gives, if it gives one.
-fn answer_in(ctx: Ctx<'_>, tool: &str, arguments: &Value) -> Option<String> {
+fn answer_in(ctx: Ctx<'_>, tool: &str, arguments: &Value, result: &Value) -> Option<String> {
+    if ctx.agent().output_function(tool).is_some() {
+        return Some(output::text_of(result));
+    }
     match tool {
         delegation::FINISH if ctx.agent().mode == Mode::Task => {
             Some(delegation::answer(ctx.agent(), arguments))
@@ -225,7 +235,10 @@ async fn run(
 ) -> Result<Value, BoxError> {
     check_is_object(step)?;
     match target {
-        Target::Tool(tool) => run_tool(ctx, step, &spans::tool(tool), pending, effects).await,
+        Target::Tool(tool) => {
+            answer_tool::check_is_first(ctx, step.call())?;
+            run_tool(ctx, step, &spans::tool(tool), pending, effects).await
+        }
         Target::Transfer => {
             let name = transfer::agent_name(&step.arguments)?;
             transfer::target(ctx.tree, ctx.index, name)?;
@@ -233,11 +246,11 @@ async fn run(
             Ok(Value::Null)
         }
         Target::Output => {
-            check_output(ctx, &step.arguments)?;
+            effects.was_validated = check_output(ctx, &step.arguments).await?;
             Ok(json!({ "result": answer_tool::RESULT }))
         }
         Target::Finish => {
-            check_output(ctx, &step.arguments)?;
+            effects.was_validated = check_output(ctx, &step.arguments).await?;
             Ok(json!({ "result": "Task completed." }))
         }
         Target::Search => tool_search::search(ctx, &step.arguments).await,
@@ -296,15 +309,19 @@ async fn run_agent(
     }
 }
 
-/// Checks that the arguments match the agent's output schema.
-fn check_output(ctx: Ctx<'_>, arguments: &Value) -> Result<(), ToolError> {
+/// Checks that the arguments match the agent's output schema, and that the validators pass them. Returns whether there are any.
+async fn check_output(ctx: Ctx<'_>, arguments: &Value) -> Result<bool, BoxError> {
     let output = ctx.agent().output.as_ref();
     let checked = output.map_or(Ok(()), |output| output.check(arguments));
     checked.map_err(|problem| {
         ToolError::Arguments(format!(
             "the arguments do not fit the schema at {problem}; call it again with arguments that do"
         ))
-    })
+    })?;
+    match Box::pin(validators::problem(ctx, arguments)).await? {
+        Some(problem) => Err(problem.into()),
+        None => Ok(!ctx.agent().output_validators.is_empty()),
+    }
 }
 
 async fn run_tool(

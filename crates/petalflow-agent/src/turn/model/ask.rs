@@ -116,14 +116,15 @@ pub(in crate::turn) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
     }
     let response = &mut guarded.response;
     let spent = spend::after_response(ctx, call.requests, &call.request, response).await?;
-    match read(ctx, call, guarded, &source_tools) {
+    // Boxed: few agents have validators, which it awaits.
+    match Box::pin(read(ctx, call, guarded, &source_tools)).await {
         Ok(step) => Ok(ModelStep {
             spent: spend::with_unwritten(ctx, spent),
             ..step
         }),
         Err(error) => {
             spend::add_unwritten(ctx, spent).await?;
-            Err(error.into())
+            Err(error)
         }
     }
 }
@@ -141,12 +142,12 @@ fn check_model_calls(ctx: Ctx<'_>) -> Result<(), AgentError> {
 }
 
 /// Reads an answer that was checked.
-fn read(
+async fn read(
     ctx: Ctx<'_>,
     call: ModelCall<'_>,
     guarded: Guarded,
     source_tools: &[Arc<ToolSpec>],
-) -> Result<ModelStep, AgentError> {
+) -> Result<ModelStep, BoxError> {
     let Guarded {
         response,
         guardrails,
@@ -175,7 +176,7 @@ fn read(
     }
     let mut request = None;
     if matches!(then, Next::End) && stage != CallStage::Replaced && !blocked {
-        request = repair::request(ctx, answer.as_mut(), events.len() + 1)?;
+        request = repair::request(ctx, answer.as_mut(), events.len() + 1).await?;
         if request.is_some() {
             then = Next::Ask;
         }

@@ -21,7 +21,7 @@ pub(in crate::turn) fn settings(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Resul
     let limits = [request.max_tokens, client.max_tokens];
     request.max_tokens = limits.into_iter().flatten().min();
     if let Some(schema) = &client.json_schema {
-        if ctx.agent().output.is_some() {
+        if ctx.agent().has_output() {
             return Err(AgentError::ClientSettings(format!(
                 "agent `{}` has a form for its answers: send no other one",
                 ctx.agent().name

@@ -1,5 +1,6 @@
 //! Model calls, with their callbacks and the streaming of pieces.
 
+use super::growing_answer::GrowingAnswer;
 use super::steps;
 use crate::extension::{CallStage, ModelCall};
 use crate::turn::ctx::Ctx;
@@ -106,8 +107,16 @@ async fn streamed(
     let checked = guard::checks_pieces(ctx);
     let held = guard::holds_back_pieces(ctx);
     let needed = ctx.cx.has_listener() || ctx.callbacks().next().is_some() || checked;
+    let mut answer = GrowingAnswer::of(ctx).filter(|_| !held);
     let mut pieces = 0;
-    while let Some(chunk) = chunks.next().await {
+    loop {
+        let chunk = match &mut answer {
+            Some(answer) => answer.next(ctx, &mut chunks).await,
+            None => chunks.next().await,
+        };
+        let Some(chunk) = chunk else {
+            return Err(AgentError::IncompleteStream(call.agent().into()).into());
+        };
         ctx.cx.heartbeat();
         if chunk.done {
             let broken = chunk.error.is_none() && chunk.response.is_none() && pieces > 0;
@@ -119,6 +128,10 @@ async fn streamed(
                 .unwrap_or_else(|| Ok(LlmResponse::default())));
         }
         pieces += 1;
+        // The guardrails that check pieces read the text alone.
+        if let Some(answer) = answer.as_mut().filter(|_| !checked) {
+            answer.call(ctx, &chunk.delta);
+        }
         if needed && let Some(piece) = piece(chunk.delta) {
             let mut piece = after(ctx, call, piece, CallStage::Partial).await?;
             let text = piece.text();
@@ -131,6 +144,9 @@ async fn streamed(
                 .message
                 .filter(|message| !held && !message.parts.is_empty());
             if let Some(message) = message {
+                if let Some(answer) = &mut answer {
+                    answer.text(ctx, &message.text());
+                }
                 AgentEvent::emit(ctx.cx, || AgentEvent {
                     message: Some(message),
                     partial: true,
@@ -139,7 +155,6 @@ async fn streamed(
             }
         }
     }
-    Err(AgentError::IncompleteStream(call.agent().into()).into())
 }
 
 /// A piece as a response of its own.

@@ -1,11 +1,13 @@
 //! Answers that do not have the requested form. They go back to the model, with the problem.
 
+use super::validators;
 use crate::definition::Mode;
 use crate::event::Repair;
 use crate::turn::ctx::Ctx;
 use crate::turn::own_tools::answer_tool;
 use crate::turn::own_tools::delegation;
 use crate::{AgentError, AgentEvent, output};
+use petalflow::BoxError;
 use petalflow::tool::ToolResult;
 use petalflow_llm::ChatMessage;
 use petalflow_llm::response::FinishReason;
@@ -17,15 +19,16 @@ use serde_json::Value;
 /// # Errors
 ///
 /// If too many answers of the turn did not have the form, or the model refused to give one.
-pub(in crate::turn) fn request(
+pub(in crate::turn) async fn request(
     ctx: Ctx<'_>,
     mut answer: Option<&mut AgentEvent>,
     number: usize,
-) -> Result<Option<AgentEvent>, AgentError> {
+) -> Result<Option<AgentEvent>, BoxError> {
     let agent = ctx.agent();
-    let Some(output) = agent.output.as_ref().filter(|_| agent.mode != Mode::Task) else {
+    if !agent.has_output() || agent.mode == Mode::Task {
         return Ok(None);
-    };
+    }
+    let output = agent.output.as_ref();
     let text = answer.as_deref().map(AgentEvent::text).unwrap_or_default();
     let problem = match answer.as_deref() {
         // The provider or the user stopped the model.
@@ -33,9 +36,9 @@ pub(in crate::turn) fn request(
         Some(answer) if answer.finish == Some(FinishReason::Refusal) => {
             let reason = answer.finish_message.clone().unwrap_or(text);
             let agent = agent.name.to_string();
-            return Err(AgentError::Refused { agent, reason });
+            return Err(AgentError::Refused { agent, reason }.into());
         }
-        Some(answer) if !text.trim().is_empty() => match output.check_text(&text) {
+        Some(answer) if !text.trim().is_empty() => match check_text(ctx, &text).await? {
             Ok(()) => return Ok(None),
             Err(problem) if answer.finish == Some(FinishReason::Length) => {
                 format!("it was cut off at the maximum number of tokens ({problem})")
@@ -48,13 +51,12 @@ pub(in crate::turn) fn request(
     if let Some(answer) = &mut answer {
         answer.repair = Some(repair.clone());
     }
-    let instruction = if answer_tool::is_used(ctx) {
-        format!("Give the answer by calling `{}`.", answer_tool::NAME)
-    } else {
-        format!(
+    let instruction = match output {
+        Some(output) if !answer_tool::is_used(ctx) => format!(
             "Answer again with JSON that fits this schema, and with nothing else: {}",
             output.schema
-        )
+        ),
+        _ => format!("Give the answer by calling {}.", answer_tool::names(ctx)),
     };
     let correction = output::correction(&repair.problem, &instruction);
     Ok(Some(AgentEvent {
@@ -62,6 +64,17 @@ pub(in crate::turn) fn request(
         repair: Some(repair),
         ..ctx.event(number)
     }))
+}
+
+/// Checks the text of an answer: its form, and what the validators say.
+async fn check_text(ctx: Ctx<'_>, text: &str) -> Result<Result<(), String>, BoxError> {
+    let Some(output) = &ctx.agent().output else {
+        return Ok(Err("it is a text, and not a call".into()));
+    };
+    Ok(match output.check_text(text) {
+        Ok(answer) => validators::problem(ctx, &answer).await?.map_or(Ok(()), Err),
+        Err(problem) => Err(problem),
+    })
 }
 
 /// The repair that these results ask for: of an answer that was given with a tool, and of the result of a task.
@@ -74,13 +87,22 @@ pub(in crate::turn) fn of_results(
     results: &AgentEvent,
 ) -> Result<Option<Repair>, AgentError> {
     let agent = ctx.agent();
-    let tool = match agent.mode {
-        _ if agent.output.is_none() => return Ok(None),
-        Mode::Task => delegation::FINISH,
-        _ if answer_tool::is_used(ctx) => answer_tool::NAME,
-        _ => return Ok(None),
+    if !agent.has_output() {
+        return Ok(None);
+    }
+    let gives_answer = |tool: &str| match agent.mode {
+        Mode::Task => tool == delegation::FINISH,
+        _ => answer_tool::gives_answer(ctx, tool),
     };
-    let answers = || results.results().filter(|result| result.name == tool);
+    let waits = |call: &str| {
+        let actions = &results.actions;
+        actions.requested_confirmations.contains_key(call)
+            || actions.requested_credentials.contains_key(call)
+    };
+    let answers = || {
+        let results = results.results();
+        results.filter(|result| gives_answer(&result.name) && !waits(&result.call_id))
+    };
     let Some(last) = answers().last() else {
         return Ok(None);
     };
@@ -98,12 +120,25 @@ pub(in crate::turn) fn of_results(
 
 /// Whether the call with this result gave an answer of the requested form. A callback may have replaced the error.
 pub(in crate::turn) fn fits(ctx: Ctx<'_>, result: &ToolResult) -> bool {
-    let output = ctx.agent().output.as_ref();
+    let agent = ctx.agent();
+    if result.is_error || agent.output_function(&result.name).is_some() {
+        return !result.is_error;
+    }
+    // The validators have passed the answers that are noted.
+    if !agent.output_validators.is_empty() && !is_noted(ctx, &result.call_id) {
+        return false;
+    }
+    let output = agent.output.as_ref();
     let call = ctx.call(&result.call_id);
-    !result.is_error
-        && output
-            .zip(call)
-            .is_none_or(|(output, call)| output.check(&call.arguments).is_ok())
+    output
+        .zip(call)
+        .is_none_or(|(output, call)| output.check(&call.arguments).is_ok())
+}
+
+/// Whether the outcome of the call has an answer.
+fn is_noted(ctx: Ctx<'_>, call_id: &str) -> bool {
+    let mut outcomes = ctx.conversation.outcomes.iter();
+    outcomes.any(|outcome| outcome.call_id == call_id && outcome.answer.is_some())
 }
 
 /// The next repair of the turn. The events of the turn count the earlier ones, so that a resumed turn continues the count.

@@ -213,4 +213,7 @@ fn output(ctx: Ctx<'_>, call: &mut ModelCall<'_>) {
             call.request.json_schema = Some(Arc::clone(&output.schema));
         }
     }
+    if !agent.output_functions.is_empty() {
+        call.instruct(&answer_tool::instruction_for_functions(ctx));
+    }
 }

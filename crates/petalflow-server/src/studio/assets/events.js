@@ -50,10 +50,15 @@ export async function follow(thread, { after, onEvent, onConnection, signal }) {
         onConnection("open");
         for await (const message of messages(response.body, () => silence.restart())) {
           wait = FIRST_WAIT_MS;
-          const number = Number(message.id);
-          if (number <= last) continue;
           const event = /** @type {RunEvent} */ (parsed(message.data));
           if (!event) continue;
+          if (event.kind === "partial_output") {
+            // It has no number: the log will have the whole answer.
+            onEvent(last, event);
+            continue;
+          }
+          const number = Number(message.id);
+          if (number <= last) continue;
           last = number;
           onEvent(number, event);
         }

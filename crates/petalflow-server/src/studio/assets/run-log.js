@@ -59,6 +59,7 @@ import { errorText } from "./format.js";
 const MOST_SECTIONS = 2000;
 /** What an attempt with such an outcome has written does not count. @type {Set<Outcome>} */
 const VOID = new Set(["stopped", "failed", "waiting", "sleeping"]);
+const ENDS_ATTEMPT = new Set(["node_finished", "node_failed", "retry"]);
 /** Older values of an attempt are dropped. */
 const MOST_VALUES = 200;
 
@@ -72,6 +73,8 @@ export class RunLog {
     /** @type {Usage} */
     this.usage = { input: 0, output: 0, cost: 0 };
     this.nextId = 1;
+    /** The typed answers that models write, by task: the log has their supersteps later. @type {Map<string, {node: string, text: string}>} */
+    this.growing = new Map();
   }
 
   /**
@@ -109,6 +112,12 @@ export class RunLog {
             section.checkpoint = event.checkpoint ?? null;
             section.atMs ??= atMs;
           });
+        return;
+      case "partial_output":
+        if (event.task) {
+          const text = JSON.stringify(event.value, null, 2);
+          this.growing.set(keyOf(event, event.task), { node: event.task.node, text });
+        }
         return;
       default:
         if (event.task) this.addToTask(event, event.task, atMs);
@@ -150,6 +159,7 @@ export class RunLog {
   end(event, atMs) {
     const asking = event.interrupts?.map(({ node, namespace }) => `${namespace}|${node}`) ?? [];
     this.stopAttempts(event.kind, new Set(asking));
+    this.growing.clear();
     const section = this.open("end", event, atMs);
     section.outcome = event.kind;
     if (event.error !== undefined) section.error = errorText(event.error);
@@ -221,7 +231,8 @@ export class RunLog {
   addToTask(event, info, atMs) {
     // The log may begin in the middle of a superstep.
     const section = this.current() ?? this.open("superstep", { ...event, superstep: event.superstep }, atMs);
-    const key = `${event.namespace}|${event.superstep}|${info.id}`;
+    const key = keyOf(event, info);
+    if (ENDS_ATTEMPT.has(event.kind)) this.growing.delete(key);
     let task = section.tasks.find((task) => task.key === key);
     if (!task) {
       task = {
@@ -345,14 +356,23 @@ export class RunLog {
   streamed(checkpoint) {
     const recent = this.sections.filter((section) => section.kind === "superstep").slice(-2);
     const open = recent.filter((section) => section.checkpoint === null || section.checkpoint > checkpoint);
-    return open.flatMap(({ tasks }) =>
+    const logged = open.flatMap(({ tasks }) =>
       tasks.flatMap((task) => {
         const attempt = task.attempts.at(-1);
         const isVoid = !attempt || VOID.has(attempt.outcome);
         return isVoid || !attempt.text ? [] : [{ node: task.node, text: attempt.text }];
       }),
     );
+    return [...logged, ...this.growing.values()];
   }
+}
+
+/**
+ * @param {RunEvent} event
+ * @param {NonNullable<RunEvent["task"]>} task
+ */
+function keyOf(event, task) {
+  return `${event.namespace}|${event.superstep}|${task.id}`;
 }
 
 /**
