@@ -19,7 +19,7 @@ pub(crate) fn embed(text: &str, path: &Path, root: &Path) -> io::Result<String> 
         match media_type(address).filter(|_| file.exists()) {
             Some(kind) => {
                 println!("cargo::rerun-if-changed={}", file.display());
-                embedded.push_str(&format!("data:{kind};base64,{}", base64(&fs::read(file)?)));
+                embedded.extend(["data:", kind, ";base64,", &base64(&fs::read(file)?)]);
             }
             None => embedded.push_str(address),
         }

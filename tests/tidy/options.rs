@@ -173,11 +173,11 @@ fn collect<'s>(schema: &'s Value, names: &mut BTreeSet<&'s str>) {
             for (field, value) in fields {
                 match (&**field, value) {
                     ("properties", Value::Object(properties)) => {
-                        names.extend(properties.keys().map(|name| &**name))
+                        names.extend(properties.keys().map(|name| &**name));
                     }
                     ("const", Value::String(name)) => drop(names.insert(name)),
                     ("enum", Value::Array(values)) => {
-                        names.extend(values.iter().filter_map(Value::as_str))
+                        names.extend(values.iter().filter_map(Value::as_str));
                     }
                     _ => {}
                 }
