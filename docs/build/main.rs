@@ -2,8 +2,9 @@
 //! programs. Links between documents become links between pages. A dead link is an error.
 //!
 //! If the line before a fence ends with "prints:", the fence has what the program above it prints, and a test compares it.
-//! The tests in a program are tests.
+//! The tests in a program are tests. A picture is part of its page.
 
+mod pictures;
 mod programs;
 
 use std::collections::BTreeMap;
@@ -14,8 +15,18 @@ use std::{env, fs};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// The folders of documents, each with whether its programs are tests.
-const FOLDERS: [(&str, bool); 3] = [("guide", true), ("reference", true), ("decisions", false)];
+/// The folders of documents, each with whether its programs are tests of the documentation. Those of the cookbook are modules of
+/// one test, since each of them has tests: they compile once, together.
+const FOLDERS: [(&str, bool); 5] = [
+    ("concepts", false),
+    ("cookbook", false),
+    ("guide", true),
+    ("reference", true),
+    ("decisions", false),
+];
+
+/// The folders whose programs with tests, and with outputs, are modules of tests.
+const PROGRAMS: [&str; 2] = ["docs/cookbook", "docs/guide"];
 
 /// The documents in the root of the repository. Other tests run the programs of the README.
 const ROOT: [&str; 4] = [
@@ -39,9 +50,11 @@ fn main() -> Result<()> {
     for (path, module) in &pages {
         println!("cargo::rerun-if-changed={}", root.join(path).display());
         let text = fs::read_to_string(root.join(path))?;
-        if path.starts_with("docs/guide") || path == Path::new("README.md") {
+        let has_programs = PROGRAMS.iter().any(|folder| path.starts_with(folder));
+        if has_programs || path == Path::new("README.md") {
             programs.extend(programs::programs(path, &text));
         }
+        let text = pictures::embed(&text, path, &root)?;
         let text = linked(&text, path, &pages, &root)?;
         let file = out.join(path.to_string_lossy().replace('/', "-"));
         fs::write(&file, text)?;

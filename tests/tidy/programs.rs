@@ -66,19 +66,65 @@ fn guides_name_the_crates_of_their_programs() {
     report(&errors);
 }
 
+#[test]
+fn recipes_are_programs_with_a_test() {
+    let mut errors = Vec::new();
+    let recipes = recipes()
+        .into_iter()
+        .filter(|page| !page.ends_with("README.md"));
+    for page in recipes {
+        let name = page.display();
+        let fences = fences(&page);
+        let programs: Vec<&Fence> = fences.iter().filter(|fence| is_program(fence)).collect();
+        let [program] = programs[..] else {
+            errors.push(format!(
+                "{name}: {} programs, and a recipe is one",
+                programs.len()
+            ));
+            continue;
+        };
+        for part in ["fn main(", "#[cfg(test)]", "assert"] {
+            if !program.text.contains(part) {
+                errors.push(format!(
+                    "{name}:{}: the recipe has no `{part}`",
+                    program.line
+                ));
+            }
+        }
+        if program.language != "rust" {
+            errors.push(format!(
+                "{name}:{}: the test of `{}` does not run",
+                program.line, program.language
+            ));
+        }
+    }
+    report(&errors);
+}
+
 /// The documents whose programs readers copy, below the root.
 fn pages() -> Vec<PathBuf> {
-    let folder = Path::new("docs/guide");
+    let mut pages = documents("docs/guide");
+    pages.extend(recipes());
+    pages.push("README.md".into());
+    pages.sort();
+    pages
+}
+
+/// The pages of the cookbook.
+fn recipes() -> Vec<PathBuf> {
+    documents("docs/cookbook")
+}
+
+/// The documents in a folder.
+fn documents(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(folder);
     let entries = workspace::root()
         .join(folder)
         .read_dir()
         .expect("the folder is there");
-    let mut pages: Vec<PathBuf> = entries
+    entries
         .map(|entry| folder.join(entry.expect("the folder is readable").file_name()))
-        .collect();
-    pages.push("README.md".into());
-    pages.sort();
-    pages
+        .collect()
 }
 
 fn fences(page: &Path) -> Vec<Fence> {

@@ -1,5 +1,5 @@
 //! Tests of the repository itself: which crate and which module may use which, no circles, file lengths, words, cited
-//! paths, public names, recorded compile errors, complete programs in guides.
+//! paths, public names, recorded compile errors, complete programs in guides, options on pages.
 //!
 //! The tables that these tests hold are in `rules.rs`. An error names the file and the line, and says what to do.
 
@@ -8,6 +8,7 @@ mod crates;
 mod files;
 mod layers;
 mod messages;
+mod options;
 mod programs;
 mod public;
 mod readmes;

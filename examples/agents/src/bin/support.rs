@@ -19,16 +19,11 @@ async fn main() -> petalflow::Result<()> {
         1 => Reply::call("pay_back", json!({ "order": "A-17" })),
         _ => "I have paid A-17 back.".into(),
     });
-    let agent = Agent::new(model)
-        .instructions("Help our customers.")
-        .tool(pay_back {});
     let store = SqliteStore::open("support.db").await?;
+    let agent = Agent::new(model).tool(pay_back {});
     let chat = agent.store(&store).thread("ann");
-    let waits_for = chat
-        .snapshot()
-        .await?
-        .and_then(|now| now.state.pending().pop());
-    let input = match waits_for {
+    let now = chat.snapshot().await?;
+    let input = match now.and_then(|now| now.state.pending().pop()) {
         None => "My lamp arrived broken. The order is A-17.".into(),
         // In another process, days later: a person has agreed.
         Some(call) => ConversationInput::default().confirm(call.id(), true),
