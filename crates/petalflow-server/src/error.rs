@@ -153,6 +153,16 @@ pub enum SetupError {
         /// The key.
         key: String,
     },
+    /// A key that is to be secret is indexed.
+    #[error(
+        "key `{key}` of flow `{flow}` is to be secret, and it is `indexed`, so lists show its value: remove one of the two"
+    )]
+    SecretIsIndexed {
+        /// The name of the flow.
+        flow: String,
+        /// The key.
+        key: String,
+    },
     /// A schedule has a wrong cron line, time zone or input, or names no flow.
     #[error("schedule `{name}`: {problem}")]
     Schedule {

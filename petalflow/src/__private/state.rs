@@ -24,14 +24,15 @@ pub use super::data::{
     Deserialize, Deserializer, MapAccess, ReadInput, explicit, or_default, or_initial, read_input,
     read_key, required,
 };
+pub use crate::checkpoint::{Attribute, AttributeKind};
 pub use crate::error::BoxError;
 pub use crate::node::key::codec::fields_of_key;
 pub use crate::node::{Effects, Inbox, Key, Output, Receivable, WriteOutput};
 pub use crate::state::codec::KeyCodec;
 pub use crate::state::functions::{Input, KeyFunctions};
 pub use crate::state::{
-    Durable, IndexedKey, KeyFlag, KeyMeta, KeySet, State, Update, Volatile, WriteError, Writes,
-    reduce,
+    Durable, Indexed, IndexedKey, KeyFlag, KeyMeta, KeySet, State, Update, Volatile, WriteError,
+    Writes, reduce,
 };
 
 /// The version of stored values, and the function that migrates lower versions to it.

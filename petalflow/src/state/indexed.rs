@@ -104,7 +104,7 @@ pub struct IndexedKey<S> {
     pub(crate) index: usize,
     /// The name in storage.
     pub(crate) name: &'static str,
-    pub(crate) kind: AttributeKind,
+    pub(crate) kind: Option<AttributeKind>,
     pub(crate) attribute: fn(&S) -> Option<Attribute>,
 }
 
@@ -136,5 +136,7 @@ pub(crate) fn attributes<S: State>(state: &S, written: KeySet) -> BTreeMap<Strin
 /// ```
 pub fn attribute_kinds<S: State>() -> Vec<(&'static str, AttributeKind)> {
     let indexed = S::INDEXED.iter();
-    indexed.map(|key| (key.name, key.kind)).collect()
+    indexed
+        .filter_map(|key| Some((key.name, key.kind?)))
+        .collect()
 }

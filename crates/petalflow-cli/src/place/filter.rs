@@ -1,6 +1,8 @@
 //! The conditions of a list of threads.
 
-use petalflow::checkpoint::{ThreadFilter, ThreadOrder, ThreadQuery, ThreadStatus};
+use petalflow::checkpoint::{
+    AttributeCondition, ThreadFilter, ThreadOrder, ThreadQuery, ThreadStatus,
+};
 
 /// Which threads.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -28,6 +30,11 @@ pub(crate) struct FilterArgs {
     /// Only threads with none of these labels
     #[arg(long, value_name = "NAME:VALUE", value_parser = label)]
     not_label: Vec<(String, String)>,
+
+    /// Only threads whose search attributes meet all of these conditions, such as `amount>100`: with =, !=, <, <=, >, >=,
+    /// ^= (begins with) or *= (contains)
+    #[arg(long = "where", value_name = "CONDITION")]
+    attributes: Vec<AttributeCondition>,
 
     /// Only threads that were created at this time or later, such as 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = moment)]
@@ -119,6 +126,11 @@ impl FilterArgs {
         }
     }
 
+    /// The names of the search attributes in conditions.
+    pub(super) fn attributes(&self) -> impl Iterator<Item = &str> {
+        self.attributes.iter().map(AttributeCondition::name)
+    }
+
     /// The conditions as the query of an address of a server.
     pub(super) fn pairs(&self) -> Vec<(&'static str, String)> {
         let mut pairs = Vec::new();
@@ -138,6 +150,8 @@ impl FilterArgs {
             let labels = labels.iter();
             pairs.extend(labels.map(|(name, value)| (parameter, format!("{name}:{value}"))));
         }
+        let attributes = self.attributes.iter();
+        pairs.extend(attributes.map(|condition| ("where", condition.to_string())));
         let times = [
             ("created_from_ms", self.created_from),
             ("created_before_ms", self.created_before),
@@ -154,6 +168,10 @@ fn filter((name, value): &(String, String)) -> ThreadFilter<'_> {
     ThreadFilter::Label(name, value)
 }
 
+fn condition(condition: &AttributeCondition) -> ThreadFilter<'_> {
+    ThreadFilter::Attribute(condition.name(), condition.test())
+}
+
 impl<'f> Filters<'f> {
     /// The conditions that each thread meets.
     pub(super) fn all<'a>(&'a self) -> Vec<ThreadFilter<'a>>
@@ -165,6 +183,7 @@ impl<'f> Filters<'f> {
         some.map(|filters| ThreadFilter::Any(filters))
             .chain(self.args.label.iter().map(filter))
             .chain(self.not_labels.iter().map(ThreadFilter::Not))
+            .chain(self.args.attributes.iter().map(condition))
             .collect()
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use petalflow::checkpoint::{ThreadCount, ThreadInfo, ThreadOrder, ThreadStatus};
+use petalflow::checkpoint::{Attribute, ThreadCount, ThreadInfo, ThreadOrder, ThreadStatus};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -138,6 +138,9 @@ impl Remote<'_> {
 fn info(listed: &Value) -> Result<ThreadInfo> {
     let labels = listed["labels"].as_object().into_iter().flatten();
     let labels = labels.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.into())));
+    let attributes = listed["attributes"].as_object().into_iter().flatten();
+    let attributes =
+        attributes.filter_map(|(name, value)| Some((name.clone(), Attribute::from_json(value)?)));
     Ok(ThreadInfo {
         id: text(listed, "id"),
         checkpoints: number(listed, "checkpoints"),
@@ -148,6 +151,7 @@ fn info(listed: &Value) -> Result<ThreadInfo> {
         status: status(listed)?,
         due_ms: listed["due_ms"].as_u64(),
         labels: labels.collect(),
+        attributes: attributes.collect(),
         damage: listed["damage"].as_str().map(str::to_owned),
     })
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::sync::Arc;
 
-use petalflow::checkpoint::{Store, ThreadCount, ThreadOrder, ThreadStatus};
+use petalflow::checkpoint::{
+    AttributeTest, Store, ThreadCount, ThreadFilter, ThreadOrder, ThreadQuery, ThreadStatus,
+};
 use petalflow::thread::StoredThreads;
 use serde_json::{Value, json};
 
@@ -12,6 +14,7 @@ use super::filter::FilterArgs;
 use super::listing::{Next, Page};
 use super::stop::Stop;
 use crate::exit::{Exit, Failure, Result};
+use crate::terminal;
 
 /// The threads of a store.
 pub(super) struct Stored<'s> {
@@ -48,6 +51,9 @@ impl<'s> Stored<'s> {
         // One more than is shown tells whether there are more.
         query.limit = Some(limit.saturating_add(1));
         let mut threads = self.store.threads(query).await.map_err(failed)?;
+        if threads.is_empty() && after.is_none() {
+            self.note_unknown_attributes(filter).await?;
+        }
         let has_more = threads.len() > limit;
         threads.truncate(limit);
         let last = threads.last().filter(|_| has_more);
@@ -59,7 +65,29 @@ impl<'s> Stored<'s> {
         let filters = filter.filters();
         let all = filters.all();
         let query = filters.query(&all, ThreadOrder::Id);
-        self.store.thread_counts(query).await.map_err(failed)
+        let counts = self.store.thread_counts(query).await.map_err(failed)?;
+        if counts.is_empty() {
+            self.note_unknown_attributes(filter).await?;
+        }
+        Ok(counts)
+    }
+
+    /// Says which attributes of the conditions no thread has. A store does not know those of programs.
+    async fn note_unknown_attributes(&self, filter: &FilterArgs) -> Result<()> {
+        let any = AttributeTest::exists();
+        for name in filter.attributes() {
+            let query = ThreadQuery {
+                filter: Some(ThreadFilter::Attribute(name, &any)),
+                limit: Some(1),
+                ..ThreadQuery::default()
+            };
+            if self.store.threads(query).await.map_err(failed)?.is_empty() {
+                terminal::note(format_args!(
+                    "no thread in the store has the attribute `{name}`: a thread has one for each key with `#[key(indexed)]`, from its next checkpoint on"
+                ));
+            }
+        }
+        Ok(())
     }
 
     pub(super) async fn stop(&self, thread: &str, stop: Stop) -> Result<ThreadStatus> {

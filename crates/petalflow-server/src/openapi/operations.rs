@@ -92,6 +92,7 @@ const THREADS: &[&str] = &[
     "label",
     "any_label",
     "not_label",
+    "where",
     "prefix",
     "created_from_ms",
     "created_before_ms",

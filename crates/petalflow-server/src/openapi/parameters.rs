@@ -43,7 +43,9 @@ fn parameter(name: &str, place: &str) -> Value {
             json!({ "type": "integer", "minimum": 0 })
         }
         name if name.ends_with("_ms") => json!({ "type": "integer", "minimum": 0 }),
-        "flow" | "label" | "any_label" | "not_label" | "namespace" if place == "query" => {
+        "flow" | "label" | "any_label" | "not_label" | "where" | "namespace"
+            if place == "query" =>
+        {
             json!({ "type": "array", "items": { "type": "string" } })
         }
         "order" => schemas::order(),
@@ -69,6 +71,9 @@ fn parameter(name: &str, place: &str) -> Value {
         "label" => "Only threads with all of these labels, as `name:value`.",
         "any_label" => "Only threads with one of these labels, as `name:value`.",
         "not_label" => "Only threads with none of these labels, as `name:value`.",
+        "where" => {
+            "Only threads whose search attributes meet all of these conditions: a name, one of `=`, `!=`, `<`, `<=`, `>`, `>=`, `^=` (begins with) and `*=` (contains), and a value, such as `amount>100`."
+        }
         "prefix" => "Only ids that begin with this text.",
         "created_from_ms" => {
             "Only threads that were created at this time or later, in milliseconds since 1970 (UTC)."

@@ -76,6 +76,12 @@ fn labels() -> Value {
     json!({ "type": "object", "additionalProperties": { "type": "string", "maxLength": 255 } })
 }
 
+/// Search attributes by their names.
+fn attributes() -> Value {
+    let value = json!({ "type": ["boolean", "number", "string", "null"] });
+    json!({ "type": "object", "additionalProperties": value })
+}
+
 /// The part of an id that a client chooses.
 fn id() -> Value {
     json!({ "type": "string", "minLength": 1, "maxLength": 128 })
@@ -307,6 +313,7 @@ fn flow() -> Value {
             "input": any(),
             "state": any(),
             "questions": { "type": "object" },
+            "attributes": { "type": "object", "additionalProperties": text() },
             "threads": { "type": "object", "additionalProperties": number() },
         }),
     )
@@ -318,6 +325,7 @@ fn listed() -> Value {
         "flow": text(),
         "status": status(),
         "labels": labels(),
+        "attributes": attributes(),
         "created_ms": number(),
         "updated_ms": number(),
         "checkpoints": number(),

@@ -1,5 +1,6 @@
 //! What clients are told of a flow.
 
+use petalflow::checkpoint::AttributeKind;
 use serde_json::{Value, json};
 
 use super::plain_words;
@@ -20,6 +21,8 @@ pub(crate) struct Facts {
     pub(crate) state: Option<Value>,
     /// The keys of the state whose values nobody sees.
     pub(crate) secrets: Vec<String>,
+    /// The names and types of its search attributes.
+    pub(crate) attributes: Vec<(String, AttributeKind)>,
     pub(super) graph: Value,
     pub(crate) drawing: String,
     /// Whether the pieces of its answers are kept back, because an answer may go back to the model.
@@ -68,6 +71,14 @@ impl FlowKind {
 }
 
 impl Facts {
+    /// The types of its search attributes by their names.
+    fn attributes_value(&self) -> Value {
+        let attributes = self.attributes.iter();
+        attributes
+            .map(|(name, kind)| (name.clone(), Value::from(kind.to_string())))
+            .collect()
+    }
+
     /// What clients are told.
     pub(super) fn value(&self, questions: Value) -> Value {
         json!({
@@ -78,6 +89,7 @@ impl Facts {
             "input": self.input.clone().map(plain_words::of),
             "state": self.state.clone().map(plain_words::of),
             "questions": plain_words::of(questions),
+            "attributes": self.attributes_value(),
         })
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use petalflow::checkpoint::Store;
 use petalflow::interrupt::Ask;
-use petalflow::state::{KeyFlag, State, StateSchema, Storable, encode_keys};
+use petalflow::state::{KeyFlag, State, StateSchema, Storable, attribute_kinds, encode_keys};
 use petalflow::tool::schema;
 use petalflow::{Flow, Launch};
 use schemars::JsonSchema;
@@ -118,6 +118,10 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
                     .iter()
                     .filter(|key| key.has(KeyFlag::Secret))
                     .map(|key| key.name.to_string())
+                    .collect(),
+                attributes: attribute_kinds::<F::State>()
+                    .into_iter()
+                    .map(|(name, kind)| (name.to_string(), kind))
                     .collect(),
                 graph: drawing::value(&graph),
                 drawing: petalflow_graph::picture_without_style(&graph),
@@ -247,7 +251,7 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
     }
 
     /// Never shows the value of this key of the state: clients see `null`. A key that is marked `#[key(secret)]` is never shown
-    /// either. This is for keys of flows that are not your own.
+    /// either. This is for keys of flows that are not your own. A key that is `indexed` cannot be secret: lists show its value.
     ///
     /// ```
     /// # use petalflow::prelude::*;
@@ -309,6 +313,12 @@ impl<F: Flow<State: Storable>> ServedFlow<F> {
         errors.extend(unknown.map(|secret| SetupError::NoKey {
             flow: self.facts.name.clone(),
             key: secret.clone(),
+        }));
+        let indexed = keys.iter().filter(|key| key.has(KeyFlag::Indexed));
+        let indexed = indexed.filter(|key| self.facts.secrets.iter().any(|it| it == key.name));
+        errors.extend(indexed.map(|key| SetupError::SecretIsIndexed {
+            flow: self.facts.name.clone(),
+            key: key.name.into(),
         }));
         errors
     }

@@ -30,6 +30,7 @@ impl StoredFlow {
                 input: None,
                 state: None,
                 secrets: Vec::new(),
+                attributes: Vec::new(),
                 graph: json!({ "nodes": [], "edges": [] }),
                 drawing: String::new(),
                 trigger: None,

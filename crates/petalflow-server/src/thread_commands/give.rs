@@ -12,7 +12,7 @@ use crate::bulk::{Command, Commanded, Page};
 use crate::refusal::Refusal;
 use crate::served::{Stop, no_thread};
 use crate::server::Inner;
-use crate::threads::conditions::{Conditions, Filters, flow_ids};
+use crate::threads::conditions::{Conditions, Filters, checked_flow_ids};
 
 /// How long a thread is waited for that another process runs. It stops later, if it has not stopped then.
 const STOP_WAIT: Duration = Duration::from_secs(2);
@@ -66,7 +66,7 @@ async fn list(
     limit: usize,
 ) -> Result<Vec<ThreadInfo>, Refusal> {
     let conditions = Conditions::of_query(conditions)?;
-    let flows = flow_ids(server, &conditions.flows)?;
+    let flows = checked_flow_ids(server, &conditions)?;
     let filters = Filters::new(&conditions, &flows);
     let all: Vec<ThreadFilter<'_>> = filters.all(&conditions);
     let query = ThreadQuery {

@@ -15,7 +15,7 @@ use crate::refusal::Refusal;
 use crate::request;
 use crate::served::Labels;
 use crate::server::Inner;
-use crate::threads::conditions::{Conditions, flow_ids, wrong};
+use crate::threads::conditions::{Conditions, checked_flow_ids, wrong};
 use crate::threads::labels::is_reserved;
 use crate::threads::start::{self, Start, Starter};
 use crate::wait;
@@ -66,7 +66,7 @@ pub(crate) async fn start(
 /// Fails if the conditions are wrong, or if there are none and the request does not say that it means all threads.
 fn check_conditions(server: &Inner, conditions: &str, all: bool) -> Result<(), Refusal> {
     let read = Conditions::of_query(conditions)?;
-    flow_ids(server, &read.flows)?;
+    checked_flow_ids(server, &read)?;
     if read.has_page() {
         let text = "a command is for all threads that meet the conditions: send it without `order`, `after` and `limit`";
         return Err(wrong(text.into()));

@@ -2,8 +2,11 @@
 
 use axum::extract::Query;
 use axum::http::{StatusCode, Uri};
-use petalflow::checkpoint::{ThreadFilter, ThreadOrder, ThreadQuery, ThreadStatus};
+use petalflow::checkpoint::{
+    AttributeCondition, ThreadFilter, ThreadOrder, ThreadQuery, ThreadStatus,
+};
 
+use super::attributes;
 use crate::access::Access;
 use crate::refusal::Refusal;
 use crate::server::{Inner, prefix};
@@ -19,6 +22,8 @@ pub(crate) struct Conditions {
     labels: Vec<(String, String)>,
     any_labels: Vec<(String, String)>,
     not_labels: Vec<(String, String)>,
+    /// Threads whose search attributes meet all of these.
+    attributes: Vec<AttributeCondition>,
     /// What the ids begin with.
     prefix: String,
     created_from_ms: Option<u64>,
@@ -31,7 +36,7 @@ pub(crate) struct Conditions {
 }
 
 /// The parameters of a query. The last five are about the page.
-const KNOWN: &str = "`flow`, `status`, `label`, `any_label`, `not_label`, `prefix`, `created_from_ms`, `created_before_ms`, \
+const KNOWN: &str = "`flow`, `status`, `label`, `any_label`, `not_label`, `where`, `prefix`, `created_from_ms`, `created_before_ms`, \
     `updated_from_ms`, `updated_before_ms`, `order`, `after` and `limit`";
 
 impl Conditions {
@@ -65,6 +70,7 @@ impl Conditions {
         self.flows.is_empty()
             && self.statuses.is_empty()
             && labels.into_iter().all(Vec::is_empty)
+            && self.attributes.is_empty()
             && self.prefix.is_empty()
             && times.iter().all(Option::is_none)
     }
@@ -83,6 +89,7 @@ impl Conditions {
             "label" => self.labels.push(label(&value)?),
             "any_label" => self.any_labels.push(label(&value)?),
             "not_label" => self.not_labels.push(label(&value)?),
+            "where" => self.attributes.push(attribute(&value)?),
             "prefix" => self.prefix = value,
             "created_from_ms" => self.created_from_ms = Some(number(name, &value)?),
             "created_before_ms" => self.created_before_ms = Some(number(name, &value)?),
@@ -131,6 +138,10 @@ pub(super) fn filter((name, value): &(String, String)) -> ThreadFilter<'_> {
     ThreadFilter::Label(name, value)
 }
 
+fn condition(condition: &AttributeCondition) -> ThreadFilter<'_> {
+    ThreadFilter::Attribute(condition.name(), condition.test())
+}
+
 impl<'a> Filters<'a> {
     /// `prefixes` is of [`flow_ids`].
     pub(crate) fn new(conditions: &'a Conditions, prefixes: &'a [FlowIds]) -> Self {
@@ -162,6 +173,7 @@ impl<'a> Filters<'a> {
         some.map(|filters| ThreadFilter::Any(filters))
             .chain(conditions.labels.iter().map(filter))
             .chain(self.not_labels.iter().map(ThreadFilter::Not))
+            .chain(conditions.attributes.iter().map(condition))
             .collect()
     }
 
@@ -215,6 +227,25 @@ pub(crate) fn flow_ids(server: &Inner, flows: &[String]) -> Result<Vec<FlowIds>,
         Ok(FlowIds::Prefix(prefix(server.shown_flow(flow)?.facts())))
     };
     flows.iter().map(ids).collect()
+}
+
+/// How the threads of the flows of these conditions are known. Fails if no thread of them can meet a condition on an attribute.
+pub(crate) fn checked_flow_ids(
+    server: &Inner,
+    conditions: &Conditions,
+) -> Result<Vec<FlowIds>, Refusal> {
+    let ids = flow_ids(server, &conditions.flows)?;
+    for condition in &conditions.attributes {
+        if let Some(known) = server.attributes(&conditions.flows) {
+            attributes::check(&known, condition)?;
+        }
+    }
+    Ok(ids)
+}
+
+fn attribute(text: &str) -> Result<AttributeCondition, Refusal> {
+    let condition: Result<AttributeCondition, _> = text.parse();
+    condition.map_err(|error| wrong(error.to_string()))
 }
 
 fn status(text: &str) -> Result<ThreadStatus, Refusal> {

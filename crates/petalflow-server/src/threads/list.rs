@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use petalflow::checkpoint::{ThreadInfo, ThreadOrder};
 use serde_json::{Value, json};
 
-use super::conditions::{Conditions, Filters, flow_ids};
+use super::conditions::{Conditions, Filters, checked_flow_ids};
 use crate::access;
 use crate::refusal::Refusal;
 use crate::request;
@@ -21,7 +21,7 @@ pub(crate) async fn list(
 ) -> Result<Json<Value>, Refusal> {
     let access = access::of(&request);
     let conditions = Conditions::read(request.uri())?;
-    let flows = flow_ids(&server, &conditions.flows)?;
+    let flows = checked_flow_ids(&server, &conditions)?;
     let filters = Filters::new(&conditions, &flows);
     let all = filters.all(&conditions);
     let mut query = filters.query(&conditions, &all, &access)?;
@@ -56,7 +56,7 @@ pub(crate) async fn counts(
 ) -> Result<Json<Value>, Refusal> {
     let access = access::of(&request);
     let conditions = Conditions::read(request.uri())?;
-    let flows = flow_ids(&server, &conditions.flows)?;
+    let flows = checked_flow_ids(&server, &conditions)?;
     let filters = Filters::new(&conditions, &flows);
     let all = filters.all(&conditions);
     let query = filters.query(&conditions, &all, &access)?;

@@ -1,5 +1,6 @@
 //! The addresses of threads: list, start, show, steer.
 
+mod attributes;
 pub(crate) mod conditions;
 pub(crate) mod control;
 pub(crate) mod inbox;

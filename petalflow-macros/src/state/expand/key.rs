@@ -45,6 +45,7 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let initial = initial(cx, key);
     let fold = fold(cx, key);
     let is_zero = is_zero(cx, key);
+    let attribute = attribute(cx, key);
     let value = local("value");
     let state = local("state");
     let slots = local("slots");
@@ -77,6 +78,7 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
             #initial
             #fold
             #is_zero
+            #attribute
         }
     }
 }
@@ -206,6 +208,25 @@ fn is_zero(cx: &Cx, key: &Key) -> Option<TokenStream> {
     Some(quote! {
         fn is_zero(#value: &Self::Value) -> __pf::bool {
             #is_zero(#value)
+        }
+    })
+}
+
+/// `Key::ATTRIBUTE` and `Key::attribute` of `indexed`.
+fn attribute(cx: &Cx, key: &Key) -> Option<TokenStream> {
+    key.flags.indexed.as_ref()?;
+    let value = local("value");
+    let of = value_path();
+    let kind = cx
+        .runtime
+        .respan(&key.ty, quote!(<#of as __pf::Indexed>::KIND));
+    let attribute = cx
+        .runtime
+        .respan(&key.ty, quote!(<#of as __pf::Indexed>::attribute));
+    Some(quote! {
+        const ATTRIBUTE: __pf::Option<__pf::AttributeKind> = __pf::Some(#kind);
+        fn attribute(#value: &Self::Value) -> __pf::Option<__pf::Attribute> {
+            #attribute(#value)
         }
     })
 }

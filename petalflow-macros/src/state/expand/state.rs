@@ -92,8 +92,7 @@ fn storage_items(cx: &Cx) -> TokenStream {
         .filter(|key| key.flags.indexed.is_some())
         .map(|key| {
             let newtype = &key.newtype;
-            cx.runtime
-                .respan(&key.ty, quote!(__pf::IndexedKey::of::<#newtype>()))
+            quote!(__pf::IndexedKey::of::<#newtype>())
         })
         .collect();
     let indexed = (!indexed.is_empty())

@@ -6,6 +6,7 @@ mod indexed;
 mod update;
 
 use super::{Effects, Output, Routing, WriteOutput};
+use crate::checkpoint::{Attribute, AttributeKind};
 use crate::state::{KeyMeta, KeySet, State, WriteError, Writes, check_sum, reduce};
 
 /// A typed state key: the newtype that [`#[state]`](macro@crate::state) generates for a field. Its name is the state's
@@ -76,6 +77,16 @@ pub trait Key: WriteOutput<Self::State> + Send + 'static {
     #[doc(hidden)]
     fn is_zero(_: &Self::Value) -> bool {
         false
+    }
+
+    /// The type of its search attribute. `None` if it is not `indexed`.
+    #[doc(hidden)]
+    const ATTRIBUTE: Option<AttributeKind> = None;
+
+    /// The value of its search attribute.
+    #[doc(hidden)]
+    fn attribute(_: &Self::Value) -> Option<Attribute> {
+        None
     }
 
     /// Checks the writes of a superstep, in the order in which they fold, before they are applied.

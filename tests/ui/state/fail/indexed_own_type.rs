@@ -8,7 +8,7 @@ struct Address {
 
 #[state]
 struct Order {
-    #[key(indexed)]
+    #[key(input, indexed)]
     address: Option<Address>,
 }
 

@@ -44,6 +44,7 @@ Examples:
   petalflow threads list --store runs.db
   petalflow threads list --store runs.db --status waiting --json
   petalflow threads list --store runs.db --newest --limit 10 --not-label team:night
+  petalflow threads list --store runs.db --where 'amount>100' --where paid=true
   petalflow threads list --store runs.db --count";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -170,5 +171,6 @@ pub(super) fn as_json(info: &ThreadInfo) -> Value {
         "created": time(info.created_ms),
         "updated": time(info.updated_ms),
         "labels": info.labels,
+        "attributes": info.attributes,
     })
 }

@@ -153,7 +153,7 @@ export function start(flow, body) {
 }
 
 /**
- * @param {{flow?: string, status?: string, label?: string, prefix?: string, order?: string, after?: string | null, limit?: number}} query
+ * @param {{flow?: string, status?: string, label?: string, where?: string, prefix?: string, order?: string, after?: string | null, limit?: number}} query
  * @param {AbortSignal} [signal]
  * @returns {Promise<{threads: Info[], next: string | null}>}
  */

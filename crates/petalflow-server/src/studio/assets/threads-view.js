@@ -34,6 +34,8 @@ const RANGES = [
   [String(30 * 24 * HOUR_MS), "The last 30 days"],
 ];
 const REFRESH_MS = 5000;
+/** A condition on an attribute: its name, a comparison and a value. */
+const CONDITION = /^[^!<>^*=]+(?:[!<>^*]=|[<>=]).+$/;
 
 /** @param {import("./main.js").ViewContext} context */
 export async function showThreads({ main, query, signal, setTitle }) {
@@ -61,10 +63,20 @@ export async function showThreads({ main, query, signal, setTitle }) {
     autocomplete: "off",
     spellcheck: "false",
   });
+  const attributes = new Set(flows.flatMap((one) => Object.keys(one.attributes ?? {})));
+  const where = h("input", {
+    type: "search",
+    id: "filter-where",
+    placeholder: "amount>100",
+    title: `Attributes: ${[...attributes].sort().join(", ")}`,
+    autocomplete: "off",
+    spellcheck: "false",
+  });
   const order = options("filter-order", ORDERS, query.order);
   const range = options("filter-range", RANGES, query.within);
   id.value = query.prefix ?? "";
   label.value = query.label ?? "";
+  where.value = query.where ?? "";
   const start = h("button", { type: "button", class: "primary" }, "Start a thread");
   start.addEventListener("click", () => {
     const chosen = flows.find((one) => one.name === flow.value && isStartable(one));
@@ -74,7 +86,16 @@ export async function showThreads({ main, query, signal, setTitle }) {
     const text = label.value.trim();
     const isComplete = text === "" || /^[^:]+:.+$/.test(text);
     label.toggleAttribute("data-incomplete", !isComplete);
-    const filters = { prefix: id.value.trim(), flow: flow.value, status: status.value, label: isComplete ? text : "" };
+    const condition = where.value.trim();
+    const isCondition = condition === "" || CONDITION.test(condition);
+    where.toggleAttribute("data-incomplete", !isCondition);
+    const filters = {
+      prefix: id.value.trim(),
+      flow: flow.value,
+      status: status.value,
+      label: isComplete ? text : "",
+      where: isCondition ? condition : "",
+    };
     note(["threads"], { ...filters, within: range.value, order: order.value });
     const since = range.value ? String(Date.now() - Number(range.value)) : "";
     void table.load({ ...filters, updated_from_ms: since }, order.value);
@@ -93,6 +114,7 @@ export async function showThreads({ main, query, signal, setTitle }) {
   const applySoon = afterPause(200, apply);
   id.addEventListener("input", applySoon);
   label.addEventListener("input", applySoon);
+  where.addEventListener("input", applySoon);
   flow.addEventListener("change", apply);
   for (const control of [status, order, range]) control.addEventListener("change", apply);
   const filters = h(
@@ -102,6 +124,7 @@ export async function showThreads({ main, query, signal, setTitle }) {
     field("filter-flow", "Flow", flow),
     field("filter-status", "Status", status),
     field("filter-label", "Label", label),
+    attributes.size > 0 ? field("filter-where", "Attribute", where) : null,
     field("filter-range", "Changed", range),
     field("filter-order", "Order", order),
   );
@@ -198,7 +221,7 @@ class ThreadTable {
       className: "thread-list",
       columns: ["Thread", "Status", "Labels", "Checkpoints", "Size", "Updated"],
       key: (info) =>
-        `${info.id} ${info.status} ${info.updated_ms} ${info.checkpoints} ${info.damage} ${info.trouble?.state} ${info.trouble?.attempts} ${age(info.updated_ms)} ${JSON.stringify(info.labels)}`,
+        `${info.id} ${info.status} ${info.updated_ms} ${info.checkpoints} ${info.damage} ${info.trouble?.state} ${info.trouble?.attempts} ${age(info.updated_ms)} ${JSON.stringify([info.labels, info.attributes])}`,
       cells: row,
       onEnd: () => void this.more(),
     });
@@ -349,7 +372,8 @@ class ThreadTable {
 
 /** @param {Info} info */
 function row(info) {
-  const labels = Object.entries(info.labels).map(([name, value]) => h("span", { class: "chip" }, `${name}: ${value}`));
+  const named = [...Object.entries(info.labels), ...Object.entries(info.attributes ?? {})];
+  const labels = named.map(([name, value]) => h("span", { class: "chip" }, `${name}: ${value}`));
   return [
     h("a", { href: link(["thread", info.id]), "data-row-focus": true, class: "row-link" }, info.id),
     [

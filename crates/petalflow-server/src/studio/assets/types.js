@@ -24,6 +24,7 @@
  * @property {Schema | null} input
  * @property {{[key: string]: any} | null} state One schema of the state, or one for each key.
  * @property {{[name: string]: Schema | null}} questions
+ * @property {{[name: string]: string}} [attributes] The types of its search attributes.
  * @property {string[]} [webhooks] The addresses of the webhooks that start its threads. Nothing else starts them.
  * @property {{[status: string]: number}} [threads] How many threads have each status, if the server counts them.
  *
@@ -37,6 +38,7 @@
  * @property {number} bytes
  * @property {number | null} due_ms
  * @property {{[name: string]: string}} labels
+ * @property {{[name: string]: boolean | number | string | null}} [attributes] Of keys that are indexed.
  * @property {string | null} damage
  * @property {Trouble} [trouble]
  *

@@ -61,6 +61,10 @@ impl Wanted<'_> {
             }
         }
         for (index, (name, test)) in self.attributes.iter().enumerate() {
+            if test.contained().is_some() {
+                // All values are read to find few, so this does not cost less than the list itself.
+                continue;
+            }
             let mut of = Conditions::default();
             let condition = of.attribute_of("s", name, test);
             let found = format!(
