@@ -52,12 +52,14 @@ pub(crate) fn with(id: &str, requested: Requested<'_>, labels: Labels) -> Labels
 }
 
 /// What is known of the request with this short name.
+#[cfg(any(feature = "a2a", feature = "ag-ui", feature = "openai"))]
 pub(crate) fn find<'a>(labels: &'a Labels, mark: &str) -> Option<Requested<'a>> {
     let value = labels.get(&format!("{LABEL}{mark}"))?;
     Some(Requested::read(value))
 }
 
 /// The short name of the queued request that has begun the turn after this event.
+#[cfg(any(feature = "a2a", feature = "openai"))]
 pub(crate) fn queued_before(labels: &Labels, after: u64) -> Option<&str> {
     labels.iter().find_map(|(name, value)| {
         let known = Requested::read(value);
@@ -129,6 +131,7 @@ mod tests {
         assert_eq!(labels["topic"], "roses");
     }
 
+    #[cfg(any(feature = "a2a", feature = "openai"))]
     #[test]
     fn f43_what_happened_to_a_queued_request_is_known() {
         let queued = Requested {

@@ -39,7 +39,7 @@ pub(crate) struct Waiting {
     /// The id of its record.
     pub(crate) record: String,
     /// When it was stored, in milliseconds since 1970 (UTC).
-    #[cfg(feature = "protocol")]
+    #[cfg(any(feature = "a2a", feature = "openai"))]
     pub(crate) stored_ms: u64,
     /// When it was cancelled, in milliseconds since 1970 (UTC).
     pub(crate) cancelled_ms: Option<u64>,
@@ -50,14 +50,14 @@ impl Waiting {
         let cancelled = info.labels.get(CANCELLED);
         Waiting {
             cancelled_ms: cancelled.and_then(|at_ms| at_ms.parse().ok()),
-            #[cfg(feature = "protocol")]
+            #[cfg(any(feature = "a2a", feature = "openai"))]
             stored_ms: info.created_ms,
             record: info.id,
         }
     }
 
     /// What the digest of the id of the message begins with, as [`request_labels::mark`](crate::request_labels::mark) makes it.
-    #[cfg(feature = "protocol")]
+    #[cfg(any(feature = "a2a", feature = "ag-ui", feature = "openai"))]
     pub(crate) fn mark(&self) -> &str {
         let digest = self.record.rsplit(':').next().unwrap_or_default();
         digest.get(..16).unwrap_or_default()
@@ -187,7 +187,7 @@ impl Queue {
     }
 
     /// The message of a thread that the digest of its id begins with. Also one that was cancelled, until it leaves the queue.
-    #[cfg(feature = "protocol")]
+    #[cfg(any(feature = "a2a", feature = "ag-ui", feature = "openai"))]
     pub(crate) async fn find(
         &self,
         thread: &str,
@@ -209,7 +209,7 @@ impl Queue {
     }
 
     /// Keeps a message from beginning a turn. It leaves the queue in its turn. The caller has the lock of the requests of the thread.
-    #[cfg(feature = "protocol")]
+    #[cfg(any(feature = "a2a", feature = "openai"))]
     pub(crate) async fn cancel(&self, record: &str, at_ms: u64) -> Result<(), ThreadError> {
         let labels = [(CANCELLED, at_ms.to_string())];
         self.threads.thread(record).set_labels(labels).await

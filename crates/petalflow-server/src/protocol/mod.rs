@@ -19,5 +19,7 @@ pub(crate) mod queued;
 #[cfg(any(feature = "a2a", feature = "ag-ui", feature = "openai"))]
 pub(crate) mod requests;
 pub(crate) mod turn;
+#[cfg(any(feature = "a2a", feature = "openai"))]
+pub(crate) mod turn_start;
 #[cfg(any(feature = "a2a", feature = "ag-ui"))]
 pub(crate) mod waits;

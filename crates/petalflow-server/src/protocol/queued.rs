@@ -1,6 +1,5 @@
 //! Turns of requests that were queued: each begins when those before it in its thread have ended.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,14 +8,14 @@ use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
 use petalflow::checkpoint::{ThreadInfo, ThreadStatus};
 
-use super::clock::now_ms;
-use super::requests;
 use super::turn::{Turn, TurnItem};
 use crate::message_queue::{Queued, Waiting};
 use crate::refusal::Refusal;
 use crate::request_labels::{self, Fate, Requested};
-use crate::served::{Labels, ServedThreads};
+use crate::served::ServedThreads;
 use crate::server::Inner;
+#[cfg(any(feature = "a2a", feature = "openai"))]
+use crate::start_lock::StartLock;
 
 /// How often a request looks whether the turn of its queued message has begun.
 const QUEUE_INTERVAL: Duration = Duration::from_millis(100);
@@ -45,13 +44,25 @@ pub(crate) enum QueueState {
     /// Its turn has begun.
     Begun(Turn),
     /// It was cancelled at this time in milliseconds since 1970 (UTC).
-    Cancelled { at_ms: u64 },
+    Cancelled {
+        #[cfg_attr(
+            not(feature = "a2a"),
+            expect(dead_code, reason = "the other protocols do not say when")
+        )]
+        at_ms: u64,
+    },
 }
 
 /// What happens to a request, and in its turn.
 pub(crate) enum Step {
     /// The turn of a queued message begins. It is not told of a message that was not queued.
-    Begun(Turn),
+    Begun(
+        #[cfg_attr(
+            not(any(feature = "a2a", feature = "ag-ui")),
+            expect(dead_code, reason = "the other protocols know it by its id")
+        )]
+        Turn,
+    ),
     Item(TurnItem),
     /// The queued message was cancelled. It is the last step.
     Cancelled,
@@ -60,16 +71,8 @@ pub(crate) enum Step {
 /// The steps of a request. The last one is the end of the turn, its cancellation, or an error.
 pub(crate) type Steps = BoxStream<'static, Result<Step, Refusal>>;
 
-/// Where a turn begins in its thread, as an id for clients says it. An id that was given to a queued request stays that of its turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum TurnStart {
-    /// The number of the last event before the turn.
-    After(u64),
-    /// The short name of a request that was queued.
-    Queued(String),
-}
-
 impl Begun {
+    #[cfg(feature = "openai")]
     pub(crate) fn thread(&self) -> &str {
         match self {
             Begun::Turn(turn) => &turn.thread,
@@ -78,6 +81,7 @@ impl Begun {
     }
 
     /// Waits until the turn has begun. `None`: it was cancelled before.
+    #[cfg(any(feature = "a2a", feature = "openai"))]
     pub(crate) async fn wait(&self, server: &Inner) -> Result<Option<Turn>, Refusal> {
         match self {
             Begun::Turn(turn) => Ok(Some(turn.clone())),
@@ -179,14 +183,16 @@ impl QueuedTurn {
     /// Keeps the message from beginning a turn. Returns whether it has: its turn may have begun.
     #[cfg(any(feature = "a2a", feature = "openai"))]
     pub(crate) async fn cancel(&self, server: &Arc<Inner>) -> Result<bool, Refusal> {
-        let _lock = requests::lock(server, &self.thread).await?;
+        let _lock = StartLock::of_requests(server, &self.thread).await?;
         // What a killed process has left comes first: the turn may be stored although the message is in the queue.
         server.advance(&self.flow, &self.thread).await?;
         let Some(QueueState::Waits(waiting)) = self.state(server).await? else {
             return Ok(false);
         };
         let queue = &server.settings.queue;
-        queue.cancel(&waiting.record, now_ms()).await?;
+        queue
+            .cancel(&waiting.record, super::clock::now_ms())
+            .await?;
         Ok(true)
     }
 
@@ -197,86 +203,5 @@ impl QueuedTurn {
         waiting: &Waiting,
     ) -> Result<Option<Queued>, Refusal> {
         Ok(server.settings.queue.read(&waiting.record).await?)
-    }
-}
-
-impl TurnStart {
-    pub(crate) fn of(begun: &Begun) -> Self {
-        match begun {
-            Begun::Turn(turn) => Self::of_turn(turn),
-            Begun::Queued(queued) => TurnStart::Queued(queued.mark.clone()),
-        }
-    }
-
-    pub(crate) fn of_turn(turn: &Turn) -> Self {
-        let queued = turn.queued_as.clone().map(TurnStart::Queued);
-        queued.unwrap_or(TurnStart::After(turn.after))
-    }
-
-    /// The turn after this event, as the labels of its thread say how clients know it.
-    pub(crate) fn known_by(labels: &Labels, after: u64) -> Self {
-        let mark = request_labels::queued_before(labels, after);
-        mark.map_or(TurnStart::After(after), |mark| {
-            TurnStart::Queued(mark.to_string())
-        })
-    }
-
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        let Some(mark) = text.strip_prefix('q') else {
-            return text.parse().ok().map(TurnStart::After);
-        };
-        let is_hex = mark.len() == 16 && mark.bytes().all(|byte| byte.is_ascii_hexdigit());
-        is_hex.then(|| TurnStart::Queued(mark.to_string()))
-    }
-
-    /// The turn that begins here. `None` if the request is unknown.
-    pub(crate) async fn begun(
-        &self,
-        server: &Inner,
-        flow: &Arc<dyn ServedThreads>,
-        thread: String,
-    ) -> Result<Option<Begun>, Refusal> {
-        let mark = match self {
-            TurnStart::After(after) => {
-                return Ok(Some(Begun::Turn(Turn::attach(flow, thread, *after))));
-            }
-            TurnStart::Queued(mark) => mark.clone(),
-        };
-        let queued = QueuedTurn {
-            flow: Arc::clone(flow),
-            thread,
-            mark,
-        };
-        Ok(queued.state(server).await?.map(|state| match state {
-            QueueState::Begun(turn) => Begun::Turn(turn),
-            QueueState::Waits(_) | QueueState::Cancelled { .. } => Begun::Queued(queued),
-        }))
-    }
-}
-
-impl fmt::Display for TurnStart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TurnStart::After(after) => write!(f, "{after}"),
-            TurnStart::Queued(mark) => write!(f, "q{mark}"),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn f43_the_start_of_a_turn_is_read_as_it_is_written() {
-        for start in [
-            TurnStart::After(12),
-            TurnStart::Queued(request_labels::mark("a")),
-        ] {
-            assert_eq!(TurnStart::parse(&start.to_string()), Some(start));
-        }
-        for other in ["", "q", "q12", "qzzzzzzzzzzzzzzzz", "-1"] {
-            assert_eq!(TurnStart::parse(other), None);
-        }
     }
 }

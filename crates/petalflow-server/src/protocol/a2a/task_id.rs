@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::access::Access;
 use crate::digest::digest;
-use crate::protocol::queued::{Begun, TurnStart};
+use crate::protocol::queued::Begun;
+use crate::protocol::turn_start::TurnStart;
 use crate::refusal::Refusal;
 use crate::served::ServedThreads;
 use crate::server::{Inner, prefix};

@@ -17,8 +17,8 @@ pub(crate) struct Turn {
     pub(crate) after: u64,
     /// The short name of its request, if that was queued: clients know the turn by it.
     #[cfg_attr(
-        not(any(feature = "a2a", feature = "ag-ui", feature = "openai")),
-        expect(dead_code, reason = "no other protocol queues requests")
+        not(any(feature = "a2a", feature = "openai")),
+        expect(dead_code, reason = "the other protocols have no ids of turns")
     )]
     pub(crate) queued_as: Option<String>,
 }

@@ -17,8 +17,9 @@ use crate::access::{self, Access};
 use crate::message_queue::QueuedInput;
 use crate::protocol::openai::error::ApiError;
 use crate::protocol::openai::thread_header::with_thread;
-use crate::protocol::queued::{Begun, QueueState, QueuedTurn, TurnStart};
+use crate::protocol::queued::{Begun, QueueState, QueuedTurn};
 use crate::protocol::turn::{ItemKind, Turn};
+use crate::protocol::turn_start::TurnStart;
 use crate::refusal::Refusal;
 use crate::server::Inner;
 
