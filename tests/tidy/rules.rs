@@ -248,6 +248,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "route",
             "state",
             "tool",
+            "partial",
         ],
     ),
 ];
