@@ -253,6 +253,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "route",
             "state",
             "tool",
+            "partial",
         ],
     ),
 ];

@@ -50,7 +50,7 @@ pub struct AgentEvent {
     /// The ids of the calls whose results come later.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub long_running: Vec<String>,
-    /// The output of a task, on the event that finishes it.
+    /// The output of a task, on the event that finishes it, and the result of an output function, on the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
     /// The token usage of the model call.

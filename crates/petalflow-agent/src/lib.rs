@@ -102,5 +102,6 @@ pub use definition::{History, Mode};
 pub use error::AgentError;
 pub use event::{AgentEvent, Repair, ToolsUnavailable};
 pub use limits::{Limits, Usage};
+pub use output_stream::OutputStream;
 pub use partial_output::PartialOutput;
 pub use turn::AgentFlow;

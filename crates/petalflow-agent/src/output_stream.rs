@@ -78,7 +78,7 @@ impl AgentEvents {
 }
 
 impl<T: Partial> OutputStream<T> {
-    /// What is known of the answer, if more is known than before. `None` when the run has ended.
+    /// What is known of the answer when the next partial answer comes. It may be what was known before. `None` when the run has ended.
     ///
     /// # Cancel safety
     ///

@@ -21,7 +21,7 @@ use crate::conversation::Conversation;
 /// more for each 400 bytes. So their cost is in proportion to the answer. They are not stored.
 ///
 /// Listeners get it as [`AgentEventKind::PartialOutput`](crate::stream::AgentEventKind::PartialOutput), and
-/// [`OutputStream`](crate::stream::OutputStream) reads it as a type. A server sends it as the event `partial_output`.
+/// [`OutputStream`](crate::OutputStream) reads it as a type. A server sends it as the event `partial_output`.
 ///
 /// ```
 /// use petalflow_agent::{Agent, stream::AgentEventKind};

@@ -9,7 +9,6 @@ use std::time::SystemTime;
 use crate::compaction::CompactionEvent;
 use crate::conversation::ConversationEvents;
 use crate::guardrail::GuardrailEvent;
-pub use crate::output_stream::OutputStream;
 use crate::partial_output::PartialOutput;
 use crate::turn::AgentFlow;
 use crate::{AgentEvent, Conversation};

@@ -2,6 +2,8 @@
 
 mod half_typed;
 mod node;
+#[cfg(feature = "tool")]
+mod partial;
 mod route;
 mod snapshots;
 mod state;

@@ -8,9 +8,8 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use super::Agent;
-use crate::Conversation;
 use crate::output::Output;
-use crate::stream::OutputStream;
+use crate::{Conversation, OutputStream};
 
 /// The methods that say which answers the agent gives.
 impl Agent {

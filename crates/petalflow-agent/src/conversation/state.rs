@@ -137,7 +137,8 @@ impl Conversation {
         task.map(|task| &*task.id)
     }
 
-    /// Parses the answer as a `T`. [`Agent::output`](crate::Agent::output) asks the model for such answers.
+    /// Parses the answer as a `T`. [`Agent::output`](crate::Agent::output) asks the model for such answers. Of an agent that answers
+    /// with an [output function](crate::Agent::output_function), it is the result of the function.
     ///
     /// ```
     /// use petalflow_agent::Agent;
