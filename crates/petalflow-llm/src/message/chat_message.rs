@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::native::{self, Citation, NativeUse};
+use super::citation::Citation;
 use petalflow::tool::{Origin, ToolCall, ToolResult};
 
 /// The author of a message.
@@ -545,16 +545,6 @@ impl ChatMessage {
             }
             _ => None,
         })
-    }
-
-    /// What the tools that the provider runs itself did, and what came of it. For an answer that the provider paused, which
-    /// is several messages, see [`native::uses`].
-    ///
-    /// ```
-    /// assert!(petalflow_llm::ChatMessage::assistant("hello").native_uses().is_empty());
-    /// ```
-    pub fn native_uses(&self) -> Vec<NativeUse> {
-        native::uses(&self.parts)
     }
 
     /// The tool results in the message, in order.

@@ -13,7 +13,6 @@
 //! assert_eq!(request.native_tools.len(), 1);
 //! ```
 
-mod citation;
 mod code_execution;
 mod computer_use;
 mod file_search;
@@ -23,7 +22,7 @@ mod read;
 mod tool;
 mod web_search;
 
-pub use citation::{Citation, DocumentPlace, Source};
+pub use crate::message::citation::{Citation, DocumentPlace, Source};
 pub use code_execution::{CodeExecution, CodeMemory};
 pub use computer_use::ComputerUse;
 pub use file_search::FileSearch;

@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::{CodeOutput, FoundFile, NativeAction, NativeOutcome, NativeUse, Source};
-use crate::Part;
 use crate::message::{Media, MediaSource};
+use crate::{ChatMessage, Part};
 
 /// The uses of native tools in these parts, in order. A use whose outcome is in a later part has it: an answer that the
 /// provider paused has them in several messages.
@@ -42,6 +42,18 @@ pub fn uses<'p>(parts: impl IntoIterator<Item = &'p Part>) -> Vec<NativeUse> {
         }
     }
     uses
+}
+
+impl ChatMessage {
+    /// What the tools that the provider runs itself did, and what came of it. For an answer that the provider paused, which
+    /// is several messages, see [`native::uses`](crate::native::uses).
+    ///
+    /// ```
+    /// assert!(petalflow_llm::ChatMessage::assistant("hello").native_uses().is_empty());
+    /// ```
+    pub fn native_uses(&self) -> Vec<NativeUse> {
+        uses(&self.parts)
+    }
 }
 
 /// What Gemini says of code that ran.

@@ -101,7 +101,7 @@ async fn f44_5_a_response_has_annotations() {
     let mut streamed = body;
     streamed["stream"] = true.into();
     let streamed = events(&post(&router, "/v1/responses", streamed).await);
-    let of = |kind: &str| streamed.iter().filter(move |event| event["type"] == kind);
+    let of = |kind: &'static str| streamed.iter().filter(move |event| event["type"] == kind);
     let added: Value = of("response.output_text.annotation.added")
         .map(|event| event["annotation"].clone())
         .collect();

@@ -8,10 +8,10 @@ use crate::stream::Delta;
 use crate::{LlmRequest, Part};
 
 /// The field of a candidate, and of the part that is made of it, with what was searched and found.
-pub(in super::super) const GROUNDING: &str = "groundingMetadata";
+pub(crate) const GROUNDING: &str = "groundingMetadata";
 
 /// Adds the tools to the body, beside the functions.
-pub(in super::super) fn add(body: &mut Value, target: &Target<'_>, request: &LlmRequest) {
+pub(crate) fn add(body: &mut Value, target: &Target<'_>, request: &LlmRequest) {
     let mut sent: Vec<Value> = Vec::new();
     for tool in request.native_tools.iter() {
         match tool {
@@ -55,7 +55,7 @@ pub(in super::super) fn add(body: &mut Value, target: &Target<'_>, request: &Llm
 }
 
 /// The options of the answer with which a model draws.
-pub(in super::super) fn image_config(request: &LlmRequest) -> Option<Value> {
+pub(crate) fn image_config(request: &LlmRequest) -> Option<Value> {
     let image = request.native_tools.iter().find_map(|tool| match tool {
         NativeTool::ImageGeneration(image) => Some(image),
         _ => None,
@@ -74,7 +74,7 @@ pub(in super::super) fn image_config(request: &LlmRequest) -> Option<Value> {
 
 /// What was searched and found, as a part: it is not in the parts of the answer, and a program reads it there. It is not sent
 /// back. Without Google's box of suggestions, which is only in the data of the response.
-pub(in super::super) fn grounding_part(metadata: &Value) -> Option<Delta> {
+pub(crate) fn grounding_part(metadata: &Value) -> Option<Delta> {
     const KEPT: [&str; 3] = ["webSearchQueries", "retrievalQueries", "groundingChunks"];
     let fields = KEPT.into_iter().filter_map(|name| {
         let value = metadata.get(name)?.as_array()?;

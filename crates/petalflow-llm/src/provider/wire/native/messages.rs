@@ -7,7 +7,7 @@ use crate::native::{NativeTool, WebSearch};
 use crate::provider::wire::messages_computer;
 
 /// The tools in Anthropic's form. The versions are those that all of its models take.
-pub(in super::super) fn tools(request: &LlmRequest) -> impl Iterator<Item = Value> {
+pub(crate) fn tools(request: &LlmRequest) -> impl Iterator<Item = Value> {
     request.native_tools.iter().filter_map(|tool| match tool {
         NativeTool::WebSearch(search) => Some(web_search(search)),
         NativeTool::CodeExecution(_) => {

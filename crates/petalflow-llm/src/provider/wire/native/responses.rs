@@ -7,7 +7,7 @@ use crate::native::NativeTool;
 use crate::provider::wire::content::decimal;
 
 /// The tools in OpenAI's form.
-pub(in super::super) fn tools(request: &LlmRequest) -> impl Iterator<Item = Value> {
+pub(crate) fn tools(request: &LlmRequest) -> impl Iterator<Item = Value> {
     request.native_tools.iter().map(tool)
 }
 
@@ -71,7 +71,7 @@ fn tool(tool: &NativeTool) -> Value {
 }
 
 /// What OpenAI sends of the outcomes only if it is asked for it.
-pub(in super::super) fn include(request: &LlmRequest) -> impl Iterator<Item = &'static str> {
+pub(crate) fn include(request: &LlmRequest) -> impl Iterator<Item = &'static str> {
     request.native_tools.iter().filter_map(|tool| match tool {
         NativeTool::WebSearch(_) => Some("web_search_call.action.sources"),
         NativeTool::CodeExecution(_) => Some("code_interpreter_call.outputs"),
