@@ -8,8 +8,8 @@ use std::task::Poll;
 use futures_util::FutureExt as _;
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam,
-    ClientRequest, ProgressNotificationParam, RequestId, ServerResult,
+    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification,
+    CancelledNotificationParam, ClientRequest, ProgressNotificationParam, RequestId, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
 use serde::Serialize;
@@ -20,13 +20,14 @@ use super::connection::Connection;
 use super::handler::ProgressReceiver;
 use super::result::from_mcp;
 use super::session::Session;
+use super::{output_schema, task};
 use petalflow::tool::{ToolContext, ToolError};
 
-/// Calls a tool. `name` is the server's name of it, `local_name` the name in this program.
+/// Calls a tool. The first name is that of the server, the second one that in this program. Its result must fit the schema.
 pub(super) async fn call(
     session: &Session,
-    name: &str,
-    local_name: &str,
+    (name, local_name): (&str, &str),
+    output_schema: Option<&Value>,
     arguments: Map<String, Value>,
     cx: &ToolContext,
 ) -> Result<Value, ToolError> {
@@ -42,7 +43,11 @@ pub(super) async fn call(
         let (connection, result) = request(session, &params, local_name, cx).await?;
         match result {
             Ok(ServerResult::CallToolResult(result)) => {
-                return from_mcp(result).map_err(ToolError::failed);
+                return finished(session, name, output_schema, result);
+            }
+            Ok(ServerResult::CreateTaskResult(created)) => {
+                let result = task::result(session, name, created.task).await?;
+                return finished(session, name, output_schema, result);
             }
             Ok(ServerResult::InputRequiredResult(required)) => {
                 let requests = required.input_requests.unwrap_or_default();
@@ -55,9 +60,11 @@ pub(super) async fn call(
                     Some(answers.map_err(|error| refused(session, name, error))?);
                 params.request_state = required.request_state;
             }
-            Ok(result) if is_task(&result) => {
+            Ok(ServerResult::CustomResult(result))
+                if result.0.get("task").is_some_and(Value::is_object) =>
+            {
                 return Err(malformed(
-                    "it began a task, though this client has not announced that it waits for tasks; ask the server for the result itself",
+                    "it began a task of the version 2025-11-25 of the protocol, and this client waits for those of the extension `io.modelcontextprotocol/tasks` only; ask the server for the result itself",
                 ));
             }
             Ok(_) => return Err(malformed("fields are missing, or of another type")),
@@ -73,13 +80,22 @@ pub(super) async fn call(
 /// The most rounds of input requests in one call.
 const MAX_INPUT_ROUNDS: usize = 16;
 
-/// Whether a result is a task, of the newest version of the protocol or of the one before.
-fn is_task(result: &ServerResult) -> bool {
-    match result {
-        ServerResult::CreateTaskResult(_) => true,
-        ServerResult::CustomResult(result) => result.0.get("task").is_some_and(Value::is_object),
-        _ => false,
+/// The value of a result, which must fit the schema.
+fn finished(
+    session: &Session,
+    name: &str,
+    output_schema: Option<&Value>,
+    result: CallToolResult,
+) -> Result<Value, ToolError> {
+    let schema = output_schema.filter(|_| !session.options.unchecked_results);
+    if let Some(problem) = schema.and_then(|schema| output_schema::mistakes(schema, &result)) {
+        return Err(ToolError::failed(McpError::Output {
+            server: session.name.clone(),
+            name: name.into(),
+            problem,
+        }));
     }
+    from_mcp(result).map_err(ToolError::failed)
 }
 
 /// The error for input requests that could not be answered.

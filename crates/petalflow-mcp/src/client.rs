@@ -28,7 +28,9 @@ use petalflow_llm::LlmClient;
 /// and again after the server reports a change.
 ///
 /// A tool returns `{"output": ..}`: the structured content if there is any, else the text, or a list of parts if
-/// there is more than text. Progress notifications become events of the run, and restart the timeout of the call.
+/// there is more than text. If the server gives a schema of the results of a tool, one that does not fit is an error. A server may
+/// answer with a task: the client waits for its result as long as the server works. Progress notifications become events of
+/// the run, and restart the timeout of the call.
 ///
 /// An agent takes the client as a [source of tools](ToolSource). [`tools`](Self::tools) returns the current tools.
 ///
@@ -423,10 +425,53 @@ impl McpClient {
                 name: Arc::clone(&listed.name),
                 spec: Arc::clone(&listed.spec),
                 destructive: listed.destructive,
+                output_schema: listed.output_schema.clone(),
             });
             tool
         });
         Ok(tools.collect())
+    }
+
+    /// The JSON Schema of the result of a tool, by its name in this program, if the server gives one (`outputSchema`). The
+    /// field `output` of a result fits it: a program can read it as a type.
+    ///
+    /// ```no_run
+    /// use petalflow_mcp::McpClient;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let server = McpClient::stdio("npx", ["-y", "@modelcontextprotocol/server-everything"]);
+    /// println!("{:?}", server.output_schema("get-structured-content").await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`tools`](Self::tools).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`tools`](Self::tools).
+    pub async fn output_schema(&self, tool: &str) -> Result<Option<Value>, McpError> {
+        let tools = self.session().tool_list().await?;
+        let listed = tools.iter().find(|listed| listed.spec.name == tool);
+        let schema = listed.and_then(|listed| listed.output_schema.as_deref());
+        Ok(schema.cloned())
+    }
+
+    /// Adds the schemas of results to the descriptions of tools, so that the model knows what a call returns. They cost tokens
+    /// in each request.
+    #[must_use]
+    pub fn describe_results(self) -> Self {
+        self.with(|options| options.describe_results = true)
+    }
+
+    /// Takes results that do not fit the schema of their tool (`outputSchema`) as they are. Without it, they are
+    /// [errors](McpError::Output) that the model reads.
+    #[must_use]
+    pub fn unchecked_results(self) -> Self {
+        self.with(|options| options.unchecked_results = true)
     }
 
     /// Closes the connection. A child process gets a short time to exit. Calls in progress fail. The next request

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rmcp::model::ProgressToken;
 use rmcp::service::{Peer, RoleClient, RunningService, ServiceError};
+use serde_json::Value;
 use tokio::process::Child;
 
 use super::connect::Connected;
@@ -35,6 +36,8 @@ pub(super) struct ListedTool {
     pub(super) spec: Arc<ToolSpec>,
     /// Whether the server says that the tool destroys something.
     pub(super) destructive: bool,
+    /// The schema of its structured results.
+    pub(super) output_schema: Option<Arc<Value>>,
 }
 
 impl Connection {

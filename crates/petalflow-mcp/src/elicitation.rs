@@ -14,6 +14,7 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
+use super::changes::ChangeHandler;
 use super::logs::Logs;
 
 use petalflow::BoxError;
@@ -78,12 +79,13 @@ pub(super) struct RequestHandlers {
     /// The folders on which the server works.
     pub(super) roots: Option<Vec<(String, String)>>,
     pub(super) logs: Option<Logs>,
+    pub(super) changes: Option<ChangeHandler>,
 }
 
 impl RequestHandlers {
     /// The client capabilities to announce.
     pub(super) fn capabilities(&self) -> ClientCapabilities {
-        let mut capabilities = ClientCapabilities::default();
+        let mut capabilities = ClientCapabilities::builder().enable_tasks().build();
         if self.elicit.is_some() {
             let elicitation = ElicitationCapability::new()
                 .with_form(FormElicitationCapability::new())

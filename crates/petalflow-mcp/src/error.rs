@@ -100,6 +100,18 @@ pub enum McpError {
         /// The type in its schema, as JSON.
         ty: String,
     },
+    /// The result of a tool does not fit the schema that its server gives. The call was made.
+    #[error(
+        "the result of tool `{name}` of MCP server `{server}` does not fit its `outputSchema`: {problem}; the call was made; correct the tool, or take its results as they are with `McpClient::unchecked_results`"
+    )]
+    Output {
+        /// The name of the server.
+        server: String,
+        /// The server's name of the tool.
+        name: String,
+        /// What does not fit.
+        problem: String,
+    },
     /// A person must sign in to the server with [`McpClient::sign_in`](crate::McpClient::sign_in).
     #[cfg(feature = "oauth")]
     #[cfg_attr(docsrs, doc(cfg(feature = "oauth")))]

@@ -15,6 +15,7 @@ use rmcp::service::{NotificationContext, RequestContext, RoleClient, RxJsonRpcMe
 use rmcp::{ClientHandler, ErrorData};
 use tokio::sync::mpsc;
 
+use super::changes::ServerChange;
 use super::elicitation::RequestHandlers;
 use super::logs;
 
@@ -87,6 +88,15 @@ impl MessageHandler {
         let JsonRpcMessage::Notification(notification) = message else {
             return Some(message);
         };
+        if let Some(handler) = &self.0.request_handlers.changes
+            && let Some(change) = ServerChange::of(&notification.notification)
+        {
+            // Before the program is told, so that it lists the tools again.
+            if change == ServerChange::Tools {
+                self.0.list_changed.store(true, Ordering::Relaxed);
+            }
+            handler.take(change);
+        }
         match notification.notification {
             ServerNotification::LoggingMessageNotification(log) => {
                 if let Some(logs) = &self.0.request_handlers.logs {

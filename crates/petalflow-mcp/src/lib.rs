@@ -36,6 +36,7 @@
 
 mod bounded;
 mod call;
+mod changes;
 mod client;
 mod confirmation;
 mod connect;
@@ -58,6 +59,7 @@ mod media;
 mod oauth;
 mod offers;
 mod options;
+mod output_schema;
 mod pages;
 mod problem;
 mod prompts;
@@ -76,10 +78,13 @@ mod server;
 mod session;
 #[cfg(feature = "oauth")]
 mod sign_in;
+mod subscriptions;
+mod task;
 mod tool;
 mod uri_template;
 
 pub use call::ToolProgress;
+pub use changes::ServerChange;
 pub use client::McpClient;
 pub use elicitation::{Elicitation, Elicited};
 pub use error::McpError;

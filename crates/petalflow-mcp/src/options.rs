@@ -24,6 +24,10 @@ pub(super) struct Options {
     pub(super) connect_attempts: u32,
     /// The longest message, in bytes.
     pub(super) message_limit: usize,
+    /// Whether descriptions have the schemas of results.
+    pub(super) describe_results: bool,
+    /// Whether results may not fit their schemas.
+    pub(super) unchecked_results: bool,
     /// The variables that a child process inherits, besides those of every child process.
     pub(super) inherited_env: Vec<String>,
     /// The tokens for a server over HTTP.
@@ -42,6 +46,8 @@ impl Default for Options {
             connect_timeout: Duration::from_secs(30),
             connect_attempts: 3,
             message_limit: 16 * 1024 * 1024,
+            describe_results: false,
+            unchecked_results: false,
             inherited_env: Vec::new(),
             #[cfg(feature = "oauth")]
             authorization: None,

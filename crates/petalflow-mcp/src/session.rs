@@ -5,15 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::service::{RoleClient, RunningService, ServiceError};
+use serde_json::Value;
 use tokio::sync::Mutex;
 
 use super::McpError;
+use super::changes::Subscriptions;
 use super::connect::{Target, connect};
 use super::connection::{Connection, ListedTool, ToolList};
 use super::handler::MessageHandler;
 #[cfg(feature = "oauth")]
 use super::oauth::{Authorization, OAuth, Refused};
 use super::options::Options;
+use super::output_schema::described;
 #[cfg(feature = "oauth")]
 use super::problem;
 use super::result::object_schema;
@@ -32,6 +35,8 @@ pub(super) struct Session {
     pub(super) options: Options,
     /// The current connection. Locked during a connect: there is at most one connection.
     connection: Arc<Mutex<Option<Arc<Connection>>>>,
+    /// The resources that this copy has subscribed to, on each of its connections.
+    pub(super) subscriptions: Subscriptions,
 }
 
 impl Session {
@@ -41,6 +46,7 @@ impl Session {
             target: Arc::new(target),
             options: Options::default(),
             connection: Arc::default(),
+            subscriptions: Subscriptions::default(),
         }
     }
 
@@ -48,6 +54,7 @@ impl Session {
     pub(super) fn set_options(&mut self, change: impl FnOnce(&mut Options)) {
         change(&mut self.options);
         self.connection = Arc::default();
+        self.subscriptions = Subscriptions::default();
     }
 
     /// Returns the connection, and connects if there is none.
@@ -63,6 +70,9 @@ impl Session {
             // Without an answer there are no logs.
             let _ = tokio::time::timeout(limit, logs.request(connection.peer())).await;
         }
+        let handler = self.options.request_handlers.changes.as_ref();
+        let renewing = self.subscriptions.renew(connection.peer(), handler);
+        let _ = tokio::time::timeout(self.options.connect_timeout, renewing).await;
         *slot = Some(Arc::clone(&connection));
         Ok(connection)
     }
@@ -256,7 +266,7 @@ impl Session {
         }
     }
 
-    fn timed_out(&self, what: &str, after: Duration) -> McpError {
+    pub(super) fn timed_out(&self, what: &str, after: Duration) -> McpError {
         McpError::Timeout {
             server: self.name.clone(),
             what: what.to_string(),
@@ -275,8 +285,15 @@ impl Session {
             ty: ty.unwrap_or_default(),
         })?;
         let name = self.options.name_of(&tool.name);
+        let output = tool.output_schema.map(Arc::unwrap_or_clone);
+        let output_schema = output.map(|schema| Arc::new(Value::Object(schema)));
+        let description = match &output_schema {
+            Some(schema) if self.options.describe_results => described(&description, schema),
+            _ => description,
+        };
         Ok(ListedTool {
             spec: ToolSpec::new(name, description, schema).into(),
+            output_schema,
             name: tool.name.into(),
             destructive: tool.annotations.is_some_and(|hints| is_destructive(&hints)),
         })

@@ -16,6 +16,8 @@ pub(super) struct McpTool {
     pub(super) spec: Arc<ToolSpec>,
     /// Whether the server says that the tool destroys something.
     pub(super) destructive: bool,
+    /// The schema of its structured results.
+    pub(super) output_schema: Option<Arc<Value>>,
 }
 
 #[diagnostic::do_not_recommend]
@@ -37,7 +39,9 @@ impl Tool for McpTool {
                 return Err(ToolError::Arguments(message));
             }
         };
-        call(&self.session, &self.name, &self.spec.name, arguments, cx).await
+        let names = (&*self.name, &*self.spec.name);
+        let output_schema = self.output_schema.as_deref();
+        call(&self.session, names, output_schema, arguments, cx).await
     }
 
     fn confirm(&self, arguments: &Value) -> Option<String> {

@@ -146,7 +146,8 @@ async fn without_a_handler_the_server_gets_an_error() {
         error["message"],
         "the client has no handler for elicitation"
     );
-    assert_eq!(*can.lock().unwrap(), json!({}));
+    let tasks = json!({ "io.modelcontextprotocol/tasks": {} });
+    assert_eq!(*can.lock().unwrap(), json!({ "extensions": tasks }));
     let sample = json!({ "messages": [], "maxTokens": 5 });
     let (server, _) = asking("sampling/createMessage", sample);
     let error = server_response(&server).await;

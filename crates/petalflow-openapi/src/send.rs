@@ -38,6 +38,8 @@ pub(super) fn client() -> Result<Client, String> {
     });
     Client::builder()
         .redirect(redirect)
+        // It would repeat a key in the query.
+        .referer(false)
         .user_agent(concat!("petalflow/", env!("CARGO_PKG_VERSION")))
         .tls_backend_preconfigured(petalflow_llm::tls::client_config(&[])?)
         .build()

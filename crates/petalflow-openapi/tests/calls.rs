@@ -256,6 +256,10 @@ async fn f44_6_redirects_stay_on_the_server() {
         call(&tools, "near", json!({})).await.unwrap()["target"],
         "/books"
     );
+    let seen = service.seen();
+    assert_eq!(seen.len(), 2);
+    assert_eq!(seen[1].header("x-key"), Some("very-secret"));
+    assert_eq!(seen[1].header("referer"), None, "it would have the query");
     let error = call(&tools, "away", json!({}))
         .await
         .unwrap_err()

@@ -258,3 +258,18 @@ paths:
         "{error}"
     );
 }
+
+#[test]
+fn f44_6_a_small_text_is_not_a_large_document() {
+    // Each list has the one before ten times.
+    let lists = (1..10).map(|level| {
+        format!(
+            "l{level}: &l{level} [{}]\n",
+            vec![format!("*l{}", level - 1); 10].join(", ")
+        )
+    });
+    let text = format!("openapi: 3.1.0\nl0: &l0 [x]\n{}", lists.collect::<String>());
+    let error = OpenApi::from_yaml(&text).unwrap_err();
+    assert!(matches!(error, OpenApiError::Syntax { .. }), "{error}");
+    assert_eq!(error.to_string().lines().count(), 1, "{error}");
+}
