@@ -34,6 +34,8 @@ pub(crate) struct Driver<'a> {
     pub(crate) answers: AnswerArgs,
     /// The options that name the store in a hint. `None` if the thread ends with the program.
     pub(crate) store_options: Option<String>,
+    /// Whether a person at the terminal may be asked.
+    pub(crate) may_ask: bool,
     /// The other options of this command that the one in a hint needs too, with a space before each.
     pub(crate) options: &'a str,
 }
@@ -102,7 +104,7 @@ impl Driver<'_> {
                 Some(answer) => Some(answers::response(&request, answer)?),
                 None => match approved(&self.answers, &request) {
                     Some(response) => Some(response),
-                    None if terminal::can_ask() => match answers::ask(&request).await {
+                    None if self.may_ask => match answers::ask(&request).await {
                         // Ctrl-C at a question leaves the question open.
                         Err(failure) if failure.exit == Exit::Stopped => None,
                         asked => asked?,

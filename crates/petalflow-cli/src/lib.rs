@@ -14,6 +14,7 @@
 //! | command | what it does |
 //! | --- | --- |
 //! | `run` | runs a graph or an agent workflow, with `--store` as a thread that survives the process |
+//! | `test` | runs the tests of documents: files with inputs and what must come out |
 //! | `validate` | reports all that is wrong with documents, with code, file, line and column |
 //! | `compile` | makes a graph of an agent workflow |
 //! | `graph` | draws a document as Mermaid, DOT or SVG |

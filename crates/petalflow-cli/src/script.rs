@@ -36,12 +36,17 @@ struct Call {
 /// Reads a script.
 pub(crate) fn read(path: &Path) -> Result<ScriptedModel> {
     let file = File::read(path)?;
+    model(file.value()?, file.name())
+}
+
+/// The model of a script. `name` is that of its file, for errors.
+pub(crate) fn model(script: Value, name: &str) -> Result<ScriptedModel> {
     let wrong = |problem: String| {
-        Failure::new(Exit::Input, format_args!("the script `{}` cannot be used: {problem}", file.name())).hint(
+        Failure::new(Exit::Input, format_args!("the script `{name}` cannot be used: {problem}")).hint(
             "a script is a list of replies, each a text or `{\"text\": .., \"calls\": [{\"name\": .., \"arguments\": {..}}]}`",
         )
     };
-    let Value::Array(entries) = file.value()? else {
+    let Value::Array(entries) = script else {
         return Err(wrong("it is not a list".into()));
     };
     let mut replies = Vec::with_capacity(entries.len());

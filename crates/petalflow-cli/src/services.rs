@@ -57,6 +57,11 @@ impl ServiceArgs {
     /// The services of a graph. A question pauses the thread.
     pub(crate) fn services(&self, graph: &GraphDefinition) -> Result<Services> {
         let needs = graph.needs();
+        self.models(graph, &needs, self.without_models(&needs))
+    }
+
+    /// The tools and functions of a graph. A question pauses the thread.
+    pub(crate) fn without_models(&self, needs: &Needs) -> Services {
         let mut services = Services::new().human(ThreadHandler);
         for tool in &self.tools {
             if needs.functions.contains(&tool.name) {
@@ -65,7 +70,7 @@ impl ServiceArgs {
                 services = services.tool(tool.tool());
             }
         }
-        self.models(graph, &needs, services)
+        services
     }
 
     fn models(

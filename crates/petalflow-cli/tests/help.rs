@@ -5,9 +5,10 @@ use std::process::{Command, Stdio};
 
 use crate::program::{Ran, document, petalflow, run_program};
 
-const COMMANDS: [&[&str]; 40] = [
+const COMMANDS: [&[&str]; 41] = [
     &[],
     &["run"],
+    &["test"],
     &["validate"],
     &["compile"],
     &["graph"],
@@ -151,6 +152,7 @@ fn prepare(folder: &Path) {
     };
     for name in [
         "greeting.graph.json",
+        "greeting.test.yaml",
         "research.agent.yaml",
         "review.graph.yaml",
         "food_order.json",

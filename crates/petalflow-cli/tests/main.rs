@@ -18,6 +18,7 @@ mod served_threads;
 #[cfg(unix)]
 mod servers;
 mod terminal;
+mod tests_of_documents;
 mod threads;
 mod tools;
 mod validate;

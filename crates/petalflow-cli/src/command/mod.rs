@@ -22,6 +22,7 @@ mod serve;
 mod site;
 #[cfg(feature = "serve")]
 mod studio;
+mod test;
 mod threads;
 mod tools;
 mod validate;
@@ -55,6 +56,8 @@ Exit codes:
 enum Command {
     /// Run a graph or an agent workflow
     Run(run::Args),
+    /// Run the tests of documents: inputs, and what must come out
+    Test(test::Args),
     /// Report all that is wrong with documents of any kind
     #[command(visible_alias = "check")]
     Validate(validate::Args),
@@ -132,6 +135,7 @@ impl Cli {
             #[cfg(feature = "serve")]
             Command::Serve(_) | Command::Dev(_) | Command::Studio(_) => false,
             Command::New(_)
+            | Command::Test(_)
             | Command::Compile(_)
             | Command::Graph(_)
             | Command::Convert(_)
@@ -145,6 +149,7 @@ impl Cli {
 pub(crate) async fn run(cli: Cli, options: String) -> Result {
     match cli.command {
         Command::Run(args) => Box::pin(run::run(args, &options)).await,
+        Command::Test(args) => Box::pin(test::run(args)).await,
         Command::Validate(args) => validate::run(args),
         Command::Compile(args) => compile::run(args),
         Command::Graph(args) => graph::run(args),

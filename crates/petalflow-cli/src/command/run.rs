@@ -218,6 +218,7 @@ pub(crate) async fn finish(
         view: View::new(thread.id(), mode),
         answers: answers.clone(),
         store_options: place,
+        may_ask: terminal::can_ask(),
         options,
     };
     match driver.drive(run).await? {
