@@ -97,6 +97,18 @@ test_restate() {
     )
 }
 
+# Checks the licences, the sources and the advisories of all dependencies.
+check_dependencies() {
+    step "dependencies"
+    cargo deny check licenses bans sources
+    # The advisories are on another server: that it cannot be reached says nothing about this repository.
+    if cargo deny fetch db; then
+        cargo deny check advisories
+    else
+        step "advisories: skipped, their database cannot be reached"
+    fi
+}
+
 # Prints `package feature` for each feature of each package that is published, and `package` alone for none of them.
 published_features() {
     cargo metadata --no-deps --format-version 1 |

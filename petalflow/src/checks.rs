@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | [`is_state`], [`is_flow`] | a type is a state, or a flow |
 //! | [`is_node`], [`KeyOf`] | a type is a node over this state, or a key of it |
+//! | [`FlowName`], [`flow_name`] | the name of a flow means the flow, and not a key |
 //! | [`Subflow`], [`subflow`] | a flow can be a node without node values |
 //! | [`RunsAtOnce`] | a flow needs no node values |
 //! | [`last_output`], [`key_output`] | a node can return the type in the last place of a tuple, or before it |
@@ -43,6 +44,17 @@ pub const fn is_node<S: State, N: Node<S>>() {}
 pub const fn is_flow<F: Flow>() -> usize {
     0
 }
+
+/// The type of a flow whose name begins with the name of its state, as do the names of the types that `#[state]` makes.
+#[diagnostic::on_unimplemented(
+    message = "the flow `{Self}` has the name of a type that `#[state]` makes for the state `{S}`",
+    label = "this is also the type of a key, or the input or the update of `{S}`",
+    note = "the type of a key is named after the state and the key: rename the flow or the key"
+)]
+pub trait FlowName<S> {}
+
+/// Fails to compile if the name of a flow means another type.
+pub const fn flow_name<S, F: FlowName<S>>() {}
 
 /// A new instance of a sub-flow. Fails to compile if one of its node values must be given.
 pub fn subflow<F: Subflow>() -> F {

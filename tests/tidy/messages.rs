@@ -38,10 +38,6 @@ const MORE: &[(&str, &str)] = &[
         "flow/fail/in_an_impl_block",
         "rustc refuses each item in an `impl` block, and does not find its name",
     ),
-    (
-        "flow/fail/named_like_a_key",
-        "rustc reports everything that is generated for both",
-    ),
     ("flow/fail/pf025_value_named_as_node", "four mistakes"),
     (
         "flow/fail/state_without_attribute",
@@ -91,7 +87,6 @@ const MORE: &[(&str, &str)] = &[
 /// The programs with two items of one name. rustc reports the name first, and then what is generated for both, with its names.
 const TWO_OF_ONE_NAME: &[&str] = &[
     "ask/fail/two_of_one_name",
-    "flow/fail/named_like_a_key",
     "flow/fail/named_like_a_node",
     "flow/fail/two_flows_of_one_name",
     "node/fail/two_of_one_name",

@@ -1,10 +1,11 @@
 //! Tests of the repository itself: which crate and which module may use which, no circles, file lengths, words, cited
-//! paths, public names, recorded compile errors, complete programs in guides, options on pages.
+//! paths, public names, recorded compile errors, complete programs in guides, options on pages, the page of dependencies.
 //!
 //! The tables that these tests hold are in `rules.rs`. An error names the file and the line, and says what to do.
 
 mod circles;
 mod crates;
+mod dependencies;
 mod files;
 mod layers;
 mod messages;

@@ -122,11 +122,13 @@ fn read(input: TokenStream, code: &dyn Fn(&expand::Cx<'_>) -> TokenStream) -> To
     };
     check::all(&checked, &mut mistakes);
     let lost = mistakes.lost;
+    let module = expand::module(&name, &state);
     let cx = expand::Cx {
         krate: &krate,
         attrs: &attrs,
         vis: &vis,
         name: &name,
+        module: module.as_ref(),
         stored: stored.as_ref(),
         state: &state,
         model: &model,

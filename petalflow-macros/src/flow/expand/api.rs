@@ -1,4 +1,4 @@
-//! The public interface of a flow: the type, its functions, and the implementation of `Flow`.
+//! The public interface of a flow: its functions, and the implementation of `Flow`.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
@@ -7,45 +7,8 @@ use syn::spanned::Spanned as _;
 use super::cx::Cx;
 use super::signatures::{run_with_defaults, signatures};
 use super::step::Dispatch;
-use super::tokens::number;
-use super::{builder, docs, interrupt_points};
+use super::{builder, interrupt_points};
 use crate::paths::local;
-
-/// The type of the flow, the type of its builder if it has node values, and the other code. All tokens of the type have the span of
-/// the user, so that rustc reports there that the name is used twice.
-pub(super) fn item(cx: &Cx<'_>, code: &TokenStream) -> TokenStream {
-    let Cx {
-        krate,
-        attrs,
-        vis,
-        name,
-        ..
-    } = cx;
-    let docs = docs::code(cx, &docs::diagram(cx));
-    let keyword = quote_spanned!(name.span()=> struct);
-    if cx.has_values() {
-        let values = number(cx.values().len());
-        let fields =
-            quote_spanned!(name.span()=> { values: #krate::__private::flow::NodeValues<#values> });
-        let builder = builder::item(cx);
-        return quote! {
-            #(#attrs)*
-            #docs
-            #[derive(::core::clone::Clone, ::core::fmt::Debug)]
-            #vis #keyword #name #fields
-            #builder
-            #code
-        };
-    }
-    let end = quote_spanned!(name.span()=> ;);
-    quote! {
-        #(#attrs)*
-        #docs
-        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
-        #vis #keyword #name #end
-        #code
-    }
-}
 
 /// The functions of the type.
 pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {

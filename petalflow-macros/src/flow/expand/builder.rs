@@ -19,7 +19,7 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
     } = cx;
     let cfgs = cx.cfgs();
     let lints = cx.lints();
-    let builder = builder(cx);
+    let (builder, own) = (builder(cx), cx.own());
     let values = cx.values();
     let Generics { params, .. } = Generics::of(&required_values(&values));
     let vis = respan(vis.to_token_stream(), name.span());
@@ -31,7 +31,7 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
         #[doc = #doc]
         #lints
         #[must_use = "nothing runs before `run`"]
-        #vis #keyword #builder<#params>(#krate::Launch<#name>) #end
+        #vis #keyword #builder<#params>(#krate::Launch<#own>) #end
     }
 }
 
@@ -160,7 +160,7 @@ pub(crate) fn required_values<'a>(values: &'a [Value<'a>]) -> Vec<&'a Value<'a>>
 struct FlowCode<'a> {
     cx: &'a Cx<'a>,
     /// The type of the flow.
-    name: Ident,
+    name: TokenStream,
     /// The type of the builder, without its arguments.
     builder: Ident,
     /// The parameters of the builder, and the same as its arguments.

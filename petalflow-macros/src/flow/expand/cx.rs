@@ -15,6 +15,8 @@ pub(crate) struct Cx<'a> {
     pub(crate) attrs: &'a [Attribute],
     pub(crate) vis: &'a Visibility,
     pub(crate) name: &'a Ident,
+    /// The module of its type, if the state may have made a type of this name.
+    pub(crate) module: Option<&'a Ident>,
     /// The name of the flow in storage, if it is not the type's name.
     pub(crate) stored: Option<&'a LitStr>,
     pub(crate) state: &'a Type,
@@ -42,10 +44,11 @@ impl Cx<'_> {
     }
 
     /// The type of the flow in generated code. rustc reports what is wrong with an implementation at the name.
-    pub(super) fn own(&self) -> Ident {
+    pub(super) fn own(&self) -> TokenStream {
         let mut own = self.name.clone();
         own.set_span(Span::call_site().located_at(self.name.span()));
-        own
+        let module = self.module.map(|module| quote!(#module::));
+        quote!(#module #own)
     }
 
     pub(crate) fn has_values(&self) -> bool {

@@ -3,6 +3,7 @@
 mod api;
 mod builder;
 mod cx;
+mod declaration;
 mod docs;
 mod interrupt_points;
 mod items;
@@ -21,12 +22,14 @@ use quote::quote;
 
 pub(crate) use self::builder::{Generics, builder_doc, required_values};
 pub(crate) use self::cx::Cx;
+pub(crate) use self::declaration::module;
 pub(crate) use self::docs::{code as docs, diagram, drawing};
 pub(crate) use self::signatures::signatures;
 
 pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     let Cx { krate, .. } = cx;
     let checked_state = nodes::checked_state(cx);
+    let own_name = declaration::check(cx);
     let state = nodes::state(cx);
     let whole = cx;
     let cx = &Cx {
@@ -59,6 +62,7 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
             #[allow(unused_imports)]
             use #krate::flow::{END, START};
             #values
+            #own_name
             #checked_state
             #subflows
             #nodes
@@ -71,5 +75,9 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
             #inherent
         };
     };
-    api::item(whole, &code)
+    let declaration = declaration::code(whole);
+    quote! {
+        #declaration
+        #code
+    }
 }

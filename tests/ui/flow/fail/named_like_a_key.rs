@@ -1,4 +1,4 @@
-//! A flow that has the name of a key's type. The first error names the mistake.
+//! A flow that has the name of a key's type is one error, which says so.
 
 use petalflow::prelude::*;
 

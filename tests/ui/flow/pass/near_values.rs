@@ -32,8 +32,21 @@ flow! {
     }
 }
 
+flow! {
+    pub EssayCount(Essay) {
+        START -> first -> second;
+        node first: Count;
+        node second: Count = Count::default();
+    }
+}
+
 #[test]
 fn the_flow_takes_two_values() {
+    drop(
+        EssayCount::new()
+            .first(Count::default())
+            .run("petals".to_string()),
+    );
     drop(
         Write::new()
             .first(Count::default())
