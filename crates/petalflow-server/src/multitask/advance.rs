@@ -236,7 +236,7 @@ impl Inner {
         };
         let fate = Fate::Cancelled { at_ms };
         let labels = self.labels_with(flow, thread, queued, info.labels, fate);
-        Ok(flow.set_labels(thread, labels.await?).await?)
+        flow.set_labels(thread, labels.await?).await
     }
 
     /// Only clients of protocols cancel what is queued.

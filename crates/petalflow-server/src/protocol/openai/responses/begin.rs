@@ -160,13 +160,11 @@ async fn next(
             }
         }
     }
-    match sent {
-        Some(sent) => Ok(sent.begin(server, flow, Begins::Input(input)).await?),
-        None => {
-            let turn = Turn::begin_on(server, flow, thread, input).await?;
-            Ok(Begun::Turn(turn))
-        }
+    if let Some(sent) = sent {
+        return Ok(sent.begin(server, flow, Begins::Input(input)).await?);
     }
+    let turn = Turn::begin_on(server, flow, thread, input).await?;
+    Ok(Begun::Turn(turn))
 }
 
 /// The turn of an earlier response of this model.
