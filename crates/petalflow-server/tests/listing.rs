@@ -6,7 +6,7 @@ use petalflow::checkpoint::{Address, InMemoryStore, Store, StoredCheckpoint, Thr
 use petalflow::checkpoint::{ThreadQuery, ThreadStatus};
 use petalflow::prelude::*;
 use petalflow_documents::kinds::TriggerAuth;
-use petalflow_server::{Access, Server};
+use petalflow_server::{Access, ServedFlow, Server};
 use serde_json::{Value, json};
 
 use crate::kit::get;
@@ -235,4 +235,151 @@ async fn f43_threads_are_counted_by_flow_and_status() {
     let flow = get(&router, "/flows/Letters").await.json();
     let expected = json!({ "running": 1, "failed": 2, "finished": 2, "held": 1 });
     assert_eq!(flow["threads"], expected);
+}
+
+/// Flows whose keys are indexed.
+mod attributes {
+    use super::*;
+
+    #[state]
+    struct Order {
+        #[key(input, indexed)]
+        amount: u32,
+        #[key(indexed)]
+        customer: String,
+    }
+
+    #[state]
+    struct Wish {
+        #[key(input, indexed)]
+        amount: String,
+    }
+
+    #[node(Order)]
+    async fn assign(amount: &u32) -> OrderCustomer {
+        OrderCustomer(format!("customer {amount}"))
+    }
+
+    #[node(Wish)]
+    async fn hear(amount: &str) -> WishAmount {
+        WishAmount(format!("{amount}!"))
+    }
+
+    flow!(Orders(Order) { assign; });
+    flow!(Wishes(Wish) { hear; });
+
+    async fn router() -> Router {
+        let store = InMemoryStore::new();
+        for amount in [5, 50, 500] {
+            let id = format!("Orders:{amount}");
+            let run = Orders::new().store(&store).thread(id).run(amount).await;
+            run.expect("it runs").into_finished().expect("it finishes");
+        }
+        let wish = Wishes::new().store(&store).thread("Wishes:1");
+        let run = wish.run("a lot".to_string()).await;
+        run.expect("it runs").into_finished().expect("it finishes");
+        let server = Server::builder(&store)
+            .flow(Orders::new())
+            .flow(Wishes::new())
+            .flow(Notes::new())
+            .threads(TriggerAuth::None);
+        server.build().expect("the settings are right").router()
+    }
+
+    #[tokio::test]
+    async fn f43_threads_are_found_by_their_attributes() {
+        let router = router().await;
+        let found =
+            async |query: &str| ids(&router, &format!("?order=created-oldest&{query}")).await;
+        assert_eq!(
+            found("where=amount%3E10").await,
+            ["Orders:50", "Orders:500"]
+        );
+        assert_eq!(
+            found("where=amount%3E%3D50&where=customer*%3D500").await,
+            ["Orders:500"]
+        );
+        assert_eq!(found("where=amount%3Da+lot!").await, ["Wishes:1"]);
+        assert_eq!(
+            found("where=amount%21%3D5&flow=Orders").await,
+            ["Orders:50", "Orders:500"]
+        );
+        assert_eq!(found("where=amount%3C5").await, [""; 0]);
+        let page = get(
+            &router,
+            "/threads?order=created-newest&limit=1&where=amount%3E10",
+        )
+        .await
+        .json();
+        assert_eq!(page["threads"][0]["id"], "Orders:500");
+        assert_eq!(
+            page["threads"][0]["attributes"],
+            json!({ "amount": 500, "customer": "customer 500" })
+        );
+        let after = page["next"].as_str().expect("there is another page");
+        let path = format!("/threads?order=created-newest&limit=1&where=amount%3E10&after={after}");
+        assert_eq!(
+            get(&router, &path).await.json()["threads"][0]["id"],
+            "Orders:50"
+        );
+        let counts = get(&router, "/thread-counts?where=amount%3E10")
+            .await
+            .json();
+        assert_eq!(
+            counts["counts"][0],
+            json!({ "flow": "Orders", "status": "finished", "threads": 2 })
+        );
+        let flows = get(&router, "/flows/Orders").await.json();
+        assert_eq!(
+            flows["attributes"],
+            json!({ "amount": "number", "customer": "text" })
+        );
+    }
+
+    #[tokio::test]
+    async fn f43_a_condition_that_no_thread_can_meet_is_refused() {
+        let router = router().await;
+        for (query, error) in [
+            (
+                "where=amuont%3E10",
+                "no flow has the attribute `amuont`: there are `amount` (number), `amount` (text), `customer` (text)",
+            ),
+            (
+                "flow=Wishes&where=customer%3Dann",
+                "no flow has the attribute `customer`: there are `amount` (text)",
+            ),
+            (
+                "flow=Notes&where=amount%3E10",
+                "no flow has the attribute `amount`: no key is marked `indexed`",
+            ),
+            (
+                "flow=Orders&where=amount%3Ecat",
+                "`amount>cat` compares the attribute `amount` with a value of another type: it is a number in flow `Orders`",
+            ),
+            ("where=amount", "`amount` is no condition on an attribute"),
+        ] {
+            for path in ["threads", "thread-counts"] {
+                let refused = get(&router, &format!("/{path}?{query}")).await;
+                assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{query}");
+                let found = refused.json()["error"].to_string();
+                assert!(found.contains(error), "{query}: {found}");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn f43_an_indexed_key_is_no_secret_of_the_server() {
+        let served = ServedFlow::new(Orders::new()).secret("customer");
+        let server = Server::builder(&InMemoryStore::new())
+            .serve_flow(served)
+            .threads(TriggerAuth::None);
+        let errors = server.build().expect_err("its lists would show the key");
+        let errors: Vec<String> = errors.errors().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            errors,
+            [
+                "key `customer` of flow `Orders` is to be secret, and it is `indexed`, so lists show its value: remove one of the two"
+            ]
+        );
+    }
 }
