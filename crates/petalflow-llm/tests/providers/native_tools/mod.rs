@@ -74,26 +74,27 @@ fn location() -> UserLocation {
     UserLocation::new().city("Kyoto").country("JP")
 }
 
-#[tokio::test]
-async fn f44_5_each_provider_gets_the_tools_in_its_own_form() {
-    let sent = |name: &'static str, request: LlmRequest| async move {
-        let text = match name.split_once("::") {
-            Some(_) => {
-                json!({"status": "completed", "output": [{"type": "message", "content": [{"type": "output_text", "text": "ok"}]}]})
-            }
-            None if name.starts_with("claude") => {
-                json!({"content": [{"type": "text", "text": "ok"}], "stop_reason": "end_turn"})
-            }
-            None => {
-                json!({"candidates": [{"content": {"parts": [{"text": "ok"}]}, "finishReason": "STOP"}]})
-            }
-        };
-        asked(name, &request, vec![whole(&text)], false)
-            .await
-            .0
-            .remove(0)
+/// The body of the request for these tools.
+async fn sent(name: &'static str, request: LlmRequest) -> Value {
+    let text = match name.split_once("::") {
+        Some(_) => {
+            json!({"status": "completed", "output": [{"type": "message", "content": [{"type": "output_text", "text": "ok"}]}]})
+        }
+        None if name.starts_with("claude") => {
+            json!({"content": [{"type": "text", "text": "ok"}], "stop_reason": "end_turn"})
+        }
+        None => {
+            json!({"candidates": [{"content": {"parts": [{"text": "ok"}]}, "finishReason": "STOP"}]})
+        }
     };
+    asked(name, &request, vec![whole(&text)], false)
+        .await
+        .0
+        .remove(0)
+}
 
+#[tokio::test]
+async fn f44_5_openai_gets_the_tools_in_its_own_form() {
     let search = WebSearch::new()
         .allowed_domains(["docs.rs"])
         .user_location(location())
@@ -137,7 +138,10 @@ async fn f44_5_each_provider_gets_the_tools_in_its_own_form() {
     // A model that does not reason has no such list without tools.
     let body = sent("openai_resp::gpt-4o", with([WebSearch::new()])).await;
     assert_eq!(body["include"], json!(["web_search_call.action.sources"]));
+}
 
+#[tokio::test]
+async fn f44_5_anthropic_gets_the_tools_in_its_own_form() {
     let search = WebSearch::new()
         .max_uses(3)
         .blocked_domains(["example.com"])
@@ -155,7 +159,10 @@ async fn f44_5_each_provider_gets_the_tools_in_its_own_form() {
         ]
     );
     assert_eq!((tools.len(), &tools[2]["name"]), (3, &json!("look")));
+}
 
+#[tokio::test]
+async fn f44_5_gemini_gets_the_tools_in_its_own_form() {
     let files = FileSearch::new(["fileSearchStores/a"])
         .max_results(5)
         .filter("author = \"Ann\"");

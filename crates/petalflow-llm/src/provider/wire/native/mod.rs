@@ -36,11 +36,12 @@ fn settings(target: &Target<'_>, tool: &str) -> Option<&'static [&'static str]> 
             "blocked_domains",
             "user_location",
         ]),
-        (Family::Responses, "computer_use") => Some(&[]),
-        (Family::Messages, "computer_use") if ModelVersion::of(target.model).has_computer() => {
-            Some(&[])
+        (Family::Messages, "computer_use") if !ModelVersion::of(target.model).has_computer() => {
+            None
         }
-        (Family::Messages, "code_execution") if !at_vertex => Some(&[]),
+        (Family::Messages, "code_execution") if at_vertex => None,
+        (Family::Responses | Family::Messages, "computer_use")
+        | (Family::Messages, "code_execution") => Some(&[]),
         (Family::Gemini, "web_search") if at_vertex => Some(&["blocked_domains"]),
         (Family::Gemini, "web_search" | "code_execution") => Some(&[]),
         (Family::Gemini, "file_search") if !at_vertex => Some(&["stores", "max_results", "filter"]),
