@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Command;
 
+use petalflow::checkpoint::Attribute;
 use serde_json::json;
 
 use crate::program::{
@@ -58,6 +59,50 @@ fn p209_a_pause_is_json_for_programs() {
     assert_eq!(question["request"]["options"][1]["id"], "large");
     let ran = petalflow!("threads resume q --store {store} --answer size=2 --json").code(7);
     assert!(ran.out.contains("\"node\":\"change\""), "{}", ran.out);
+}
+
+#[test]
+fn f43_threads_are_found_by_their_attributes() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    for id in ["a-1", "a-2"] {
+        petalflow!("run review.graph.yaml -i name=Ann --store {store} --thread {id}").code(7);
+    }
+    // As a program with an indexed key stores it.
+    let by_hand = rusqlite::Connection::open(&store).expect("it opens");
+    for (id, amount) in [("a-1", 50), ("a-2", 500)] {
+        let amount = Attribute::from(amount);
+        let row = rusqlite::params![id, amount.as_bytes()];
+        let insert = "INSERT INTO attributes (thread, name, value) VALUES (?1, 'amount', ?2)";
+        by_hand.execute(insert, row).expect("it is stored");
+    }
+    drop(by_hand);
+    let list = |condition: &str| {
+        let fixed = ["threads", "list", "--json", "--store", &store, "--where"];
+        run_program(fixed.iter().chain([&condition]))
+    };
+    let found = list("amount>100").code(0).lines();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(
+        (&found[0]["id"], &found[0]["attributes"]),
+        (&json!("a-2"), &json!({ "amount": 500 }))
+    );
+    assert_eq!(list("amount<=500").code(0).lines().len(), 2);
+    let none = list("amount>1e9").code(0);
+    assert!(
+        none.out.is_empty() && none.err.is_empty(),
+        "{} {}",
+        none.out,
+        none.err
+    );
+    let unknown = list("amuont>1").code(0);
+    assert!(
+        unknown.out.is_empty() && unknown.err.contains("has the attribute `amuont`"),
+        "{}",
+        unknown.err
+    );
+    let wrong = list("amount").code(2);
+    assert!(wrong.err.contains("such as `amount>100`"), "{}", wrong.err);
 }
 
 #[test]
