@@ -187,6 +187,9 @@ impl Attribute {
     }
 }
 
+/// 2^127.
+const BEYOND: f64 = 170_141_183_460_469_231_731_687_303_715_884_105_728.0;
+
 /// A number from its bytes without the type.
 fn number_of(bytes: &[u8]) -> AttributeValue<'_> {
     let (float, rest) = bytes.split_first_chunk::<8>().unwrap_or((&[0; 8], &[]));
@@ -201,8 +204,6 @@ fn number_of(bytes: &[u8]) -> AttributeValue<'_> {
     let rest = rest
         .first_chunk::<16>()
         .map_or(0, |rest| u128::from_be_bytes(*rest));
-    /// 2^127.
-    const BEYOND: f64 = 170_141_183_460_469_231_731_687_303_715_884_105_728.0;
     if float.fract() != 0.0 || !(-BEYOND..BEYOND).contains(&float) {
         return AttributeValue::Float(float);
     }

@@ -239,9 +239,10 @@ async fn f43_a_turn_that_is_undone_leaves_no_attribute() {
         undone.await.expect("it ends").expect_err("it is undone");
         door.reached.notified().await;
         let set = attributes(&store, "one").await;
-        let expected: &[&str] = match has_turn_before {
-            true => &["amount=0", "is_paid=true"],
-            false => &["amount=0"],
+        let expected: &[&str] = if has_turn_before {
+            &["amount=0", "is_paid=true"]
+        } else {
+            &["amount=0"]
         };
         assert_eq!(set, expected);
         door.open.add_permits(1);
@@ -258,7 +259,7 @@ async fn f43_a_turn_that_is_undone_leaves_no_attribute() {
 async fn f43_a_thread_that_begins_later_is_found_by_its_input() {
     let (store, door) = (InMemoryStore::new(), Door::with(0));
     let threads = orders(&store, &door);
-    let due = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    let due = std::time::SystemTime::now() + std::time::Duration::from_mins(1);
     let thread = threads.thread("one");
     thread.begin_at(5_u32, due).await.expect("it is stored");
     assert_eq!(attributes(&store, "one").await, ["amount=5"]);

@@ -236,10 +236,10 @@ async fn have_stations(trip: Trip, stations: Managed<Stations>, cx: Context) -> 
 /// Checks the fields of a trip.
 #[tool]
 fn leads_away(from: String, to: String) -> Result<(), String> {
-    match from == to {
-        true => Err("a trip leads to another place".into()),
-        false => Ok(()),
+    if from == to {
+        return Err("a trip leads to another place".into());
     }
+    Ok(())
 }
 
 fn trip(from: &str, to: &str) -> Value {

@@ -200,7 +200,7 @@ async fn f44_4_a_retry_and_a_repair_begin_anew() {
 
 #[tokio::test(start_paused = true)]
 async fn f44_4_what_came_last_is_shown_while_the_model_pauses() {
-    let slow = |chunks: [&str; 3]| Reply::chunks(chunks).every(Duration::from_secs(60));
+    let slow = |chunks: [&str; 3]| Reply::chunks(chunks).every(Duration::from_mins(1));
     let long = "a".repeat(1_000);
     let begun = format!(r#"{{"title": "{long}"#);
     let model = ScriptedModel::new([

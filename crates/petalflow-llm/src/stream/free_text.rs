@@ -43,7 +43,7 @@ fn visit(root: &Value, schema: &Value, path: &[Step<'_>], references: usize, fou
         let is_restricted = |word: &&str| words.contains_key(*word);
         if ["enum", "const", "format", "pattern"]
             .iter()
-            .any(|word| is_restricted(word))
+            .any(is_restricted)
         {
             found.restricted = true;
         } else {

@@ -75,7 +75,7 @@ impl Arriving {
                     None => continue,
                 }
             }
-            let more = tokio::time::timeout(Duration::from_secs(60), self.body.next()).await;
+            let more = tokio::time::timeout(Duration::from_mins(1), self.body.next()).await;
             let more = more.expect("no event arrives")?.expect("a body");
             self.text += std::str::from_utf8(&more).expect("text");
         }

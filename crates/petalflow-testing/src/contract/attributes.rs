@@ -37,12 +37,12 @@ async fn append_with(
 
 /// Appends 40 threads of two flows, whose attributes `amount` are numbers and texts, and some without any.
 async fn append_threads(store: &dyn Store) -> CaseResult {
-    for index in 0..40_u64 {
+    for index in 0..40_u32 {
         let id = format!("thread-{index:02}");
         let (flow, amount) = match index % 4 {
             0 => ("Order", Attribute::from(index)),
-            1 => ("Order", (19.5 - index as f64).into()),
-            2 => ("Order", (-1 - i64::try_from(index)?).into()),
+            1 => ("Order", (19.5 - f64::from(index)).into()),
+            2 => ("Order", (-1 - i64::from(index)).into()),
             _ => ("Wish", format!("a lot {}", index % 6).into()),
         };
         let mut set = attributes([("amount", amount), ("paid", (index % 3 == 0).into())]);
@@ -50,7 +50,7 @@ async fn append_threads(store: &dyn Store) -> CaseResult {
             let customer = ["ann", "bob", "cleo\u{10ffff}", "anna"][index as usize % 4];
             set.insert("customer".into(), customer.into());
         }
-        let place = (1, 1_000 + index * 7 % 13);
+        let place = (1, 1_000 + u64::from(index * 7 % 13));
         if index % 9 == 8 {
             append(store, (&id, ""), place.0, place.1).await?;
         } else {

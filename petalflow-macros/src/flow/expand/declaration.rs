@@ -2,8 +2,8 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
-use syn::Type;
 use syn::ext::IdentExt as _;
+use syn::{Type, Visibility};
 
 use super::cx::Cx;
 use super::tokens::{check_at, number};
@@ -31,8 +31,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         return quote!(#item #builder);
     };
     let cfgs = cx.cfgs();
-    // The type is as visible as its import.
-    let item = item(cx, &quote!(pub), &quote!(pub(super)));
+    let item = item(cx, &from_within(vis), &quote!(pub(super)));
     quote! {
         #cfgs
         #[allow(non_snake_case, unreachable_pub)]
@@ -73,6 +72,22 @@ fn item(cx: &Cx<'_>, vis: &TokenStream, of_values: &TokenStream) -> TokenStream 
         #docs
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
         #vis #keyword #name #end
+    }
+}
+
+/// The same visibility, one module further inside.
+fn from_within(vis: &Visibility) -> TokenStream {
+    let Visibility::Restricted(restricted) = vis else {
+        return match vis {
+            Visibility::Inherited => quote!(pub(super)),
+            _ => vis.to_token_stream(),
+        };
+    };
+    let path = &restricted.path;
+    match path.segments.first() {
+        Some(first) if first.ident == "self" => quote!(pub(super)),
+        Some(first) if first.ident == "super" => quote!(pub(in super::#path)),
+        _ => vis.to_token_stream(),
     }
 }
 

@@ -169,7 +169,7 @@ impl Conditions {
         };
         if let Some(text) = test.contained() {
             let text = self.bind(text.as_bytes().to_vec());
-            condition.push_str(&format!(" AND instr(substr({row}.value, 2), {text}) > 0"));
+            condition += &format!(" AND instr(substr({row}.value, 2), {text}) > 0");
         }
         condition
     }
