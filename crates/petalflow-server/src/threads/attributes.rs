@@ -2,8 +2,6 @@
 
 use petalflow::checkpoint::{AttributeCondition, AttributeKind};
 
-use super::conditions::wrong;
-use crate::refusal::Refusal;
 use crate::server::Inner;
 
 /// A search attribute of a flow.
@@ -43,7 +41,7 @@ impl Inner {
 }
 
 /// Fails if no flow has the attribute, or none with a type that the value of the condition has.
-pub(super) fn check(known: &[Known], condition: &AttributeCondition) -> Result<(), Refusal> {
+pub(super) fn check(known: &[Known], condition: &AttributeCondition) -> Result<(), String> {
     let name = condition.name();
     let mut of_name = known.iter().filter(|it| it.name == name).peekable();
     if of_name.peek().is_none() {
@@ -57,7 +55,7 @@ pub(super) fn check(known: &[Known], condition: &AttributeCondition) -> Result<(
             [] => "no key is marked `indexed`".to_string(),
             names => format!("there are {}", names.join(", ")),
         };
-        return Err(wrong(format!("no flow has the attribute `{name}`: {has}")));
+        return Err(format!("no flow has the attribute `{name}`: {has}"));
     }
     let kinds: Vec<&Known> = of_name.collect();
     if kinds.iter().any(|it| condition.fits(it.kind)) {
@@ -67,8 +65,8 @@ pub(super) fn check(known: &[Known], condition: &AttributeCondition) -> Result<(
         .iter()
         .map(|it| format!("a {} in flow `{}`", it.kind, it.flow))
         .collect();
-    Err(wrong(format!(
+    Err(format!(
         "`{condition}` compares the attribute `{name}` with a value of another type: it is {}",
         is.join(", ")
-    )))
+    ))
 }

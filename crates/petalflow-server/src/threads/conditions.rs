@@ -237,7 +237,7 @@ pub(crate) fn checked_flow_ids(
     let ids = flow_ids(server, &conditions.flows)?;
     for condition in &conditions.attributes {
         if let Some(known) = server.attributes(&conditions.flows) {
-            attributes::check(&known, condition)?;
+            attributes::check(&known, condition).map_err(wrong)?;
         }
     }
     Ok(ids)
@@ -281,6 +281,6 @@ fn number<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, Refusal> {
     })
 }
 
-pub(crate) fn wrong(text: String) -> Refusal {
+pub(super) fn wrong(text: String) -> Refusal {
     Refusal::new(StatusCode::BAD_REQUEST, text)
 }

@@ -163,13 +163,13 @@ impl Conditions {
             let (from, end) = (self.bind(range.start.clone()), self.bind(range.end.clone()));
             ranges.push(format!("{row}.value >= {from} AND {row}.value < {end}"));
         }
-        let mut condition = match &*ranges {
+        let condition = match &*ranges {
             [one] => format!("{row}.name = {name} AND {one}"),
             _ => format!("{row}.name = {name} AND ({})", ranges.join(" OR ")),
         };
         if let Some(text) = test.contained() {
             let text = self.bind(text.as_bytes().to_vec());
-            condition += &format!(" AND instr(substr({row}.value, 2), {text}) > 0");
+            return format!("{condition} AND instr(substr({row}.value, 2), {text}) > 0");
         }
         condition
     }

@@ -40,10 +40,10 @@ fn settings(target: &Target<'_>, tool: &str) -> Option<&'static [&'static str]> 
             None
         }
         (Family::Messages, "code_execution") if at_vertex => None,
-        (Family::Responses | Family::Messages, "computer_use")
-        | (Family::Messages | Family::Gemini, "code_execution") => Some(&[]),
         (Family::Gemini, "web_search") if at_vertex => Some(&["blocked_domains"]),
-        (Family::Gemini, "web_search") => Some(&[]),
+        (Family::Responses | Family::Messages, "computer_use")
+        | (Family::Messages | Family::Gemini, "code_execution")
+        | (Family::Gemini, "web_search") => Some(&[]),
         (Family::Gemini, "file_search") if !at_vertex => Some(&["stores", "max_results", "filter"]),
         (Family::Gemini, "image_generation") => Some(&["size", "aspect_ratio"]),
         _ => None,
