@@ -281,6 +281,6 @@ fn number<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, Refusal> {
     })
 }
 
-pub(super) fn wrong(text: String) -> Refusal {
+pub(crate) fn wrong(text: String) -> Refusal {
     Refusal::new(StatusCode::BAD_REQUEST, text)
 }
