@@ -101,7 +101,7 @@ fn f43_threads_are_found_by_their_attributes() {
         "{}",
         unknown.err
     );
-    let wrong = list("amount").code(2);
+    let wrong = list("amount").code(64);
     assert!(wrong.err.contains("such as `amount>100`"), "{}", wrong.err);
 }
 

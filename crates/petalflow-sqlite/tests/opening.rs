@@ -92,7 +92,7 @@ async fn an_older_layout_is_migrated() {
             .expect("it opens")
             .query_row("PRAGMA user_version", (), |row| row.get(0))
             .expect("every database has one");
-        assert_eq!(version, 6);
+        assert_eq!(version, 7);
     }
 }
 
@@ -110,7 +110,7 @@ async fn a_newer_layout_is_refused() {
             error,
             StoreError::NewerLayout {
                 found: 1000,
-                known: 6
+                known: 7
             }
         ),
         "{error:?}"

@@ -61,8 +61,11 @@ pub(super) fn flow(cx: &Cx<'_>, dispatch: &Dispatch) -> TokenStream {
     let step = dispatch.step(cx);
     // rustc reports a private state of a public flow here.
     let over = quote_spanned!(state.span()=> type State = #state;);
+    // A list of flows in a message would show the module.
+    let listed = cx.module.map(|_| quote!(#[diagnostic::do_not_recommend]));
     quote! {
         #[automatically_derived]
+        #listed
         impl #krate::Flow for #name {
             #over
 
