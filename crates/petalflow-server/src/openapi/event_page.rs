@@ -16,6 +16,9 @@ This page is made from the types of the server: `PETALFLOW_BLESS=1 cargo test -p
 again.
 ";
 
+/// The most characters of a line.
+const MAX_LINE: usize = 120;
+
 /// The page, from the schemas of the events.
 pub(super) fn text(schemas: &Map<String, Value>) -> String {
     let mut page = HEAD.to_string();
@@ -40,7 +43,7 @@ pub(super) fn text(schemas: &Map<String, Value>) -> String {
         let name = kind["properties"]["kind"]["const"]
             .as_str()
             .unwrap_or_default();
-        let _ = write!(page, "\n### {name}\n\n{}\n", words(kind));
+        let _ = write!(page, "\n### {name}\n\n{}\n", paragraph(kind));
         let is_own = |field: &str| !is_of_all(field);
         let fields = kind["properties"].as_object();
         if fields.is_some_and(|fields| fields.keys().any(|field| is_own(field))) {
@@ -57,7 +60,7 @@ pub(super) fn text(schemas: &Map<String, Value>) -> String {
         {
             continue;
         }
-        let _ = write!(page, "\n### {name}\n\n{}\n\n", words(schema));
+        let _ = write!(page, "\n### {name}\n\n{}\n\n", paragraph(schema));
         if let Some(choices) = schema["oneOf"].as_array() {
             page.push_str("| value | meaning |\n| --- | --- |\n");
             for choice in choices {
@@ -95,6 +98,25 @@ fn table(page: &mut String, schema: &Value, is_wanted: impl Fn(&str) -> bool) {
 fn words(schema: &Value) -> String {
     let text = schema["description"].as_str().unwrap_or_default();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The same in lines that our documents may have.
+fn paragraph(schema: &Value) -> String {
+    let mut text = String::new();
+    let mut length = 0;
+    for word in words(schema).split(' ') {
+        let letters = word.chars().count();
+        if length > 0 && length + 1 + letters > MAX_LINE {
+            text.push('\n');
+            length = 0;
+        } else if length > 0 {
+            text.push(' ');
+            length += 1;
+        }
+        text.push_str(word);
+        length += letters;
+    }
+    text
 }
 
 /// The type of a field in words.
