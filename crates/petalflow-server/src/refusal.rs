@@ -43,7 +43,7 @@ impl Refusal {
         }
     }
 
-    #[cfg(any(feature = "a2a", feature = "openai", test))]
+    #[cfg(any(feature = "a2a", feature = "ag-ui", feature = "openai", test))]
     pub(crate) fn status(&self) -> StatusCode {
         self.status
     }
