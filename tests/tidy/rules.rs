@@ -185,8 +185,6 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "ids",
             "settings",
             "attribute",
-            "attribute_test",
-            "attribute_condition",
             "document_version",
             "retention",
             "thread_info",

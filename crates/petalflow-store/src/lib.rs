@@ -17,8 +17,6 @@
 
 // Modules that are hidden have no interface for users of `petalflow`.
 mod attribute;
-mod attribute_condition;
-mod attribute_test;
 pub mod clock;
 pub mod codec;
 pub mod document_version;
@@ -53,9 +51,10 @@ mod write_name;
 use std::future::Future;
 use std::pin::Pin;
 
-pub use attribute::{Attribute, AttributeKind, AttributeValue};
-pub use attribute_condition::{AttributeCondition, AttributeConditionError};
-pub use attribute_test::AttributeTest;
+pub use attribute::{
+    Attribute, AttributeCondition, AttributeConditionError, AttributeKind, AttributeTest,
+    AttributeValue,
+};
 pub use memory::InMemoryStore;
 pub use pending_releases::PendingReleases;
 pub use run_claim::{Moment, RunClaim};

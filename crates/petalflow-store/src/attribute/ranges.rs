@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::attribute::{Attribute, AttributeKind, bounds};
+use super::value::{Attribute, AttributeKind, bounds};
 
 /// Above the bytes of all attributes.
 const END: u8 = 0xff;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::attribute::{Attribute, AttributeKind};
-use crate::attribute_test::AttributeTest;
+use super::ranges::AttributeTest;
+use super::value::{Attribute, AttributeKind};
 
 /// A condition on a search attribute in its written form, such as `amount>100`, `customer=ann` or `paid=true`.
 ///

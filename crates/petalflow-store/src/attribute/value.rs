@@ -321,7 +321,7 @@ impl Serialize for Attribute {
 }
 
 /// The bytes of the type of an attribute, and those after all of its values.
-pub(crate) fn bounds(kind: AttributeKind) -> (Vec<u8>, Vec<u8>) {
+pub(super) fn bounds(kind: AttributeKind) -> (Vec<u8>, Vec<u8>) {
     let tag = match kind {
         AttributeKind::Bool => BOOL,
         AttributeKind::Number => NUMBER,
