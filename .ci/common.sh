@@ -134,6 +134,36 @@ published_features() {
     }
 }
 
+# Checks the package `$1` without features, and then with each further argument alone. The output is printed at the end, so that
+# those of two packages are not mixed.
+check_package() {
+    local package=$1 feature output status=0
+    shift
+    for feature in "" "$@"; do
+        output=$(cargo check --quiet -p "$package" --no-default-features ${feature:+--features "$feature"} 2>&1) || status=1
+        echo "$package with ${feature:-no feature} alone${output:+:}"
+        [[ -z "$output" ]] || echo "$output"
+    done
+    return "$status"
+}
+export -f check_package
+
+# Checks each feature of each published package alone. Such a check is mostly a chain of packages that uses one core. So as many
+# packages are checked at once as there are cores, each in a target folder of its own: a folder has a lock.
+check_features() {
+    local features
+    features=$(published_features)
+    step "each feature of each package alone"
+    # The packages with most features first, so that no core waits at the end for one of them.
+    awk '
+            NF == 1 { of[$1] = of[$1] "" }
+            NF == 2 { of[$1] = of[$1] " " $2; number[$1]++ }
+            END { for (package in of) print number[package] + 0, package of[package] }
+        ' <<<"$features" | sort -rn | cut -d " " -f 2- |
+        xargs -P "$(nproc)" -L 1 --process-slot-var=SLOT \
+            bash -c 'CARGO_TARGET_DIR=$CARGO_TARGET_DIR/features-$SLOT check_package "$@"' check_package
+}
+
 # Prints how many tests were skipped, and why.
 report_skips() {
     local skipped
