@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use petalflow_test_support::ends_before_kill;
+
 /// A program with these arguments, in an environment without a model.
 fn command(program: &str, folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
@@ -45,6 +47,56 @@ fn the_assistant_continues_where_it_stopped() {
     assert!(output.contains("Do it? [y/N]"), "{output}");
     let output = assistant("no\nwhat do you know?\n");
     assert!(output.contains("I know this: I like tulips."), "{output}");
+}
+
+/// What the small project of `coder` is when the work is done.
+fn assert_is_mended(folder: &Path) {
+    let text = |name: &str| std::fs::read_to_string(folder.join("project").join(name));
+    let mended = "echo $(($1 * $2))\n";
+    assert_eq!(text("total.sh").expect("it is there"), mended);
+    assert_eq!(text("total.old").expect("the command has run"), mended);
+}
+
+#[test]
+fn f44_the_coder_mends_a_project_and_asks_before_other_commands() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let coder = |lines: &str| run(env!("CARGO_BIN_EXE_coder"), folder.path(), &[], lines);
+    let asks = coder("");
+    assert!(
+        asks.ends_with(
+            "Run `cp total.sh total.old`? [y/N] \nIt waits for your decision: call it again.\n"
+        ),
+        "{asks}"
+    );
+    assert!(!folder.path().join("project/total.old").exists());
+    let ends = coder("y\n");
+    assert!(
+        ends.ends_with("[x] mend total.sh\n\ntotal.sh multiplies now, and the check passes.\n"),
+        "{ends}"
+    );
+    assert_is_mended(folder.path());
+}
+
+#[test]
+fn f44_a_coder_that_is_killed_again_and_again_mends_the_project() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let mut kills = 0;
+    loop {
+        let mut child = command(env!("CARGO_BIN_EXE_coder"), folder.path(), &[])
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut person = child.stdin.take().expect("it is piped");
+        // It may have ended already.
+        let _ = person.write_all(b"y\n");
+        if ends_before_kill(child, kills) {
+            break;
+        }
+        kills += 1;
+        assert!(kills < 5_000, "it never ends");
+    }
+    assert!(kills > 0, "no process was killed");
+    assert_is_mended(folder.path());
 }
 
 #[test]
