@@ -22,7 +22,7 @@ use petalflow_sqlite::SqliteStore;
 use serde::Serialize;
 use serde_json::json;
 
-const LONGEST_COMMAND: Duration = Duration::from_secs(600);
+const LONGEST_COMMAND: Duration = Duration::from_mins(10);
 
 /// The folder in which commands run.
 struct Project(PathBuf);
@@ -96,20 +96,18 @@ fn script() -> ScriptedModel {
     ScriptedModel::from_fn(|request: &LlmRequest| {
         let answers = request.messages.iter();
         let answers = answers.filter(|message| message.role == Role::Assistant);
-        let check = || Reply::call("run", json!({ "command": CHECK }));
         let plan = |state: &str| {
             let item = json!({ "text": "mend total.sh", "state": state });
             Reply::call("write_plan", json!({ "items": [item] }))
         };
         match answers.count() {
             0 => plan("active"),
-            1 => check(),
+            1 | 4 => Reply::call("run", json!({ "command": CHECK })),
             2 => Reply::call("read_file", json!({ "path": "total.sh" })),
             3 => Reply::call(
                 "edit_file",
                 json!({ "path": "total.sh", "old": "$1 + $2", "new": "$1 * $2" }),
             ),
-            4 => check(),
             5 => Reply::call("run", json!({ "command": "cp total.sh total.old" })),
             6 => plan("done"),
             _ => Reply::text("total.sh multiplies now, and the check passes."),
