@@ -1,5 +1,6 @@
 //! A conversation in a store.
 
+use petalflow::thread::OnBusy;
 use petalflow_sqlite::SqliteStore;
 
 use super::local_model;
@@ -13,9 +14,10 @@ async fn f44_10_the_second_turn_of_a_thread_sends_the_first() {
     let file = folder.path().join("talk.db");
     let mut turns = Vec::new();
     for question in ["What is the sky?", "Why?"] {
-        // As another process would.
+        // As another process would. The claim of the first turn is released in the background.
         let store = SqliteStore::open(&file).await.unwrap();
-        let thread = local.agent(12).store(&store).thread("ann");
+        let threads = local.agent(12).store(&store).on_busy(OnBusy::Queue);
+        let thread = threads.thread("ann");
         let talk = thread.run(question).await.unwrap().into_finished().unwrap();
         turns.push((talk.events.len(), talk.turn_usage(), talk.usage()));
     }
