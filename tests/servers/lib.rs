@@ -1,4 +1,4 @@
-//! PostgreSQL, Redis and `WebDriver` servers for tests, and the tests that all stores on servers share.
+//! PostgreSQL, Redis, `WebDriver` and llama.cpp servers for tests, and the tests that all stores on servers share.
 //!
 //! A server that was started here ends with the test process, however that ends: a shell runs between the two, and stops the
 //! server when the pipe from the test process closes.
@@ -13,6 +13,7 @@ mod certificate;
 mod chromedriver;
 mod folder;
 pub mod frequent;
+mod llama_cpp;
 pub mod missing;
 pub mod operations;
 pub mod other_children;
@@ -27,7 +28,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use petalflow_test_support::{Need, skip};
 
 pub use chromedriver::Chromedriver;
-pub use other_process::OtherProcess;
+pub use llama_cpp::LlamaCpp;
+pub use other_process::{OtherProcess, server_of_first_process};
 pub use postgres::Postgres;
 pub use redis::Redis;
 

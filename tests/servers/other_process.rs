@@ -55,7 +55,7 @@ impl Drop for OtherProcess {
     }
 }
 
-/// The server and store to use, in the other process.
-pub(crate) fn server_of_first_process() -> Option<String> {
+/// In the other process: the server and store to use, as the first process named them.
+pub fn server_of_first_process() -> Option<String> {
     env::var(SERVER).ok()
 }

@@ -64,7 +64,7 @@ impl Supervised {
         while !is_ready() {
             let log = || fs::read_to_string(self.folder.join("log")).unwrap_or_default();
             assert!(
-                begin.elapsed() < Duration::from_secs(30),
+                begin.elapsed() < Duration::from_mins(2),
                 "the server does not start: {:?}\n{}",
                 self.command,
                 log()

@@ -51,6 +51,43 @@ pub(crate) fn panics_are_expected() {
     MAY_PANIC.set(true);
 }
 
+/// The partial answers of a run, and whether the run has finished.
+pub(super) async fn partial_outputs(mut events: AgentEvents) -> (Vec<Value>, bool) {
+    let (mut values, mut finished) = (Vec::new(), false);
+    while let Some(item) = events.next().await {
+        match item.kind {
+            AgentEventKind::PartialOutput(output) => values.push(output.value),
+            AgentEventKind::Finished(_) => finished = true,
+            _ => {}
+        }
+    }
+    (values, finished)
+}
+
+/// What a value in the middle of an answer must not say.
+pub(super) fn assert_grows(values: &[Value], whole: &Value) {
+    for value in values {
+        assert!(is_start_of(value, whole), "{value}");
+    }
+}
+
+fn is_start_of(part: &Value, whole: &Value) -> bool {
+    match (part, whole) {
+        (Value::Object(part), Value::Object(whole)) => part
+            .iter()
+            .all(|(name, part)| is_start_of(part, &whole[name])),
+        (Value::Array(part), Value::Array(whole)) => {
+            part.len() <= whole.len()
+                && part
+                    .iter()
+                    .zip(whole)
+                    .all(|(part, whole)| is_start_of(part, whole))
+        }
+        (Value::String(part), Value::String(whole)) => whole.starts_with(part.as_str()),
+        (part, whole) => part == whole,
+    }
+}
+
 /// The deltas, the events, and the conversation at the end.
 pub(super) async fn collect_stream(
     mut stream: AgentEvents,

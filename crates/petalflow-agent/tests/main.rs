@@ -9,6 +9,8 @@ mod extension;
 mod flows;
 mod human;
 mod kit;
+#[cfg(unix)]
+mod local_model;
 mod providers;
 mod storage;
 mod turn;

@@ -141,7 +141,7 @@ impl LlmError {
     }
 
     /// Whether a retry may succeed: as the provider says, or else by the kind of the error. A status of 408, 409 or from
-    /// 500 on is transient.
+    /// 500 on is transient, except 501: the server never does what it was asked.
     pub fn is_transient(&self) -> bool {
         if let Some(retry) = self.retry {
             return retry;
@@ -151,7 +151,7 @@ impl LlmError {
                 true
             }
             LlmErrorKind::Provider { status, .. } => {
-                status.is_none_or(|status| status >= 500 || matches!(status, 408 | 409))
+                status.is_none_or(|status| matches!(status, 408 | 409 | 500 | 502..))
             }
             _ => false,
         }
@@ -171,6 +171,21 @@ impl LlmError {
 mod tests {
     use super::*;
     use petalflow_test_support::check_texts;
+
+    #[test]
+    fn f44_10_what_a_server_does_not_have_is_not_transient() {
+        let transient = |status| {
+            let (status, retry_after) = (Some(status), None);
+            let kind = LlmErrorKind::Provider {
+                status,
+                retry_after,
+            };
+            LlmError::new(kind, "failed").is_transient()
+        };
+        let statuses = [400, 404, 408, 409, 422, 499, 500, 501, 502, 503, 529];
+        let found = statuses.into_iter().filter(|status| transient(*status));
+        assert_eq!(found.collect::<Vec<_>>(), [408, 409, 500, 502, 503, 529]);
+    }
 
     #[test]
     fn texts_are_said_once() {

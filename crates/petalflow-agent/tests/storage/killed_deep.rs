@@ -147,7 +147,9 @@ fn f44_a_killed_deep_agent_has_the_files_and_the_plan_of_one_that_was_not() {
     let mut kills = 0;
     while !ends_before_kill(start(folder.path(), edits), kills) {
         kills += 1;
-        assert!(kills < 5_000, "the child never ends");
+        // A slow machine needs many more kills: 2,000 for 400 edits where fifteen other processes work.
+        let most = 5_000 + 25 * edits as u64;
+        assert!(kills < most, "the child never ends");
     }
     let runtime = tokio::runtime::Runtime::new().expect("a runtime can be built");
     runtime.block_on(async {

@@ -14,7 +14,7 @@ use petalflow_llm::{Capabilities, LlmError, LlmErrorKind, Reply, ScriptedModel};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::kit::constant_tool;
+use crate::kit::{assert_grows, constant_tool, partial_outputs};
 
 #[derive(Debug, PartialEq, Deserialize, schemars::JsonSchema, Partial)]
 #[serde(rename_all = "camelCase")]
@@ -68,43 +68,6 @@ fn streamed_call(tool: &str, arguments: &str, size: usize) -> Reply {
     }))
 }
 
-/// The partial answers of a run, and whether the run has finished.
-async fn values(mut events: AgentEvents) -> (Vec<Value>, bool) {
-    let (mut values, mut finished) = (Vec::new(), false);
-    while let Some(item) = events.next().await {
-        match item.kind {
-            AgentEventKind::PartialOutput(output) => values.push(output.value),
-            AgentEventKind::Finished(_) => finished = true,
-            _ => {}
-        }
-    }
-    (values, finished)
-}
-
-/// What a value in the middle of an answer must not say.
-fn assert_grows(values: &[Value], whole: &Value) {
-    for value in values {
-        assert!(is_start_of(value, whole), "{value}");
-    }
-}
-
-fn is_start_of(part: &Value, whole: &Value) -> bool {
-    match (part, whole) {
-        (Value::Object(part), Value::Object(whole)) => part
-            .iter()
-            .all(|(name, part)| is_start_of(part, &whole[name])),
-        (Value::Array(part), Value::Array(whole)) => {
-            part.len() <= whole.len()
-                && part
-                    .iter()
-                    .zip(whole)
-                    .all(|(part, whole)| is_start_of(part, whole))
-        }
-        (Value::String(part), Value::String(whole)) => whole.starts_with(part.as_str()),
-        (part, whole) => part == whole,
-    }
-}
-
 #[tokio::test]
 async fn f44_4_a_typed_answer_grows_in_both_forms_of_output() {
     let whole: Value = serde_json::from_str(PLAN).unwrap();
@@ -117,7 +80,7 @@ async fn f44_4_a_typed_answer_grows_in_both_forms_of_output() {
         Agent::new(by_tool).tool(look()),
     ] {
         let agent = agent.output::<Plan>();
-        let (values, finished) = values(agent.clone().streaming().events("Soup?")).await;
+        let (values, finished) = partial_outputs(agent.clone().streaming().events("Soup?")).await;
         assert!(finished && values.len() > 10, "{values:?}");
         assert_grows(&values, &whole);
         let risks = values.iter().filter_map(|value| value.get("risk"));
@@ -178,7 +141,7 @@ async fn f44_4_a_cut_stream_gives_no_answer_whatever_was_shown() {
     let function = constant_tool("act", json!("done"));
     let reply = streamed_call("act", r#"{"a": 1}"#, 4).broken(cut());
     let agent = Agent::new(ScriptedModel::new([reply])).output_function(function);
-    let (values, finished) = values(agent.streaming().events("Act.")).await;
+    let (values, finished) = partial_outputs(agent.streaming().events("Act.")).await;
     assert!(!finished && !values.is_empty());
 }
 
@@ -192,7 +155,7 @@ async fn f44_4_a_retry_and_a_repair_begin_anew() {
     ]);
     let retry = Retry::attempts(2).first(Duration::from_millis(1));
     let agent = Agent::new(model).output::<Plan>().retry(retry);
-    let (values, finished) = values(agent.streaming().events("Soup?")).await;
+    let (values, finished) = partial_outputs(agent.streaming().events("Soup?")).await;
     assert!(finished);
     let titles: Vec<&Value> = values.iter().map(|value| &value["title"]).collect();
     assert_eq!(titles[..3], ["Ste", "Bread", "So"]);
@@ -206,7 +169,8 @@ async fn f44_4_what_came_last_is_shown_while_the_model_pauses() {
     let model = ScriptedModel::new([
         slow([&begun, "b", "c"]).broken(LlmError::new(LlmErrorKind::Connection, "cut off"))
     ]);
-    let (values, _) = values(Agent::new(model).output::<Plan>().streaming().events("?")).await;
+    let (values, _) =
+        partial_outputs(Agent::new(model).output::<Plan>().streaming().events("?")).await;
     let lengths: Vec<usize> = values
         .iter()
         .map(|value| value["title"].as_str().unwrap().len())
@@ -255,7 +219,7 @@ async fn f44_4_partial_answers_are_not_stored_and_the_answer_is() {
     let store = InMemoryStore::new();
     let thread =
         threads(ScriptedModel::new([Reply::chunks(pieces(PLAN, 7))]), &store).thread("ann");
-    let (values, finished) = values(AgentEvents::new(thread.run("Soup?").events())).await;
+    let (values, finished) = partial_outputs(AgentEvents::new(thread.run("Soup?").events())).await;
     assert!(finished && values.len() > 3);
     let texts = |events: &[petalflow::event::LoggedEvent]| -> Vec<String> {
         events.iter().map(|event| event.value.to_string()).collect()
@@ -275,8 +239,11 @@ async fn f44_4_what_guardrails_hold_back_is_not_shown_as_a_partial_answer() {
     let model = || ScriptedModel::new([Reply::chunks(pieces(PLAN, 9))]);
     let agent = Agent::new(model()).output::<Plan>().streaming();
     let held = agent.clone().guardrail(guardrail::on_output("held", check));
-    assert_eq!(values(held.events("Soup?")).await, (Vec::new(), true));
-    let (shown, _) = values(agent.model(model()).events("Soup?")).await;
+    assert_eq!(
+        partial_outputs(held.events("Soup?")).await,
+        (Vec::new(), true)
+    );
+    let (shown, _) = partial_outputs(agent.model(model()).events("Soup?")).await;
     assert!(!shown.is_empty());
 }
 

@@ -105,6 +105,9 @@ pub struct Capabilities {
     pub tools: bool,
     /// When the model can be made to call a tool ([`ToolChoice`](crate::request::ToolChoice)). Otherwise it decides.
     pub forced_tools: Allowed,
+    /// A request can name the tool that the model must call ([`ToolChoice::Tool`](crate::request::ToolChoice::Tool)).
+    /// Without it, the request is sent with this tool alone, and asks for a call of any tool.
+    pub named_tools: bool,
     /// The model may call several tools at once. Without it, the provider is asked for one call at a time.
     pub parallel_calls: bool,
     /// The provider streams answers to requests with tools. Without it, such an answer arrives complete.
@@ -155,6 +158,7 @@ impl Capabilities {
         json_mode: false,
         tools: true,
         forced_tools: Allowed::Always,
+        named_tools: true,
         parallel_calls: true,
         streaming_with_tools: true,
         tool_search: false,
@@ -203,6 +207,7 @@ impl Capabilities {
             json_mode: self.json_mode && other.json_mode,
             tools: self.tools && other.tools,
             forced_tools: self.forced_tools.and(other.forced_tools),
+            named_tools: self.named_tools && other.named_tools,
             parallel_calls: self.parallel_calls && other.parallel_calls,
             streaming_with_tools: self.streaming_with_tools && other.streaming_with_tools,
             tool_search: self.tool_search && other.tool_search,

@@ -217,6 +217,12 @@ const OLLAMA: Capabilities = Capabilities {
     ..UNKNOWN
 };
 
+/// Of a choice that names a tool, llama.cpp makes a free one, and LM Studio an error.
+const ANY_TOOL: Capabilities = Capabilities {
+    named_tools: false,
+    ..UNKNOWN
+};
+
 const GROK_3_MINI: Capabilities = Capabilities {
     efforts: &[Effort::Low, Effort::High],
     ..UNKNOWN
@@ -312,6 +318,8 @@ const MODELS: &[(&str, &str, Capabilities)] = &[
     ("moonshot", "", JSON_OBJECT_AND_FREE_TOOLS),
     ("ollama", "", OLLAMA),
     ("ollama_cloud", "", OLLAMA),
+    ("llama_cpp", "", ANY_TOOL),
+    ("lm_studio", "", ANY_TOOL),
     ("perplexity", "", NO_TOOLS),
     ("xai", "grok-3-mini", GROK_3_MINI),
     ("zai", "", JSON_OBJECT_AND_FREE_TOOLS),

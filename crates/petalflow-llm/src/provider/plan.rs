@@ -132,6 +132,9 @@ impl<'r> Plan<'r> {
         if !is_forced || !self.request.has_tools() {
             return;
         }
+        if !able.named_tools && able.forced_tools.when(false) {
+            self.leave_only_named_tool();
+        }
         if able.forced_tools.when(reasons(&self.request)) {
             return;
         }
@@ -145,6 +148,27 @@ impl<'r> Plan<'r> {
         } else {
             self.request.to_mut().tool_choice = ToolChoice::Auto;
             self.leave_out("tool_choice", "the model cannot be made to call a tool");
+        }
+    }
+
+    /// A server that cannot be told which tool the model must call gets this tool only.
+    fn leave_only_named_tool(&mut self) {
+        let ToolChoice::Tool(name) = &self.request.tool_choice else {
+            return;
+        };
+        let named = self.request.tools.iter().find(|tool| tool.name == *name);
+        let Some(named) = named.cloned() else {
+            return;
+        };
+        let others = self.request.tools.len() > 1;
+        let request = self.request.to_mut();
+        request.tools = [named].into();
+        request.tool_choice = ToolChoice::Required;
+        if others {
+            self.leave_out(
+                "tools",
+                "the server cannot be told which tool the model must call, so the others are not sent",
+            );
         }
     }
 

@@ -193,6 +193,51 @@ async fn a_model_that_can_never_be_forced_is_asked_without() {
 }
 
 #[tokio::test]
+async fn f44_10_a_server_that_cannot_be_told_which_tool_gets_that_tool_alone() {
+    let tool = |name: &str| Arc::new(ToolSpec::new(name, "Works", json!({"type": "object"})));
+    let request = |choice| LlmRequest {
+        tool_choice: choice,
+        ..LlmRequest::prompt("hi").with_tools([tool("find"), tool("wipe")])
+    };
+    let names = |body: &Value| -> Vec<String> {
+        let tools = body["tools"].as_array().unwrap().iter();
+        let name = |tool: &Value| tool["function"]["name"].as_str().unwrap().to_string();
+        tools.map(name).collect()
+    };
+    let named = request(ToolChoice::Tool("wipe".into()));
+    let why =
+        "the server cannot be told which tool the model must call, so the others are not sent";
+    for model in ["llama_cpp::qwen3", "lm_studio::qwen3"] {
+        let (body, not_sent) = sent(model, &named).await;
+        assert_eq!(
+            (&body["tool_choice"], names(&body)),
+            (&json!("required"), vec!["wipe".into()])
+        );
+        assert_eq!(not_sent, json!({"tools": why}));
+        let (body, not_sent) = sent(model, &request(ToolChoice::Required)).await;
+        assert_eq!(
+            (&body["tool_choice"], names(&body).len()),
+            (&json!("required"), 2)
+        );
+        assert_eq!(not_sent, Value::Null);
+        let (body, not_sent) = sent(model, &with_tool(ToolChoice::Tool("find".into()))).await;
+        assert_eq!(
+            (&body["tool_choice"], not_sent),
+            (&json!("required"), Value::Null)
+        );
+    }
+    // A server of one's own, by its capabilities.
+    let mut capabilities = Capabilities::default();
+    capabilities.named_tools = false;
+    let own = ProviderModel::openai_compatible("http://own/v1", "qwen3");
+    let (body, _) = sent_to(own.with_capabilities(capabilities), &named).await;
+    assert_eq!(names(&body), ["wipe"]);
+    let (body, not_sent) = sent("vllm::qwen3", &named).await;
+    assert_eq!((names(&body).len(), not_sent), (2, Value::Null));
+    assert_eq!(body["tool_choice"]["function"]["name"], "wipe");
+}
+
+#[tokio::test]
 async fn a_budget_for_reasoning_is_below_the_limit_of_the_answer() {
     let with_limit = |limit| LlmRequest {
         max_tokens: Some(limit),
