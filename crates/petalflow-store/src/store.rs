@@ -452,6 +452,28 @@ pub trait Store: Send + Sync + 'static {
     fn refuses_effect(&self, _task: TaskId, _name: &str) -> bool {
         false
     }
+
+    /// Whether the run replays what was recorded.
+    #[doc(hidden)]
+    fn is_replay(&self) -> bool {
+        false
+    }
+
+    /// Whether a replay runs this task, which may be that of a sub-flow. All others are left.
+    #[doc(hidden)]
+    fn runs_in_replay(&self, _task: TaskId, _is_subflow: bool) -> bool {
+        true
+    }
+
+    /// Whether the run replays this task only as far as its first request to a model.
+    #[doc(hidden)]
+    fn prepares(&self, _task: TaskId) -> bool {
+        false
+    }
+
+    /// Gives the replay a request that a task makes of a model. Of other runs nothing calls it.
+    #[doc(hidden)]
+    fn take_request(&self, _task: TaskId, _number: u32, _request: Vec<u8>) {}
 }
 
 /// Why a call of a store failed.

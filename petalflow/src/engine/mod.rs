@@ -30,6 +30,7 @@ mod record_store;
 mod records;
 mod records_error;
 mod replay;
+mod replay_tasks;
 mod stream;
 mod streaming;
 mod thread_address;

@@ -408,6 +408,27 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         file: &ThreadFile,
         runs: impl Fn(&str) -> bool + Send + Sync + 'static,
     ) -> Result<Replayed, ThreadError> {
-        Box::pin(self.any.replay(file, Arc::new(runs))).await
+        Box::pin(self.any.replay(file, Arc::new(runs), false)).await
+    }
+
+    /// As [`replay`](Self::replay), and compares requests to models: each task that has asked a model runs as far as its request
+    /// ([`Context::note_request`](crate::Context::note_request)), and then gives its recorded result. The model is not called.
+    ///
+    /// What makes the request runs: the code of the node before the call, such as the instruction functions and the callbacks of an agent,
+    /// and the sources of its tools. A node that runs a sub-flow itself, as an agent that calls another agent, runs as far as that.
+    ///
+    /// # Errors
+    ///
+    /// As [`replay`](Self::replay).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`replay`](Self::replay).
+    pub async fn replay_requests(
+        &self,
+        file: &ThreadFile,
+        runs: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> Result<Replayed, ThreadError> {
+        Box::pin(self.any.replay(file, Arc::new(runs), true)).await
     }
 }

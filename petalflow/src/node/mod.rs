@@ -11,8 +11,10 @@ mod mailbox;
 mod managed;
 mod managed_provider;
 mod no_keep;
+mod note_request;
 mod output;
 mod receive;
+mod request_parts;
 mod route;
 #[cfg(feature = "builder")]
 mod routes;
@@ -44,6 +46,7 @@ pub use output::{IntoBoxError, KeyWrites, Output, WriteOutput};
 pub use output::{key_output, last_output};
 pub use petalflow_graph::RouteIdx;
 pub use receive::Receive;
+pub use request_parts::RequestParts;
 pub use route::{Carried, Carries, Route, Routing};
 #[cfg(feature = "builder")]
 #[cfg_attr(docsrs, doc(cfg(feature = "builder")))]

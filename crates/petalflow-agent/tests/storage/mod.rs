@@ -6,3 +6,4 @@ mod killed;
 mod killed_deep;
 mod killed_steering;
 mod replay;
+mod replay_requests;

@@ -93,6 +93,7 @@ impl Replay {
             source: self.0,
             launch,
             runs: Runs::Named(BTreeSet::new()),
+            requests: false,
         }
     }
 }
@@ -103,6 +104,7 @@ pub struct ReplayOf<F: Flow> {
     source: Source,
     launch: Launch<F>,
     runs: Runs,
+    requests: bool,
 }
 
 impl<F: Flow> fmt::Debug for ReplayOf<F> {
@@ -110,6 +112,7 @@ impl<F: Flow> fmt::Debug for ReplayOf<F> {
         f.debug_struct("ReplayOf")
             .field("source", &self.source)
             .field("runs", &self.runs)
+            .field("requests", &self.requests)
             .finish_non_exhaustive()
     }
 }
@@ -121,7 +124,7 @@ enum Runs {
 }
 
 impl<F: Flow<State: State<Storage = Durable>>> ReplayOf<F> {
-    /// The node with this name runs.
+    /// The node with this name runs. The name of a node in a sub-flow comes after those that lead to it: `review/write`.
     ///
     /// # Panics
     ///
@@ -130,6 +133,71 @@ impl<F: Flow<State: State<Storage = Durable>>> ReplayOf<F> {
         if let Runs::Named(named) = &mut self.runs {
             named.insert(node.into());
         }
+        self
+    }
+
+    /// Compares requests to models, too: each task that has asked a model runs as far as its request, which is compared with the one that
+    /// was made then, and gives its recorded result. The model is not called, and no tool is.
+    ///
+    /// What makes the request runs: the code of the node before the call, the instruction functions of an agent, its callbacks before the
+    /// model, and the sources of its tools. A node that runs a sub-flow itself, as an agent that calls another agent, runs as far as that,
+    /// so that the requests in it are compared. The nodes of `petalflow-agent` and `petalflow-llm` record their requests, and so does a node
+    /// that calls [`Context::note_request`](petalflow::Context::note_request).
+    ///
+    /// A request that was not recorded, because an older program stored the thread, is a difference: `not recorded`.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow::node::RequestParts;
+    /// use petalflow::prelude::*;
+    /// use petalflow::thread::Retention;
+    /// use petalflow_testing::Replay;
+    ///
+    /// #[state]
+    /// struct Essay {
+    ///     draft: String,
+    /// }
+    ///
+    /// /// Stands for a call of a model. The nodes of `petalflow-llm` and agents do this by themselves.
+    /// async fn ask(cx: &Context, prompt: &str) -> petalflow::Result<EssayDraft> {
+    ///     cx.note_request(|| RequestParts::new().whole("prompt", prompt)).await?;
+    ///     Ok(EssayDraft("Petals are leaves.".into()))
+    /// }
+    ///
+    /// #[node(Essay)]
+    /// async fn write(cx: Context) -> petalflow::Result<EssayDraft> {
+    ///     ask(&cx, "Write about petals.").await
+    /// }
+    ///
+    /// flow!(Write(Essay) { write });
+    ///
+    /// mod today {
+    ///     use super::*;
+    ///
+    ///     #[node(Essay)]
+    ///     async fn write(cx: Context) -> petalflow::Result<EssayDraft> {
+    ///         ask(&cx, "Write one line about petals.").await
+    ///     }
+    ///
+    ///     flow!(pub(super) Write(Essay) { write });
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let retention = Retention::ALL.with_results();
+    /// let threads = Write::new().store(&InMemoryStore::new()).retention(retention);
+    /// threads.thread("petals").run(()).await?.into_finished()?;
+    /// let file = threads.thread("petals").export().await?;
+    ///
+    /// Replay::of_file(file.clone()).flow(Write::new()).requests().check().await;
+    /// let report = Replay::of_file(file).flow(today::Write::new()).requests().report().await;
+    /// let row = &report.replayed.differences[0];
+    /// assert_eq!((&*row.name, &*row.expected), ("prompt", "\"Write about petals.\""));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn requests(mut self) -> Self {
+        self.requests = true;
         self
     }
 
@@ -170,7 +238,7 @@ impl<F: Flow<State: State<Storage = Durable>>> ReplayOf<F> {
         let graph = self.launch.graph();
         let known: BTreeSet<&str> = graph.nodes().iter().map(|node| &*node.name).collect();
         if let Runs::Named(named) = &self.runs
-            && let Some(unknown) = named.iter().find(|node| !known.contains(&***node))
+            && let Some(unknown) = named.iter().find(|node| !known.contains(first(node)))
         {
             let known: Vec<&str> = known.into_iter().collect();
             panic!(
@@ -183,12 +251,22 @@ impl<F: Flow<State: State<Storage = Durable>>> ReplayOf<F> {
             Runs::All => true,
             Runs::Named(named) => named.contains(node),
         };
-        let replayed = ThreadEngine::new(self.launch).replay(&file, is_run).await;
+        let engine = ThreadEngine::new(self.launch);
+        let replayed = if self.requests {
+            engine.replay_requests(&file, is_run).await
+        } else {
+            engine.replay(&file, is_run).await
+        };
         ReplayReport {
             thread: file.thread().into(),
             replayed: replayed.unwrap_or_else(|error| panic!("{error}")),
         }
     }
+}
+
+/// The first of the names that lead to a node: that of the thread's own flow.
+fn first(node: &str) -> &str {
+    node.split('/').next().unwrap_or(node)
 }
 
 fn read(path: &Path) -> ThreadFile {

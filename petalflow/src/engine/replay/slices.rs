@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::located::Located;
 use crate::checkpoint::{Cause, StoredWrite, WriteName};
 use crate::thread_file::{FileCheckpoint, FileFlow, FileThread};
 use petalflow_store::codec::{Unpack, unpack};
 
 /// A frontier of a thread, and what followed.
+#[derive(Clone, Copy)]
 pub(super) struct Step<'f> {
     /// The newest checkpoint before its tasks ended: it has the answers to their questions.
     pub(super) start: &'f FileCheckpoint,
@@ -52,10 +54,9 @@ fn taken_at(own: &FileFlow, seq: u64) -> u64 {
 /// What was stored of the thread when the tasks of the step ended. `adopt` changes the records of results; `None` removes them.
 pub(super) fn stored_before(
     thread: &FileThread,
-    step: &Step<'_>,
-    adopt: impl Fn(&StoredWrite) -> Option<StoredWrite>,
+    at: &Located<'_>,
+    adopt: impl Fn(&str, StoredWrite) -> Option<StoredWrite>,
 ) -> FileThread {
-    let seq = step.start.seq;
     let mut before = thread.with_flows(BTreeMap::new());
     let Some(own) = thread.flows.get("") else {
         return before;
@@ -63,8 +64,9 @@ pub(super) fn stored_before(
     let mut owners = BTreeSet::new();
     for (namespace, flow) in &thread.flows {
         let mut kept = flow.clone();
-        if namespace.is_empty() {
-            kept.checkpoints.retain(|checkpoint| checkpoint.seq <= seq);
+        if let Some(newest) = at.cuts.get(&**namespace) {
+            kept.checkpoints
+                .retain(|checkpoint| checkpoint.seq <= *newest);
         } else {
             let is_known = |checkpoint: &FileCheckpoint| {
                 let owner = checkpoint.record.header.owner;
@@ -92,7 +94,7 @@ pub(super) fn stored_before(
         kept.writes = writes
             .filter_map(|(at, write)| {
                 let write = if is_done(&write) {
-                    adopt(&write)
+                    adopt(namespace, write)
                 } else {
                     Some(write)
                 };
@@ -101,8 +103,9 @@ pub(super) fn stored_before(
             .collect();
         before.flows.insert(namespace.clone(), kept);
     }
-    let taken = taken_at(own, seq);
-    let until = step
+    let taken = taken_at(own, at.own.start.seq);
+    let until = at
+        .own
         .committed
         .map_or(taken, |committed| taken_at(own, committed.seq));
     before.set_messages(thread, until, taken);
