@@ -55,8 +55,8 @@ macro_rules! forward {
                 (**self).is_replay()
             }
 
-            fn runs_in_replay(&self, task: TaskId, is_subflow: bool) -> bool {
-                (**self).runs_in_replay(task, is_subflow)
+            fn runs_in_replay(&self, task: TaskId, node: &str, is_subflow: bool) -> bool {
+                (**self).runs_in_replay(task, node, is_subflow)
             }
 
             fn prepares(&self, task: TaskId) -> bool {

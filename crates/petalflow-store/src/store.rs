@@ -459,9 +459,9 @@ pub trait Store: Send + Sync + 'static {
         false
     }
 
-    /// Whether a replay runs this task, which may be that of a sub-flow. All others are left.
+    /// Whether a replay runs this task of a node, given by the names that lead to it, which may be a sub-flow. All others are left.
     #[doc(hidden)]
-    fn runs_in_replay(&self, _task: TaskId, _is_subflow: bool) -> bool {
+    fn runs_in_replay(&self, _task: TaskId, _node: &str, _is_subflow: bool) -> bool {
         true
     }
 

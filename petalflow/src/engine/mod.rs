@@ -43,7 +43,7 @@ pub use pass::Pass;
 pub use record_changes::RecordChanges;
 pub use records::ThreadRecords;
 pub use records_error::RecordsError;
-pub use replay::{Difference, DifferenceKind, Replayed};
+pub use replay::{ContinuedReplay, Difference, DifferenceKind, Replayed};
 pub use stream::{
     EventSink, EventSource, FollowedEvent, StoredEvents, StreamReader, StreamedEvent,
 };

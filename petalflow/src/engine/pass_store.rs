@@ -396,20 +396,17 @@ impl Store for PassStore {
     }
 
     fn refuses_effect(&self, task: TaskId, name: &str) -> bool {
-        let Some(replay) = &self.0.replay else {
-            return false;
-        };
-        replay.refuse_effect(task, name);
-        true
+        let replay = self.0.replay.as_ref();
+        replay.is_some_and(|replay| replay.refuses_effect(task, name))
     }
 
     fn is_replay(&self) -> bool {
         self.0.replay.is_some()
     }
 
-    fn runs_in_replay(&self, task: TaskId, is_subflow: bool) -> bool {
+    fn runs_in_replay(&self, task: TaskId, node: &str, is_subflow: bool) -> bool {
         let replay = self.0.replay.as_ref();
-        replay.is_none_or(|replay| replay.runs(task, is_subflow))
+        replay.is_none_or(|replay| replay.runs(task, node, is_subflow))
     }
 
     fn prepares(&self, task: TaskId) -> bool {

@@ -1,13 +1,16 @@
 //! Which tasks of a replay run, and what they did.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::ids::TaskId;
 
 /// The tasks of a replay that run, and what they did.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct ReplayTasks {
+    /// The nodes that really run, with their effects, by the names that lead to them.
+    pub(super) named: Option<Arc<dyn Fn(&str) -> bool + Send + Sync>>,
     /// The tasks that run.
     pub(super) runs: HashSet<TaskId>,
     /// The tasks that run as far as their first request to a model.
@@ -23,8 +26,19 @@ pub(super) struct ReplayTasks {
 pub(super) struct Did {
     refused_effects: Vec<(TaskId, String)>,
     left: HashSet<TaskId>,
+    /// The nodes of the tasks that were left.
+    left_nodes: BTreeSet<String>,
     requests: HashMap<TaskId, Vec<(u32, Vec<u8>)>>,
     ran: u64,
+}
+
+impl fmt::Debug for ReplayTasks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReplayTasks")
+            .field("runs", &self.runs)
+            .field("did", &self.did)
+            .finish_non_exhaustive()
+    }
 }
 
 impl ReplayTasks {
@@ -33,8 +47,9 @@ impl ReplayTasks {
         self.did.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn runs(&self, task: TaskId, is_subflow: bool) -> bool {
-        if self.runs.contains(&task) {
+    pub(super) fn runs(&self, task: TaskId, node: &str, is_subflow: bool) -> bool {
+        let is_named = self.named.as_ref().is_some_and(|named| named(node));
+        if is_named || self.runs.contains(&task) {
             self.did().ran += 1;
             return true;
         }
@@ -42,7 +57,9 @@ impl ReplayTasks {
         if enters || self.prepared.contains(&task) {
             return true;
         }
-        self.did().left.insert(task);
+        let mut did = self.did();
+        did.left.insert(task);
+        did.left_nodes.insert(node.into());
         false
     }
 
@@ -50,8 +67,13 @@ impl ReplayTasks {
         self.prepared.contains(&task) || self.entered.contains(&task)
     }
 
-    pub(super) fn refuse_effect(&self, task: TaskId, name: &str) {
+    /// Whether an effect without a record does not run.
+    pub(super) fn refuses_effect(&self, task: TaskId, name: &str) -> bool {
+        if self.named.is_some() {
+            return false;
+        }
         self.did().refused_effects.push((task, name.into()));
+        true
     }
 
     pub(super) fn take_request(&self, task: TaskId, number: u32, request: Vec<u8>) {
@@ -70,6 +92,11 @@ impl ReplayTasks {
     /// The tasks that would have run.
     pub(super) fn left(&self) -> HashSet<TaskId> {
         self.did().left.clone()
+    }
+
+    /// The nodes of those.
+    pub(super) fn left_nodes(&self) -> BTreeSet<String> {
+        self.did().left_nodes.clone()
     }
 
     /// How many tasks ran.

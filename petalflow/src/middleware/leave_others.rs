@@ -17,7 +17,8 @@ impl AnyMiddleware for LeaveOthers {
         let runs = shared.services.as_ref().is_some_and(|services| {
             let is_subflow = shared.plan.graph().node(call.scope.node).subflow;
             let store = &services.storage.store;
-            store.runs_in_replay(call.scope.task_id(), is_subflow)
+            let node = shared.namespace.plain_path(call.scope.node());
+            store.runs_in_replay(call.scope.task_id(), &node, is_subflow)
         });
         if runs {
             return next.run(call);

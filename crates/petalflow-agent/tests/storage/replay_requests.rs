@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::kit::{scripted_agent, tool};
 
 /// An agent with a tool, and how often the tool was called.
-fn weather_agent(replies: Vec<Reply>) -> (Agent, ScriptedModel, Arc<AtomicUsize>) {
+fn weather_agent(replies: Vec<Reply>) -> (Agent, Arc<ScriptedModel>, Arc<AtomicUsize>) {
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&calls);
     let (agent, model) = scripted_agent(replies);

@@ -1,5 +1,6 @@
 //! A test that replays a stored thread.
 
+mod end;
 mod table;
 
 use std::collections::BTreeSet;
@@ -11,6 +12,8 @@ use petalflow::engine::{Replayed, ThreadEngine};
 use petalflow::state::Durable;
 use petalflow::thread::ThreadFile;
 use petalflow::{Flow, Launch, State};
+
+pub use end::{ReplayEnds, ReplayFrom};
 
 /// A test that runs the program of today over a thread that was stored, such as one of production, and shows where the two differ.
 ///
@@ -123,6 +126,16 @@ enum Runs {
     Named(BTreeSet<String>),
 }
 
+impl Runs {
+    /// Whether the node with this name runs.
+    fn has(&self, node: &str) -> bool {
+        match self {
+            Runs::All => true,
+            Runs::Named(named) => named.contains(node),
+        }
+    }
+}
+
 impl<F: Flow<State: State<Storage = Durable>>> ReplayOf<F> {
     /// The node with this name runs. The name of a node in a sub-flow comes after those that lead to it: `review/write`.
     ///
@@ -207,6 +220,70 @@ impl<F: Flow<State: State<Storage = Durable>>> ReplayOf<F> {
         self
     }
 
+    /// Runs on from a superstep to the end of its turn: the turn and the superstep, from 1, as in the rows of a report. The nodes that are
+    /// [named](Self::run) really run, with the clients of the launch, as often as the turn comes to them. All others give their
+    /// recorded results, if the thread had the same task with the same item at the same place; the turn stops at one that has none. So
+    /// nothing is called that was not named.
+    ///
+    /// Both ends of the turn are states, which a test compares, or `Evaluation::score` of `petalflow-eval` for agents: what would another
+    /// model have answered from here on?
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow::prelude::*;
+    /// use petalflow::thread::Retention;
+    /// use petalflow_testing::Replay;
+    ///
+    /// /// Stands for a model.
+    /// struct Model(&'static str);
+    ///
+    /// #[state]
+    /// struct Essay {
+    ///     topic: String,
+    ///     draft: String,
+    /// }
+    ///
+    /// #[node(Essay)]
+    /// async fn choose() -> EssayTopic {
+    ///     EssayTopic("petals".into())
+    /// }
+    ///
+    /// #[node(Essay)]
+    /// async fn write(topic: &str, model: Managed<Model>) -> EssayDraft {
+    ///     EssayDraft(format!("{} on {topic}", model.0))
+    /// }
+    ///
+    /// flow!(WriteEssay(Essay) { choose -> write });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let old = WriteEssay::new().manage(Model("a line"));
+    /// let threads = old.store(&InMemoryStore::new()).retention(Retention::ALL.with_results());
+    /// threads.thread("essay-7").run(()).await?.into_finished()?;
+    /// let file = threads.thread("essay-7").export().await?;
+    ///
+    /// let new = WriteEssay::new().manage(Model("a poem"));
+    /// let ends = Replay::of_file(file).flow(new).run("write").from(1, 2).ends().await;
+    /// assert_eq!(ends.recorded.draft, "a line on petals");
+    /// assert_eq!(ends.found.draft, "a poem on petals");
+    /// assert_eq!((ends.ran, ends.stopped), (1, None));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the flow has no node of a name, or the file cannot be read.
+    pub fn from(self, turn: u64, superstep: u64) -> ReplayFrom<F> {
+        check_names(&self.launch, &self.runs);
+        ReplayFrom {
+            file: self.source.file(),
+            launch: self.launch,
+            runs: self.runs,
+            at: (turn, superstep),
+        }
+    }
+
     /// Replays the thread. The table of what differs is the message of the failed test.
     ///
     /// # Panics
@@ -231,26 +308,10 @@ impl<F: Flow<State: State<Storage = Durable>>> ReplayOf<F> {
     ///
     /// Dropping the future stops the nodes that run.
     pub async fn report(self) -> ReplayReport {
-        let file = match self.source {
-            Source::File(file) => file,
-            Source::Path(path) => Arc::new(read(&path)),
-        };
-        let graph = self.launch.graph();
-        let known: BTreeSet<&str> = graph.nodes().iter().map(|node| &*node.name).collect();
-        if let Runs::Named(named) = &self.runs
-            && let Some(unknown) = named.iter().find(|node| !known.contains(first(node)))
-        {
-            let known: Vec<&str> = known.into_iter().collect();
-            panic!(
-                "there is no node `{unknown}` to run: the nodes are {}",
-                known.join(", ")
-            );
-        }
+        let file = self.source.file();
+        check_names(&self.launch, &self.runs);
         let runs = self.runs;
-        let is_run = move |node: &str| match &runs {
-            Runs::All => true,
-            Runs::Named(named) => named.contains(node),
-        };
+        let is_run = move |node: &str| runs.has(node);
         let engine = ThreadEngine::new(self.launch);
         let replayed = if self.requests {
             engine.replay_requests(&file, is_run).await
@@ -261,6 +322,30 @@ impl<F: Flow<State: State<Storage = Durable>>> ReplayOf<F> {
             thread: file.thread().into(),
             replayed: replayed.unwrap_or_else(|error| panic!("{error}")),
         }
+    }
+}
+
+impl Source {
+    fn file(self) -> Arc<ThreadFile> {
+        match self {
+            Source::File(file) => file,
+            Source::Path(path) => Arc::new(read(&path)),
+        }
+    }
+}
+
+/// Panics if the flow has no node of a name.
+fn check_names<F: Flow>(launch: &Launch<F>, runs: &Runs) {
+    let graph = launch.graph();
+    let known: BTreeSet<&str> = graph.nodes().iter().map(|node| &*node.name).collect();
+    if let Runs::Named(named) = runs
+        && let Some(unknown) = named.iter().find(|node| !known.contains(first(node)))
+    {
+        let known: Vec<&str> = known.into_iter().collect();
+        panic!(
+            "there is no node `{unknown}` to run: the nodes are {}",
+            known.join(", ")
+        );
     }
 }
 

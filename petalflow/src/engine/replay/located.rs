@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::slices::{Step, steps};
-use crate::ids::TaskId;
+use crate::ids::{Namespace, TaskId};
 use crate::thread_file::FileThread;
 
 /// A frontier, and how a run reaches it.
@@ -18,20 +18,29 @@ pub(super) struct Located<'f> {
     pub(super) own: Step<'f>,
 }
 
-impl Located<'_> {
-    /// Its sub-flow without the indices of items: the flows of all items have one program.
-    pub(super) fn program(&self) -> String {
-        let names = self.namespace.split('/');
-        let names = names.map(|name| name.split('[').next().unwrap_or(name));
-        names.collect::<Vec<_>>().join("/")
+impl<'f> Located<'f> {
+    /// A frontier of the thread's own flow.
+    pub(super) fn of_own(step: Step<'f>) -> Self {
+        Located {
+            namespace: "",
+            step,
+            entered: Vec::new(),
+            cuts: BTreeMap::from([("", step.start.seq)]),
+            own: step,
+        }
     }
 
-    /// The name of a node of it, from the outermost flow.
+    /// Its sub-flow without the indices of items: the flows of all items have one program.
+    pub(super) fn program(&self) -> String {
+        let path = self.path("");
+        path.trim_end_matches('/').into()
+    }
+
+    /// The names that lead to a node of it.
     pub(super) fn path(&self, node: &str) -> String {
-        match self.program() {
-            flow if flow.is_empty() => node.into(),
-            flow => format!("{flow}/{node}"),
-        }
+        let names = self.namespace.split('/').filter(|name| !name.is_empty());
+        let flow = names.fold(Namespace::ROOT, |flow, name| flow.child(name, None));
+        flow.plain_path(node)
     }
 }
 

@@ -7,6 +7,7 @@
 //! For a superstep of a sub-flow, the task that runs the sub-flow has no result, and all others have theirs.
 
 mod compare;
+mod continued;
 mod difference;
 mod located;
 mod program;
@@ -16,6 +17,7 @@ mod rows;
 mod slices;
 mod superstep;
 
+pub use continued::ContinuedReplay;
 pub use difference::{Difference, DifferenceKind};
 pub use replayed::Replayed;
 
