@@ -4,6 +4,7 @@ mod changed;
 mod continued;
 mod flows;
 mod judged;
+mod planted;
 mod subflows;
 
 use petalflow::checkpoint::InMemoryStore;
