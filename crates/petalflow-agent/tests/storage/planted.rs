@@ -185,7 +185,7 @@ async fn f44_each_planted_change_of_fifty_agents_is_found_and_nothing_else() {
                 Change::ToolSchema => &["tool weather schema"],
                 Change::ToolAdded => &["tool tides description", "tool tides schema"],
                 Change::Setting => &["temperature"],
-                Change::OutputSchema if has_output(n) => &["output schema"],
+                Change::OutputSchema if has_output(n) => &["tool set_model_response schema"],
                 Change::CalledAgent if calls_agent(n) => &["system"],
                 Change::OutputSchema | Change::CalledAgent => &[],
             };
