@@ -43,7 +43,7 @@ fn user(request: &Parts) -> Access {
 fn router() -> Router {
     let flow = ServedFlow::new(PayRefund::new()).secret("iban");
     let server = Server::builder(&InMemoryStore::new())
-        .flow(flow)
+        .serve_flow(flow)
         .threads(TriggerAuth::None)
         .access(user);
     server.build().expect("the settings are right").router()
