@@ -14,7 +14,6 @@ mod no_keep;
 mod note_request;
 mod output;
 mod receive;
-mod request_parts;
 mod route;
 #[cfg(feature = "builder")]
 mod routes;
@@ -30,6 +29,7 @@ use std::future::Future;
 
 pub use crate::delivery::{Delivery, ItemCodec};
 pub use crate::effects::{Effects, RouteChoice};
+pub use crate::request_parts::RequestParts;
 pub use context::Context;
 pub(crate) use external::{ExternalOutput, Following};
 pub use extract::{Extract, Managed, Requirements};
@@ -46,7 +46,6 @@ pub use output::{IntoBoxError, KeyWrites, Output, WriteOutput};
 pub use output::{key_output, last_output};
 pub use petalflow_graph::RouteIdx;
 pub use receive::Receive;
-pub use request_parts::RequestParts;
 pub use route::{Carried, Carries, Route, Routing};
 #[cfg(feature = "builder")]
 #[cfg_attr(docsrs, doc(cfg(feature = "builder")))]

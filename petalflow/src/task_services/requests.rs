@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use super::{TaskRef, TaskServices};
 use crate::checkpoint::{Durability, WriteName};
 use crate::error::BoxError;
-use crate::node::RequestParts;
+use crate::request_parts::RequestParts;
 
 const METHOD: &str = "note_request";
 

@@ -176,7 +176,8 @@ async fn f44_each_planted_change_of_fifty_agents_is_found_and_nothing_else() {
             (0, 0),
             "{n}: {same}"
         );
-        for change in CHANGES {
+        // Two of the seven, so that each is in many threads.
+        for change in [CHANGES[n % 7], CHANGES[(n + 3) % 7]] {
             let report = replayed(&file, n, change).await;
             let names: &[&str] = match change {
                 Change::Nothing => &[],

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::RunsNode;
 use super::located::Located;
-use super::slices::{Step, steps, stored_before};
+use super::replay_run::RunsNode;
+use super::slices::stored_before;
+use super::steps::{Step, steps};
 use super::superstep::{records_of, storage};
 use crate::checkpoint::{Retention, StoredWrite, TaskEntry, ThreadStorage, WriteName};
 use crate::durable::adopted_result;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::slices::{Step, steps};
+use super::steps::{Step, steps};
 use crate::ids::{Namespace, TaskId};
 use crate::thread_file::FileThread;
 

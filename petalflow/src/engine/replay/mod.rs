@@ -11,10 +11,12 @@ mod continued;
 mod difference;
 mod located;
 mod program;
+mod replay_run;
 mod replayed;
 mod requests;
 mod rows;
 mod slices;
+mod steps;
 mod superstep;
 
 pub use continued::ContinuedReplay;
@@ -24,34 +26,13 @@ pub use replayed::Replayed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use self::program::ProgramChanges;
+use self::replay_run::{Replay, RunsNode};
 use super::erased::AnyEngine;
 use super::pass_store::PassStore;
 use super::replay_tasks::ReplayTasks;
-use crate::checkpoint::{ThreadStorage, WriteName};
 use crate::durable::outline_of;
 use crate::outcome::ThreadError;
 use crate::thread::ThreadFile;
-use crate::thread_file::FileThread;
-
-/// Which nodes run in a replay, by their current names. The node of a sub-flow has the names that lead to it before its own:
-/// `review/write`.
-pub(in crate::engine) type RunsNode = Arc<dyn Fn(&str) -> bool + Send + Sync>;
-
-/// The thread of a file, and what of the program of today runs over it.
-struct Replay<'f> {
-    thread: &'f FileThread,
-    /// All of it, in a store.
-    recorded: ThreadStorage,
-    runs: RunsNode,
-    /// Whether the nodes that have asked a model run as far as their requests.
-    requests: bool,
-    /// The nodes that have recorded a request.
-    asking: BTreeSet<String>,
-    /// What of each program has changed: of the thread's own flow, and of sub-flows by the names that lead to them.
-    changes: BTreeMap<String, ProgramChanges>,
-    replayed: Replayed,
-}
 
 impl AnyEngine {
     /// Replays the thread of a file.
@@ -111,24 +92,5 @@ impl AnyEngine {
             self.replay_superstep(&mut replay, at).await?;
         }
         Ok(replay.finished())
-    }
-}
-
-impl Replay<'_> {
-    fn finished(mut self) -> Replayed {
-        let mut first = Vec::new();
-        for (flow, changes) in self.changes {
-            first.extend(changes.differences.into_iter().map(|difference| {
-                let flow = flow.clone();
-                Difference { flow, ..difference }
-            }));
-        }
-        self.replayed.add_first(first);
-        let recorded = self.thread.flows.values().flat_map(|flow| &flow.writes);
-        let requests =
-            recorded.filter(|(_, write)| matches!(write.contents(), Some(WriteName::Request(_))));
-        let requests = requests.count() as u64;
-        self.replayed.requests_left = requests.saturating_sub(self.replayed.requests);
-        self.replayed
     }
 }

@@ -1,45 +1,11 @@
-//! The supersteps of a stored thread, and what was stored of it before each of them.
+//! What was stored of a thread before each of its supersteps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::located::Located;
-use crate::checkpoint::{Cause, StoredWrite, WriteName};
+use crate::checkpoint::{StoredWrite, WriteName};
 use crate::thread_file::{FileCheckpoint, FileFlow, FileThread};
 use petalflow_store::codec::{Unpack, unpack};
-
-/// A frontier of a thread, and what followed.
-#[derive(Clone, Copy)]
-pub(super) struct Step<'f> {
-    /// The newest checkpoint before its tasks ended: it has the answers to their questions.
-    pub(super) start: &'f FileCheckpoint,
-    /// The checkpoint with which the superstep was committed. `None` if it was not, or if the thread was edited, forked or got an input
-    /// before.
-    pub(super) committed: Option<&'f FileCheckpoint>,
-    /// Whether the thread ends with it.
-    pub(super) is_last: bool,
-}
-
-/// The frontiers of a thread.
-pub(super) fn steps(own: &FileFlow) -> Vec<Step<'_>> {
-    let mut steps = Vec::new();
-    let origin = |checkpoint: &FileCheckpoint| checkpoint.record.header.origin;
-    for (index, start) in own.checkpoints.iter().enumerate() {
-        let next = own.checkpoints.get(index + 1);
-        if next.is_some_and(|next| origin(next) == origin(start)) {
-            continue;
-        }
-        let follows = |next: &&FileCheckpoint| {
-            let header = &next.record.header;
-            header.cause == Cause::Superstep && header.parent == Some(start.seq)
-        };
-        steps.push(Step {
-            start,
-            committed: next.filter(follows),
-            is_last: next.is_none(),
-        });
-    }
-    steps
-}
 
 /// The number of the last message that the thread has taken at a checkpoint, as far as it was recorded.
 fn taken_at(own: &FileFlow, seq: u64) -> u64 {

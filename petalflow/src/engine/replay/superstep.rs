@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::Replay;
 use super::compare::{self, Task};
 use super::difference::{Difference, DifferenceKind};
 use super::located::Located;
 use super::program::{self, ProgramChanges};
+use super::replay_run::Replay;
 use super::requests;
 use super::slices::stored_before;
 use crate::checkpoint::{
