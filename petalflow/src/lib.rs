@@ -108,6 +108,7 @@ pub mod node;
 mod outcome;
 mod plan;
 pub mod policy;
+mod request_parts;
 pub mod run;
 mod snapshot;
 pub mod state;

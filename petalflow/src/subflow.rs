@@ -14,6 +14,7 @@ use crate::exec::{Begin, Extras, Settings, Start, drive};
 use crate::flow::AnyFlow;
 use crate::flow::Flow;
 use crate::ids::Namespace;
+use crate::middleware::AnyMiddleware;
 use crate::node::Context;
 use crate::node::{Effects, ManagedValues, NoKeep, Output, Scope};
 use crate::outcome::{RunError, RunErrorKind};
@@ -132,6 +133,8 @@ async fn run_subflow(
             nest: call.nest,
         }) as _
     });
+    let middleware = replay_middleware(shared.services.as_deref());
+    let has_extras = sink.is_some() || find_cached.is_some() || !middleware.is_empty();
     let settings = Settings {
         limit: call.limit,
         max_depth: shared.max_depth,
@@ -143,10 +146,11 @@ async fn run_subflow(
         }),
         cancel: shared.cancel.as_ref().map(RunToken::for_subflow),
         managed: call.managed,
-        extras: (sink.is_some() || find_cached.is_some()).then(|| {
+        extras: has_extras.then(|| {
             Arc::new(Extras {
                 sink,
                 find_cached,
+                middleware,
                 ..Extras::default()
             })
         }),
@@ -178,6 +182,16 @@ async fn run_subflow(
     }
 }
 
+/// In a replay, what leaves the tasks that are not to run. The middleware of a launch is for the tasks of its own flow only.
+fn replay_middleware(services: Option<&TaskServices>) -> Vec<Arc<dyn AnyMiddleware>> {
+    #[cfg(feature = "engine")]
+    if services.is_some_and(|services| services.storage.store.is_replay()) {
+        return vec![Arc::new(crate::middleware::LeaveOthers)];
+    }
+    let _ = services;
+    Vec::new()
+}
+
 /// The error of the node whose sub-flow has failed. While the node runs it does not return if the run of the parent ends here.
 async fn node_error(error: RunError, services: Option<&TaskServices>, scope: &Scope) -> BoxError {
     match (services, error.kind()) {
@@ -198,6 +212,11 @@ async fn node_error(error: RunError, services: Option<&TaskServices>, scope: &Sc
                 Ok(()) => task.wait_until_over("run").await,
                 Err(error) => services.abort(&task, "run", error.into()).await,
             }
+        }
+        // A task of the sub-flow was left, so the node has no result.
+        #[cfg(feature = "engine")]
+        (Some(services), RunErrorKind::Drained { .. }) if services.storage.store.is_replay() => {
+            services.leave_for_good(scope.task_id()).await
         }
         (Some(services), RunErrorKind::Thread { .. }) => {
             // The same thread cannot be written to.

@@ -90,7 +90,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
     layer(
         "petalflow-eval",
         &["petalflow", "petalflow-agent", "petalflow-llm"],
-        &[],
+        &["petalflow-testing"],
     ),
     layer("petalflow-testing", &["petalflow"], &[]),
     layer(
@@ -144,6 +144,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "cancel_token",
             "checkpoint",
             "delivery",
+            "request_parts",
             "state",
             "effects",
             "erased",
@@ -188,6 +189,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
             "document_version",
             "retention",
             "thread_info",
+            "store_error",
             "thread_query",
             "store",
             "shared_store",

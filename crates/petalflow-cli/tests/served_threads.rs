@@ -222,3 +222,26 @@ fn f45_schedules_of_a_server_are_defined_changed_and_deleted() {
     let ran = petalflow!("schedules list").code(64);
     assert!(ran.err.contains("--server URL"), "{}", ran.err);
 }
+
+#[test]
+fn f44_a_thread_of_a_server_is_exported_as_that_of_its_store() {
+    let place = Place::new();
+    let stored = place
+        .stored("threads export review:one --no-secrets")
+        .code(0);
+    let served = place.served("threads export review:one").code(0);
+    assert_eq!(served.json(), stored.json());
+    assert_eq!(served.json()["thread"], "review:one");
+    let ran = place.served("threads export review:none").code(8);
+    assert!(ran.out.is_empty() && !ran.err.is_empty(), "{}", ran.err);
+    for option in ["--no-secrets", "--secret vars"] {
+        let ran = place
+            .served(&format!("threads export review:one {option}"))
+            .code(64);
+        assert!(
+            ran.err.contains("a server knows which keys are secret"),
+            "{}",
+            ran.err
+        );
+    }
+}

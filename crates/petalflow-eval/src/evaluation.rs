@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use futures_util::{StreamExt, stream};
 use petalflow::tool::ToolCall;
 use petalflow::{BoxError, Launch};
-use petalflow_agent::{AgentEvent, AgentFlow, ConversationInput};
+use petalflow_agent::{AgentEvent, AgentFlow, Conversation, ConversationInput};
 use petalflow_llm::testing::Cassette;
 use petalflow_llm::{ChatMessage, LlmClient, LlmError, TokenUsage};
 
 use super::report::{Repetition, Report};
-use super::{Case, Score, Scorer, Turn, TurnScore};
+use super::{Case, CaseTurn, Score, Scorer, Turn, TurnScore};
 
 /// An evaluation: cases, the scorers of their turns, and how they run. See the [crate](crate).
 ///
@@ -247,6 +247,72 @@ impl Evaluation {
             .buffered(self.concurrency)
             .collect()
             .await;
+        self.report(done)
+    }
+
+    /// Scores the last turn of conversations that were held elsewhere, such as both ends of a replay: the one that was stored, and that of
+    /// another model. Each is a case of the report, with its name. The expectations are those of the last turn of the evaluation's first case.
+    ///
+    /// ```
+    /// use petalflow_agent::Agent;
+    /// use petalflow_eval::{Case, Evaluation, scorer};
+    /// use petalflow_llm::ScriptedModel;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let question = "What is the capital of France?";
+    /// let recorded = Agent::new(ScriptedModel::new(["It is Lyon."])).run(question).await?;
+    /// let found = Agent::new(ScriptedModel::new(["It is Paris."])).run(question).await?;
+    ///
+    /// let case = Case::new("france").turn(question, |turn| turn.output("Paris"));
+    /// let evaluation = Evaluation::new([case]).scorer(scorer::contains());
+    /// let report = evaluation.score([("recorded", recorded), ("found", found)]).await;
+    /// assert!(!report.cases[0].passed && report.cases[1].passed);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future stops the scorers.
+    pub async fn score<N: Into<String>>(
+        mut self,
+        conversations: impl IntoIterator<Item = (N, Conversation)>,
+    ) -> Report {
+        let first = self.cases.drain(..).next().unwrap_or_default();
+        let expected = first.turns.last().cloned().unwrap_or_default();
+        let mut repetitions = Vec::new();
+        for (name, conversation) in conversations {
+            let started = Instant::now();
+            let name = name.into();
+            let mut done = Repetition {
+                case: name.clone(),
+                number: 1,
+                scores: Vec::new(),
+                usage: conversation.usage().tokens,
+                time: Duration::ZERO,
+                error: None,
+            };
+            let last = conversation.events.last();
+            let is_earlier =
+                |event: &&AgentEvent| last.is_none_or(|last| event.invocation != last.invocation);
+            let before = conversation.events.iter().take_while(is_earlier).count();
+            let scored = self.score_turn(1, &expected, before, &conversation, &mut done);
+            if let Err(error) = scored.await {
+                done.error = Some(petalflow::error::message_with_sources(&*error));
+            }
+            done.time = started.elapsed();
+            repetitions.push(done);
+            self.cases.push(Case {
+                name,
+                turns: vec![expected.clone()],
+                ..Case::default()
+            });
+        }
+        self.report(repetitions)
+    }
+
+    fn report(self, done: Vec<Repetition>) -> Report {
         let scorers = self.scorers.iter();
         let scorers = scorers.map(|threshold| (threshold.scorer.name(), threshold.at_least));
         Report::new(
@@ -293,25 +359,39 @@ impl Evaluation {
             let before = input.events.len();
             let conversation = launch.clone().run(input).await?;
             done.usage = conversation.usage().tokens;
-            let calls = calls(&conversation.events[before..]);
-            let answer = conversation.answer();
-            let turn = Turn::new(expected, &answer, &calls, &conversation);
-            for Threshold { scorer, .. } in &self.scorers {
-                let score: Option<Score> = scorer.score(&turn).await.map_err(|error| {
-                    let name = scorer.name();
-                    let why = petalflow::error::message_with_sources(&*error);
-                    format!("turn {} has no score by `{name}`: {why}", number + 1)
-                })?;
-                done.scores.extend(score.map(|score| TurnScore {
-                    scorer: scorer.name().to_string(),
-                    turn: number + 1,
-                    repetition: done.number,
-                    value: score.value,
-                    reason: score.reason,
-                    answer: answer.clone(),
-                }));
-            }
+            self.score_turn(number + 1, expected, before, &conversation, done)
+                .await?;
             input = conversation.next_input(ConversationInput::default());
+        }
+        Ok(())
+    }
+
+    /// Scores a turn, whose events are those after the first `before`.
+    async fn score_turn(
+        &self,
+        number: usize,
+        expected: &CaseTurn,
+        before: usize,
+        conversation: &Conversation,
+        done: &mut Repetition,
+    ) -> Result<(), BoxError> {
+        let calls = calls(&conversation.events[before..]);
+        let answer = conversation.answer();
+        let turn = Turn::new(expected, &answer, &calls, conversation);
+        for Threshold { scorer, .. } in &self.scorers {
+            let score: Option<Score> = scorer.score(&turn).await.map_err(|error| {
+                let name = scorer.name();
+                let why = petalflow::error::message_with_sources(&*error);
+                format!("turn {number} has no score by `{name}`: {why}")
+            })?;
+            done.scores.extend(score.map(|score| TurnScore {
+                scorer: scorer.name().to_string(),
+                turn: number,
+                repetition: done.number,
+                value: score.value,
+                reason: score.reason,
+                answer: answer.clone(),
+            }));
         }
         Ok(())
     }

@@ -4,12 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
+use petalflow::checkpoint::InMemoryStore;
+use petalflow::thread::Retention;
 use petalflow::tool::FuncTool;
 use petalflow_agent::Agent;
 use petalflow_eval::{
     Case, CaseRun, Evaluation, Report, cases_from_adk, cases_from_json, cases_from_yaml, scorer,
 };
 use petalflow_llm::{LlmRequest, Reply, ScriptedModel};
+use petalflow_testing::Replay;
 use serde_json::{Value, json};
 
 /// An agent that answers with these, and has tools that return nothing.
@@ -454,4 +457,65 @@ fn eval_sets_of_the_test_data_are_read() {
         let cases = cases_from_adk(&text);
         assert!(cases.is_ok(), "{}: {cases:?}", file.display());
     }
+}
+
+/// A thread of production runs on with another model, and both ends are scored.
+#[tokio::test]
+async fn f44_both_ends_of_a_replay_are_scored_and_nothing_else_is_called() {
+    let looked = Arc::new(AtomicUsize::new(0));
+    let shop = |replies: Vec<Reply>| {
+        let (model, counted) = (ScriptedModel::new(replies), Arc::clone(&looked));
+        let stock = FuncTool::new("stock", "What is there.", move |_: Value| {
+            let counted = Arc::clone(&counted);
+            async move { Ok(counted.fetch_add(1, SeqCst)) }
+        });
+        Agent::new(model).tool(stock)
+    };
+    let call = || Reply::call("stock", json!({ "flower": "rose" }));
+    let old = shop(vec![call(), "We have tulips.".into()]);
+    let threads = old
+        .store(&InMemoryStore::new())
+        .retention(Retention::ALL.with_results());
+    let thread = threads.thread("order-7");
+    let question = "Do you have roses?";
+    thread.run(question).await.unwrap().into_finished().unwrap();
+    let file = thread.export().await.unwrap();
+    assert_eq!(looked.load(SeqCst), 1);
+
+    let evaluation = || {
+        let case = Case::new("roses").turn(question, |turn| {
+            turn.output("roses")
+                .call("stock", json!({ "flower": "rose" }))
+        });
+        let evaluation = Evaluation::new([case]).scorer(scorer::contains());
+        evaluation.scorer(scorer::calls_in_order())
+    };
+    // The answer after the tool call is asked of another model.
+    let new = shop(vec!["We have roses.".into()]);
+    let replay = Replay::of_file(file.clone()).flow(new.launch());
+    let ends = replay.run("ask").from(1, 5).ends().await;
+    assert_eq!((ends.ran, &ends.stopped), (1, &None));
+    let report = evaluation()
+        .score([("recorded", ends.recorded), ("found", ends.found)])
+        .await;
+    let passed: Vec<_> = report
+        .cases
+        .iter()
+        .map(|case| (&*case.name, case.passed))
+        .collect();
+    assert_eq!(passed, [("recorded", false), ("found", true)], "{report}");
+    assert!(!report.passed());
+
+    // Another model calls the tool with other arguments: it has no recorded result, so the turn stops there.
+    let other = Reply::call("stock", json!({ "flower": "tulip" }));
+    let new = shop(vec![other, "We have roses.".into()]);
+    let replay = Replay::of_file(file).flow(new.launch());
+    let ends = replay.run("ask").from(1, 2).ends().await;
+    let stopped = ends.stopped.expect("it stops");
+    assert!(
+        stopped.starts_with("`call` was to run and was not named"),
+        "{stopped}"
+    );
+    assert_eq!(ends.ran, 1);
+    assert_eq!(looked.load(SeqCst), 1, "no tool was called");
 }

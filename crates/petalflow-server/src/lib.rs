@@ -45,6 +45,7 @@
 //! | `POST /flows/{flow}/threads` | 202 and `{"thread": ..}`: the input is stored, and the run continues |
 //! | to `/workflows/{graph}/webhooks/{trigger}` | the same, for the trigger of a document |
 //! | `GET /threads`, `/threads/{thread}`, `/threads/{thread}/history`, `/threads/{thread}/checkpoints/{number}` | the threads, in pages; one thread; its checkpoints |
+//! | `GET /threads/{thread}/export` | the thread as one file, without its secrets, for a test that [replays](petalflow::thread::ThreadFile) it |
 //! | `GET /threads/{thread}/events` | the events of the thread, and those that follow (SSE); with `Last-Event-ID` those after it, and 204 if none will follow, so that a browser does not connect again |
 //! | `GET /threads/{thread}/wait` | the thread when it rests, or 202 if it does not in this time |
 //! | `GET /inbox` | what threads wait for: questions, approvals and calls of agents, oldest first, in pages |

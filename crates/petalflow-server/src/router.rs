@@ -147,6 +147,7 @@ fn threads() -> Router<Arc<Inner>> {
         .route("/threads/{thread}", thread)
         .route("/threads/{thread}/turns", post(start::turn))
         .route("/threads/{thread}/history", get(show::history))
+        .route("/threads/{thread}/export", get(show::export))
         .route(
             "/threads/{thread}/checkpoints/{checkpoint}",
             get(show::checkpoint),

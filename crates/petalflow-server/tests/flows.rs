@@ -518,7 +518,7 @@ async fn the_openapi_document_names_addresses_that_exist() {
             assert!(operation["responses"][status].is_object(), "{place}");
         }
     }
-    assert_eq!(operations, 40);
+    assert_eq!(operations, 41);
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod bulk;
 mod deliveries;
 mod durable;
 mod early_answers;
+mod export;
 mod flows;
 mod hostile;
 mod idempotency;

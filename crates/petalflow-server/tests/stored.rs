@@ -101,6 +101,12 @@ async fn threads_of_another_program_are_listed_and_shown() {
     assert_eq!(thread["state"], json!({ "to": "Ann", "text": "Dear Ann," }));
     assert_eq!(thread["questions"][0]["node"], "send");
     assert_eq!(thread["next"], json!(["send"]));
+    let exported = get(&router, "/threads/to-ann/export").await;
+    assert_eq!(exported.status, StatusCode::FORBIDDEN);
+    assert!(
+        exported.error().contains("which of its keys are secret"),
+        "{exported:?}"
+    );
     let history = get(&router, "/threads/to-ann/history").await.json();
     let history = history["checkpoints"].as_array().expect("checkpoints");
     assert!(history.len() >= 2, "{history:?}");

@@ -35,6 +35,7 @@ mod run_claim;
 pub mod settings;
 mod shared_store;
 mod store;
+mod store_error;
 mod thread_info;
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "only `petalflow` uses it")]
@@ -59,9 +60,9 @@ pub use memory::InMemoryStore;
 pub use pending_releases::PendingReleases;
 pub use run_claim::{Moment, RunClaim};
 pub use store::{
-    Address, Claim, SEALED_MARKER, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
-    StoredWrite,
+    Address, Claim, SEALED_MARKER, Store, StoreChange, Stored, StoredCheckpoint, StoredWrite,
 };
+pub use store_error::StoreError;
 pub use thread_info::{ThreadChange, ThreadInfo, ThreadStatus};
 pub use thread_links::{AwaitedMessage, ThreadLinks};
 pub use thread_query::{ThreadCount, ThreadFilter, ThreadOrder, ThreadQuery};

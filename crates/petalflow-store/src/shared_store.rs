@@ -50,6 +50,22 @@ macro_rules! forward {
             fn refuses_effect(&self, task: TaskId, name: &str) -> bool {
                 (**self).refuses_effect(task, name)
             }
+
+            fn is_replay(&self) -> bool {
+                (**self).is_replay()
+            }
+
+            fn runs_in_replay(&self, task: TaskId, node: &str, is_subflow: bool) -> bool {
+                (**self).runs_in_replay(task, node, is_subflow)
+            }
+
+            fn prepares(&self, task: TaskId) -> bool {
+                (**self).prepares(task)
+            }
+
+            fn take_request(&self, task: TaskId, number: u32, request: Vec<u8>) {
+                (**self).take_request(task, number, request);
+            }
         }
     };
 }

@@ -22,6 +22,8 @@ pub enum WriteName<'a> {
     Once(&'a str),
     /// A write to the key with this id, which counts if the task does not finish.
     Unfinished(&'a str),
+    /// The request with this number that a task has made of a model, for replays.
+    Request(u32),
     /// The number of the last message that the thread has taken.
     Taken,
     /// A thread that a task has started. In the namespace of links: one that is cancelled with this thread.
@@ -48,6 +50,7 @@ impl<'a> WriteName<'a> {
             Some(("sleep", id)) => TaskId::parse(id).map(WriteName::Sleep),
             Some(("receive", id)) => TaskId::parse(id).map(WriteName::Receive),
             Some(("once", name)) => Some(WriteName::Once(name)),
+            Some(("request", number)) => number.parse().ok().map(WriteName::Request),
             Some(("unfinished", key)) => Some(WriteName::Unfinished(key)),
             Some(("stop", kind)) => Some(WriteName::Stop(kind)),
             _ => None,
@@ -65,6 +68,7 @@ impl fmt::Display for WriteName<'_> {
             WriteName::Receive(id) => write!(f, "receive/{id}"),
             WriteName::Once(name) => write!(f, "once/{name}"),
             WriteName::Unfinished(key) => write!(f, "unfinished/{key}"),
+            WriteName::Request(number) => write!(f, "request/{number}"),
             WriteName::Taken => f.write_str("taken"),
             WriteName::Child(id) => write!(f, "child/{id}"),
             WriteName::Joined => f.write_str("joined"),
@@ -125,6 +129,7 @@ mod tests {
             WriteName::Cause,
             WriteName::Once("mail/sent"),
             WriteName::Unfinished("spent"),
+            WriteName::Request(7),
             WriteName::Stop("cancel"),
             WriteName::Once(""),
         ] {

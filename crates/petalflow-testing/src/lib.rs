@@ -45,7 +45,7 @@ pub use crash::{
 };
 pub use driver::{CaseStep, Driver, DriverCase, Interruptions, SteppedDriver, cases};
 pub use reducer::check_reducer;
-pub use replay::{Replay, ReplayOf, ReplayReport};
+pub use replay::{Replay, ReplayEnds, ReplayFrom, ReplayOf, ReplayReport};
 
 /// What the macros name.
 #[doc(hidden)]

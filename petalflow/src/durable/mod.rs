@@ -42,7 +42,9 @@ pub(crate) use links::{
 pub(crate) use load::slice::slice;
 pub(crate) use ops::history::history;
 #[cfg(feature = "engine")]
-pub(crate) use ops::replayed::{ReadCheckpoint, adopted_result, outline_of, read_checkpoint};
+pub(crate) use ops::replayed::{
+    ReadCheckpoint, adopted_result, outline_of, read_checkpoint, read_untyped,
+};
 pub(crate) use ops::stopping::stop;
 pub(crate) use ops::store_copy::copy_to_store;
 pub(crate) use ops::stored_snapshot::stored_snapshot;

@@ -30,6 +30,7 @@ mod record_store;
 mod records;
 mod records_error;
 mod replay;
+mod replay_tasks;
 mod stream;
 mod streaming;
 mod thread_address;
@@ -42,7 +43,7 @@ pub use pass::Pass;
 pub use record_changes::RecordChanges;
 pub use records::ThreadRecords;
 pub use records_error::RecordsError;
-pub use replay::{Difference, DifferenceKind, Replayed};
+pub use replay::{ContinuedReplay, Difference, DifferenceKind, Replayed};
 pub use stream::{
     EventSink, EventSource, FollowedEvent, StoredEvents, StreamReader, StreamedEvent,
 };

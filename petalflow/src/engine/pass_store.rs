@@ -12,6 +12,7 @@ use super::record_changes::RecordChanges;
 use super::record_store::RecordStore;
 use super::records::ThreadRecords;
 use super::records_error::RecordsError;
+use super::replay_tasks::ReplayTasks;
 use crate::cancel_token::CancelToken;
 use crate::checkpoint::{
     Address, Claim, EVENT_LOG, Store, StoreChange, StoreError, Stored, StoredCheckpoint,
@@ -42,8 +43,8 @@ struct Shared {
     batches: Option<mpsc::UnboundedSender<Sent>>,
     /// Drained by the first checkpoint of the thread's own flow, so that a pass makes one.
     token: CancelToken,
-    /// Of a replay: the effects without a record that tasks wanted to run.
-    refused_effects: Option<Mutex<Vec<(TaskId, String)>>>,
+    /// Of a replay.
+    replay: Option<ReplayTasks>,
 }
 
 #[derive(Default)]
@@ -58,12 +59,16 @@ impl PassStore {
         records: ThreadRecords,
         batches: Option<mpsc::UnboundedSender<Sent>>,
     ) -> Result<Self, RecordsError> {
-        Self::with(thread, records, batches, Arc::default(), (None, false))
+        Self::with(thread, records, batches, Arc::default(), (None, None))
     }
 
-    /// For a replay: effects without a record do not run.
-    pub(super) fn of_replay(thread: &str, records: ThreadRecords) -> Result<Self, RecordsError> {
-        Self::with(thread, records, None, Arc::default(), (None, true))
+    /// For a replay: effects without a record do not run, and only these tasks.
+    pub(super) fn of_replay(
+        thread: &str,
+        records: ThreadRecords,
+        tasks: ReplayTasks,
+    ) -> Result<Self, RecordsError> {
+        Self::with(thread, records, None, Arc::default(), (None, Some(tasks)))
     }
 
     /// Hands out batches, counts how often nodes say that they go on, and is of the engine with this name.
@@ -74,7 +79,7 @@ impl PassStore {
         heartbeats: Arc<AtomicU64>,
         engine: Option<Arc<str>>,
     ) -> Result<Self, RecordsError> {
-        Self::with(thread, records, Some(batches), heartbeats, (engine, false))
+        Self::with(thread, records, Some(batches), heartbeats, (engine, None))
     }
 
     fn with(
@@ -82,7 +87,7 @@ impl PassStore {
         records: ThreadRecords,
         batches: Option<mpsc::UnboundedSender<Sent>>,
         heartbeats: Arc<AtomicU64>,
-        (engine, replays): (Option<Arc<str>>, bool),
+        (engine, replay): (Option<Arc<str>>, Option<ReplayTasks>),
     ) -> Result<Self, RecordsError> {
         records.check_kinds()?;
         Ok(PassStore(Arc::new(Shared {
@@ -96,20 +101,13 @@ impl PassStore {
             news: Notify::new(),
             batches,
             token: CancelToken::new(),
-            refused_effects: replays.then(Mutex::default),
+            replay,
         })))
     }
 
-    /// The effects without a record that tasks of a replay wanted to run.
-    pub(super) fn refused_effects(&self) -> Vec<(TaskId, String)> {
-        let refused = self.0.refused_effects.as_ref();
-        refused.map_or_else(Vec::new, |refused| {
-            // Nothing under this lock can panic.
-            refused
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone()
-        })
+    /// What the tasks of a replay did.
+    pub(super) fn replay(&self) -> Option<&ReplayTasks> {
+        self.0.replay.as_ref()
     }
 
     /// The token that stops the run of the pass.
@@ -398,12 +396,27 @@ impl Store for PassStore {
     }
 
     fn refuses_effect(&self, task: TaskId, name: &str) -> bool {
-        let Some(refused) = &self.0.refused_effects else {
-            return false;
-        };
-        // Nothing under this lock can panic.
-        let mut refused = refused.lock().unwrap_or_else(PoisonError::into_inner);
-        refused.push((task, name.into()));
-        true
+        let replay = self.0.replay.as_ref();
+        replay.is_some_and(|replay| replay.refuses_effect(task, name))
+    }
+
+    fn is_replay(&self) -> bool {
+        self.0.replay.is_some()
+    }
+
+    fn runs_in_replay(&self, task: TaskId, node: &str, is_subflow: bool) -> bool {
+        let replay = self.0.replay.as_ref();
+        replay.is_none_or(|replay| replay.runs(task, node, is_subflow))
+    }
+
+    fn prepares(&self, task: TaskId) -> bool {
+        let replay = self.0.replay.as_ref();
+        replay.is_some_and(|replay| replay.prepares(task))
+    }
+
+    fn take_request(&self, task: TaskId, number: u32, request: Vec<u8>) {
+        if let Some(replay) = &self.0.replay {
+            replay.take_request(task, number, request);
+        }
     }
 }

@@ -11,7 +11,6 @@ use crate::error::BoxError;
 use crate::future::BoxFuture;
 use crate::ids::TaskId;
 use crate::middleware::{AnyCall, AnyMiddleware, AnyNext};
-use crate::node::Scope;
 
 /// Leaves the tasks of placed nodes to other processes, and requests them.
 pub(super) struct LeavePlaced {
@@ -56,7 +55,7 @@ impl AnyMiddleware for LeavePlaced {
                 pool: pool.clone(),
             }),
         }
-        Box::pin(leave(call.scope))
+        Box::pin(call.scope.leave())
     }
 }
 
@@ -74,7 +73,7 @@ impl AnyMiddleware for LeaveAll {
             }),
             None => self.has_others.store(true, Ordering::Relaxed),
         }
-        Box::pin(leave(call.scope))
+        Box::pin(call.scope.leave())
     }
 }
 
@@ -85,7 +84,7 @@ impl AnyMiddleware for RunOnly {
         next: AnyNext<'a>,
     ) -> BoxFuture<'a, Result<(), BoxError>> {
         if call.scope.task_id() != self.task {
-            return Box::pin(leave(call.scope));
+            return Box::pin(call.scope.leave());
         }
         self.store.runs(call.scope.node());
         if let Some(services) = &call.scope.shared.services {
@@ -94,13 +93,4 @@ impl AnyMiddleware for RunOnly {
         }
         next.run(call)
     }
-}
-
-/// Leaves the task without a result. The run stops when no other task runs any more, and records the results of the others.
-pub(super) async fn leave(scope: &Scope) -> Result<(), BoxError> {
-    if let Some(services) = &scope.shared.services {
-        services.hold();
-        services.leave(scope.task_id());
-    }
-    std::future::pending().await
 }

@@ -10,7 +10,7 @@ use super::pass_store::PassStore;
 use super::record_changes::RecordChanges;
 use super::records::ThreadRecords;
 use super::records_error::RecordsError;
-use super::replay::Replayed;
+use super::replay::{ContinuedReplay, Replayed};
 use crate::flow::Flow;
 use crate::ids::TaskId;
 use crate::interrupt::Resume;
@@ -408,6 +408,80 @@ impl<F: Flow<State: Storable>> ThreadEngine<F> {
         file: &ThreadFile,
         runs: impl Fn(&str) -> bool + Send + Sync + 'static,
     ) -> Result<Replayed, ThreadError> {
-        Box::pin(self.any.replay(file, Arc::new(runs))).await
+        Box::pin(self.any.replay(file, Arc::new(runs), false)).await
+    }
+
+    /// As [`replay`](Self::replay), and compares requests to models: each task that has asked a model runs as far as its request
+    /// ([`Context::note_request`](crate::Context::note_request)), and then gives its recorded result. The model is not called.
+    ///
+    /// What makes the request runs: the code of the node before the call, such as the instruction functions and the callbacks of an agent,
+    /// and the sources of its tools. A node that runs a sub-flow itself, as an agent that calls another agent, runs as far as that.
+    ///
+    /// # Errors
+    ///
+    /// As [`replay`](Self::replay).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`replay`](Self::replay).
+    pub async fn replay_requests(
+        &self,
+        file: &ThreadFile,
+        runs: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> Result<Replayed, ThreadError> {
+        Box::pin(self.any.replay(file, Arc::new(runs), true)).await
+    }
+
+    /// Runs a stored thread on from a superstep, to the end of its turn: nodes for which `runs` returns true really run, as often as the turn
+    /// comes to them. All others give their recorded results, where the thread had the same task with the same item at the same place; the
+    /// turn stops at one that has none. So nothing is called that was not named. The numbers are those of a
+    /// [difference](super::Difference::superstep): the turn and the superstep, from 1. The node of a sub-flow has the names that lead to it:
+    /// `review/write`.
+    ///
+    /// So a changed program or another model is compared from the place at which it matters.
+    ///
+    /// ```
+    /// use petalflow::Launch;
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow::engine::ThreadEngine;
+    /// use petalflow::prelude::*;
+    /// use petalflow::thread::Retention;
+    /// # #[state]
+    /// # struct Essay { #[key(default)] topic: String, #[key(append)] lines: Vec<String> }
+    /// # #[node(Essay)]
+    /// # async fn plan() -> EssayTopic { EssayTopic("petals".into()) }
+    /// # #[node(Essay)]
+    /// # async fn write(topic: &str) -> EssayLines { EssayLines(vec![format!("on {topic}")]) }
+    /// # flow!(Write(Essay) { plan -> write });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let threads = Write::new().store(&InMemoryStore::new()).retention(Retention::ALL.with_results());
+    /// threads.thread("ann").run(()).await?.into_finished()?;
+    /// let file = threads.thread("ann").export().await?;
+    ///
+    /// let engine = ThreadEngine::new(Launch::new(Write));
+    /// let replay = engine.replay_from(&file, (1, 2), |node| node == "write").await?;
+    /// assert_eq!((replay.ran, replay.supersteps, replay.stopped), (1, 1, None));
+    /// let (found, _) = engine.edit("ann", &replay.found, async |thread| thread.snapshot().await).await?;
+    /// assert_eq!(found?.expect("it exists").state.lines, ["on petals"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the file is of another flow, has no such superstep, or a checkpoint of it is damaged.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future stops the nodes that run. The file does not change.
+    pub async fn replay_from(
+        &self,
+        file: &ThreadFile,
+        superstep: (u64, u64),
+        runs: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> Result<ContinuedReplay, ThreadError> {
+        Box::pin(self.any.replay_from(file, superstep, Arc::new(runs))).await
     }
 }

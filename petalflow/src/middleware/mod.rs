@@ -1,6 +1,8 @@
 //! Code around every node, or around the whole run.
 
 mod circuit_breaker;
+#[cfg(feature = "engine")]
+mod leave_others;
 mod node;
 mod rate_limit;
 mod ready;
@@ -9,6 +11,8 @@ mod task_context;
 
 pub use crate::future::BoxFuture;
 pub use circuit_breaker::CircuitBreaker;
+#[cfg(feature = "engine")]
+pub(crate) use leave_others::LeaveOthers;
 pub(crate) use node::{AnyCall, AnyMiddleware, AnyNext, Innermost, Layer};
 pub use node::{Middleware, Next, NodeCall};
 pub use rate_limit::RateLimit;

@@ -11,6 +11,7 @@ mod mailbox;
 mod managed;
 mod managed_provider;
 mod no_keep;
+mod note_request;
 mod output;
 mod receive;
 mod route;
@@ -28,6 +29,7 @@ use std::future::Future;
 
 pub use crate::delivery::{Delivery, ItemCodec};
 pub use crate::effects::{Effects, RouteChoice};
+pub use crate::request_parts::RequestParts;
 pub use context::Context;
 pub(crate) use external::{ExternalOutput, Following};
 pub use extract::{Extract, Managed, Requirements};

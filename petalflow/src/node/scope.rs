@@ -241,3 +241,15 @@ impl Scope {
         }
     }
 }
+
+#[cfg(feature = "engine")]
+impl Scope {
+    /// Leaves the task without a result. The run stops when no other task runs any more, and records the results of the others.
+    pub(crate) async fn leave(&self) -> Result<(), BoxError> {
+        if let Some(services) = &self.shared.services {
+            services.hold();
+            services.leave(self.task_id());
+        }
+        std::future::pending().await
+    }
+}

@@ -78,7 +78,7 @@ impl TaskServices {
 
     /// Leaves a task unfinished: the run replays what was recorded, and does not run what was not.
     #[cfg(feature = "engine")]
-    pub(super) async fn leave_for_good(&self, task: TaskId) -> BoxError {
+    pub(crate) async fn leave_for_good(&self, task: TaskId) -> BoxError {
         self.hold();
         self.leave(task);
         std::future::pending().await

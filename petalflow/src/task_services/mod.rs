@@ -11,6 +11,7 @@ pub(crate) mod question;
 mod receipt;
 mod receive;
 mod records;
+mod requests;
 mod services;
 mod sleep;
 mod stored_mark;

@@ -95,6 +95,8 @@ pub(super) struct Inner {
     pub(super) asked_before: HashMap<InterruptId, Interrupt>,
     /// The names that each attempt has used: names must not repeat.
     pub(super) used_names: HashSet<(TaskId, u32, String)>,
+    /// How many requests to models each attempt has made.
+    pub(super) requests_made: HashMap<(TaskId, u32), u32>,
     /// The questions without an answer, by the task that waits.
     pub(super) questions: HashMap<TaskId, TaskQuestions>,
     /// Wakes the future that runs a task.
@@ -209,6 +211,7 @@ impl TaskServices {
             inner.children.clear();
             inner.asked_before.clear();
             inner.used_names.clear();
+            inner.requests_made.clear();
             inner.answered.clear();
         }
         received

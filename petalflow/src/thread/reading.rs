@@ -98,7 +98,39 @@ impl<F: Flow> Thread<F> {
     ///
     /// Dropping the future changes nothing.
     pub async fn export(&self) -> Result<ThreadFile, ThreadError> {
-        self.any.export().await
+        self.any.export(&[]).await
+    }
+
+    /// As [`export`](Self::export), also without the values of these keys, by their names in the program: for keys that a program shows to
+    /// nobody and that are not marked `secret`. A name that is not that of a key is ignored.
+    ///
+    /// ```
+    /// # use petalflow::checkpoint::InMemoryStore;
+    /// # use petalflow::prelude::*;
+    /// # #[state]
+    /// # struct Refund { #[key(input)] iban: String }
+    /// # #[node(Refund)]
+    /// # async fn pay() {}
+    /// # flow!(PayRefund(Refund) { pay });
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let thread = PayRefund::new().store(&InMemoryStore::new()).thread("order-7");
+    /// thread.run("DE00 1234".to_string()).await?.into_finished()?;
+    /// let file = thread.export_without(&["iban".into()]).await?;
+    /// assert!(!file.to_string().contains("DE00 1234"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`export`](Self::export).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn export_without(&self, keys: &[String]) -> Result<ThreadFile, ThreadError> {
+        self.any.export(keys).await
     }
 
     /// What the store lists of the thread: its status, labels, times and size. `None` if it does not exist.

@@ -5,4 +5,6 @@ mod durable;
 mod killed;
 mod killed_deep;
 mod killed_steering;
+mod planted;
 mod replay;
+mod replay_requests;

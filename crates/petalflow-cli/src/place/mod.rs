@@ -153,6 +153,12 @@ impl PlaceArgs {
     }
 }
 
+/// A thread of a server as one file.
+#[cfg(feature = "client")]
+pub(crate) async fn exported(server: &Server, thread: &str) -> Result<Value> {
+    remote::Remote(server).export(thread).await
+}
+
 /// What a command does with a thread in both places.
 macro_rules! in_place {
     ($self:expr, $place:ident => $call:expr) => {

@@ -79,6 +79,11 @@ impl Remote<'_> {
         }
     }
 
+    /// The thread as one file. The server removes its secrets.
+    pub(super) async fn export(&self, thread: &str) -> Result<Value> {
+        self.0.get(&["threads", thread, "export"], &[]).await
+    }
+
     pub(super) async fn delete(&self, thread: &str) -> Result<()> {
         let path = ["threads", thread];
         self.0.send(Method::DELETE, &path, &Value::Null).await?;

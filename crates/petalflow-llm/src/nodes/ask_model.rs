@@ -34,7 +34,8 @@ pub fn model_of_node(
 /// Calls a model from within a node, and emits the text as it arrives, as [`NodeOutput`] events. The events carry
 /// `attempt`, the number of the attempt, from 1. Each chunk counts as a [heartbeat](Context::heartbeat).
 ///
-/// For user-defined nodes that work like [`Llm`](super::Llm).
+/// For user-defined nodes that work like [`Llm`](super::Llm). The request is [recorded](Context::note_request) if the thread retains
+/// results, so that a replay compares it.
 ///
 /// # Errors
 ///
@@ -49,6 +50,8 @@ pub async fn ask_model(
     cx: &Context,
     attempt: u32,
 ) -> Result<LlmResponse, LlmError> {
+    let noted = cx.note_request(|| request.parts()).await;
+    noted.map_err(|error| LlmError::new(LlmErrorKind::Request, error.to_string()))?;
     let mut stream = client.stream(request).await?;
     let mut index = 0;
     while let Some(chunk) = stream.next().await {

@@ -1,6 +1,7 @@
 //! The options of an [`LlmRequest`](crate::LlmRequest).
 
 pub(crate) mod llm_request;
+mod parts;
 mod response_check;
 mod transcript;
 mod typed_output;

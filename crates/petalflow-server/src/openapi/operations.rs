@@ -225,6 +225,15 @@ pub(super) const OPERATIONS: &[Operation] = &[
         )
     },
     Operation {
+        refusals: &["403", "404"],
+        ..get(
+            "export_thread",
+            "/threads/{thread}/export",
+            "ThreadFile",
+            "A thread as one file, without its secrets: what a test replays, and another store imports.",
+        )
+    },
+    Operation {
         refusals: &["404"],
         ..get(
             "get_checkpoint",

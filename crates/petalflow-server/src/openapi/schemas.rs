@@ -210,6 +210,18 @@ fn of_lists() -> Vec<(&'static str, Value)> {
                 json!({ "next": optional("integer") }),
             ),
         ),
+        (
+            "ThreadFile",
+            object(
+                &json!({
+                    "petalflow": { "const": "thread" },
+                    "version": { "type": "integer" },
+                    "thread": { "type": "string" },
+                    "flow": { "type": "string" },
+                }),
+                json!({}),
+            ),
+        ),
     ]
 }
 

@@ -11,7 +11,7 @@ use petalflow::interrupt::Resume;
 use petalflow::run::{CancelToken, RunErrorKind};
 use petalflow::state::Storable;
 use petalflow::thread::{
-    CheckpointInfo, FollowedEvents, HistoryQuery, OnBusy, Thread, ThreadError,
+    CheckpointInfo, FollowedEvents, HistoryQuery, OnBusy, Thread, ThreadError, ThreadFile,
 };
 use petalflow::{Flow, RunError, async_trait};
 use serde_json::{Map, Value};
@@ -145,6 +145,15 @@ impl<F: Flow<State: Storable>> ReadThreads for RemoteFlow<F> {
         query: HistoryQuery,
     ) -> Result<Vec<CheckpointInfo>, Refusal> {
         let work = async move |thread: Thread<F>| Ok(thread.history(query).await?);
+        self.read(thread, work).await
+    }
+
+    async fn export(&self, thread: &str) -> Result<ThreadFile, Refusal> {
+        let flow = Arc::clone(&self.flow);
+        let work = async move |thread: Thread<F>| {
+            let secrets = &flow.facts.secrets;
+            Ok(thread.export_without(secrets).await?)
+        };
         self.read(thread, work).await
     }
 

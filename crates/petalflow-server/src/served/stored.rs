@@ -2,7 +2,9 @@
 
 use petalflow::async_trait;
 use petalflow::checkpoint::{ThreadInfo, ThreadQuery};
-use petalflow::thread::{CheckpointInfo, FollowedEvents, HistoryQuery, StoredThreads, ThreadError};
+use petalflow::thread::{
+    CheckpointInfo, FollowedEvents, HistoryQuery, StoredThreads, ThreadError, ThreadFile,
+};
 use serde_json::{Value, json};
 
 use super::facts::{Facts, FlowKind};
@@ -91,6 +93,14 @@ impl ReadThreads for StoredFlow {
         query: HistoryQuery,
     ) -> Result<Vec<CheckpointInfo>, Refusal> {
         Ok(self.threads.history(thread, query).await?)
+    }
+
+    async fn export(&self, _: &str) -> Result<ThreadFile, Refusal> {
+        let flow = &self.facts.stored_name;
+        Err(Refusal::forbidden(format!(
+            "a thread of `{flow}` cannot be exported here: the program that knows which of its keys are secret is not here; \
+             `petalflow threads export` takes their names"
+        )))
     }
 
     fn follow(&self, thread: &str, number: u64) -> FollowedEvents {

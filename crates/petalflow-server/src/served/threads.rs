@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use futures_util::stream::BoxStream;
 use petalflow::checkpoint::{StoreError, ThreadInfo, ThreadQuery, ThreadStatus};
 use petalflow::run::CancelToken;
-use petalflow::thread::{CheckpointInfo, FollowedEvents, HistoryQuery, ThreadError};
+use petalflow::thread::{CheckpointInfo, FollowedEvents, HistoryQuery, ThreadError, ThreadFile};
 use petalflow::{BoxError, RunError, async_trait};
 use petalflow_documents::Envelope;
 use serde_json::{Map, Value};
@@ -108,6 +108,8 @@ pub(crate) trait ReadThreads: Send + Sync {
         thread: &str,
         query: HistoryQuery,
     ) -> Result<Vec<CheckpointInfo>, Refusal>;
+    /// The thread as one file, without its secrets.
+    async fn export(&self, thread: &str) -> Result<ThreadFile, Refusal>;
     fn follow(&self, thread: &str, number: u64) -> FollowedEvents;
 }
 

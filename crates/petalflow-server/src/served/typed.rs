@@ -11,8 +11,8 @@ use petalflow::event::{Event, EventKind, EventName, Namespace};
 use petalflow::run::CancelToken;
 use petalflow::state::{State, Storable};
 use petalflow::thread::{
-    CheckpointInfo, Edit, FollowedEvents, HistoryQuery, OnBusy, Thread, ThreadError, ThreadRun,
-    Threads,
+    CheckpointInfo, Edit, FollowedEvents, HistoryQuery, OnBusy, Thread, ThreadError, ThreadFile,
+    ThreadRun, Threads,
 };
 use petalflow::{Flow, RunError, async_trait};
 use petalflow_documents::Envelope;
@@ -132,6 +132,11 @@ impl<F: Flow<State: Storable>> ReadThreads for TypedThreads<F> {
         query: HistoryQuery,
     ) -> Result<Vec<CheckpointInfo>, Refusal> {
         Ok(self.thread(thread).history(query).await?)
+    }
+
+    async fn export(&self, thread: &str) -> Result<ThreadFile, Refusal> {
+        let secrets = &self.flow.facts.secrets;
+        Ok(self.thread(thread).export_without(secrets).await?)
     }
 
     fn follow(&self, thread: &str, number: u64) -> FollowedEvents {

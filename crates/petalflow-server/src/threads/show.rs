@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{StatusCode, Uri};
+use axum::response::IntoResponse;
 use petalflow::thread::HistoryQuery;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -74,4 +76,43 @@ pub(crate) async fn history(
     let checkpoints = flow.history(&thread, page).await?;
     let next = checkpoints.get(limit - 1).map(|last| last.checkpoint);
     Ok(Json(json!({ "checkpoints": checkpoints, "next": next })))
+}
+
+/// The thread as one file, which a test replays.
+pub(crate) async fn export(
+    State(server): State<Arc<Inner>>,
+    Path(thread): Path<String>,
+) -> Result<impl IntoResponse, Refusal> {
+    let flow = server.reader(&thread).await?;
+    let file = flow.export(&thread).await?;
+    let name = file_name(&thread);
+    let headers = [
+        (CONTENT_TYPE, "application/json".to_string()),
+        (
+            CONTENT_DISPOSITION,
+            format!("attachment; filename=\"{name}.thread.json\""),
+        ),
+    ];
+    Ok((headers, format!("{file}\n")))
+}
+
+/// A name for the file of a thread that every file system takes.
+fn file_name(thread: &str) -> String {
+    let letters = thread.chars().map(|letter| match letter {
+        letter if letter.is_ascii_alphanumeric() || "-_".contains(letter) => letter,
+        _ => '_',
+    });
+    letters.take(100).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f44_the_name_of_a_file_has_no_special_character() {
+        assert_eq!(file_name("refunds:ann"), "refunds_ann");
+        assert_eq!(file_name("../a\"\r\nb ü"), "___a___b__");
+        assert_eq!(file_name(&"x".repeat(300)).len(), 100);
+    }
 }

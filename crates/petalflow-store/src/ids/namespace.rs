@@ -34,6 +34,15 @@ impl Namespace {
         Namespace(Some(path.into()))
     }
 
+    /// The names that lead to a node in it, without the indices of items: `review/dig/write`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn plain_path(&self, node: &str) -> String {
+        let names = self.as_str().split('/').filter(|name| !name.is_empty());
+        let names = names.map(|name| name.split('[').next().unwrap_or(name));
+        names.chain([node]).collect::<Vec<_>>().join("/")
+    }
+
     /// The path, joined by `/`; empty at the top.
     pub fn as_str(&self) -> &str {
         self.0.as_deref().unwrap_or_default()

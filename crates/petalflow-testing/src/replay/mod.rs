@@ -1,5 +1,6 @@
 //! A test that replays a stored thread.
 
+mod end;
 mod table;
 
 use std::collections::BTreeSet;
@@ -11,6 +12,8 @@ use petalflow::engine::{Replayed, ThreadEngine};
 use petalflow::state::Durable;
 use petalflow::thread::ThreadFile;
 use petalflow::{Flow, Launch, State};
+
+pub use end::{ReplayEnds, ReplayFrom};
 
 /// A test that runs the program of today over a thread that was stored, such as one of production, and shows where the two differ.
 ///
@@ -93,6 +96,7 @@ impl Replay {
             source: self.0,
             launch,
             runs: Runs::Named(BTreeSet::new()),
+            requests: false,
         }
     }
 }
@@ -103,6 +107,7 @@ pub struct ReplayOf<F: Flow> {
     source: Source,
     launch: Launch<F>,
     runs: Runs,
+    requests: bool,
 }
 
 impl<F: Flow> fmt::Debug for ReplayOf<F> {
@@ -110,6 +115,7 @@ impl<F: Flow> fmt::Debug for ReplayOf<F> {
         f.debug_struct("ReplayOf")
             .field("source", &self.source)
             .field("runs", &self.runs)
+            .field("requests", &self.requests)
             .finish_non_exhaustive()
     }
 }
@@ -120,8 +126,18 @@ enum Runs {
     Named(BTreeSet<String>),
 }
 
+impl Runs {
+    /// Whether the node with this name runs.
+    fn has(&self, node: &str) -> bool {
+        match self {
+            Runs::All => true,
+            Runs::Named(named) => named.contains(node),
+        }
+    }
+}
+
 impl<F: Flow<State: State<Storage = Durable>>> ReplayOf<F> {
-    /// The node with this name runs.
+    /// The node with this name runs. The name of a node in a sub-flow comes after those that lead to it: `review/write`.
     ///
     /// # Panics
     ///
@@ -133,10 +149,139 @@ impl<F: Flow<State: State<Storage = Durable>>> ReplayOf<F> {
         self
     }
 
+    /// Compares requests to models, too: each task that has asked a model runs as far as its request, which is compared with the one that
+    /// was made then, and gives its recorded result. The model is not called, and no tool is.
+    ///
+    /// What makes the request runs: the code of the node before the call, the instruction functions of an agent, its callbacks before the
+    /// model, and the sources of its tools. A node that runs a sub-flow itself, as an agent that calls another agent, runs as far as that,
+    /// so that the requests in it are compared. The nodes of `petalflow-agent` and `petalflow-llm` record their requests, and so does a node
+    /// that calls [`Context::note_request`](petalflow::Context::note_request).
+    ///
+    /// A request that was not recorded, because an older program stored the thread, is a difference: `not recorded`.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow::node::RequestParts;
+    /// use petalflow::prelude::*;
+    /// use petalflow::thread::Retention;
+    /// use petalflow_testing::Replay;
+    ///
+    /// #[state]
+    /// struct Essay {
+    ///     draft: String,
+    /// }
+    ///
+    /// /// Stands for a call of a model. The nodes of `petalflow-llm` and agents do this by themselves.
+    /// async fn ask(cx: &Context, prompt: &str) -> petalflow::Result<EssayDraft> {
+    ///     cx.note_request(|| RequestParts::new().whole("prompt", prompt)).await?;
+    ///     Ok(EssayDraft("Petals are leaves.".into()))
+    /// }
+    ///
+    /// #[node(Essay)]
+    /// async fn write(cx: Context) -> petalflow::Result<EssayDraft> {
+    ///     ask(&cx, "Write about petals.").await
+    /// }
+    ///
+    /// flow!(Write(Essay) { write });
+    ///
+    /// mod today {
+    ///     use super::*;
+    ///
+    ///     #[node(Essay)]
+    ///     async fn write(cx: Context) -> petalflow::Result<EssayDraft> {
+    ///         ask(&cx, "Write one line about petals.").await
+    ///     }
+    ///
+    ///     flow!(pub(super) Write(Essay) { write });
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let retention = Retention::ALL.with_results();
+    /// let threads = Write::new().store(&InMemoryStore::new()).retention(retention);
+    /// threads.thread("petals").run(()).await?.into_finished()?;
+    /// let file = threads.thread("petals").export().await?;
+    ///
+    /// Replay::of_file(file.clone()).flow(Write::new()).requests().check().await;
+    /// let report = Replay::of_file(file).flow(today::Write::new()).requests().report().await;
+    /// let row = &report.replayed.differences[0];
+    /// assert_eq!((&*row.name, &*row.expected), ("prompt", "\"Write about petals.\""));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn requests(mut self) -> Self {
+        self.requests = true;
+        self
+    }
+
     /// All nodes run, those of sub-flows too.
     pub fn run_all(mut self) -> Self {
         self.runs = Runs::All;
         self
+    }
+
+    /// Runs on from a superstep to the end of its turn: the turn and the superstep, from 1, as in the rows of a report. The nodes that are
+    /// [named](Self::run) really run, with the clients of the launch, as often as the turn comes to them. All others give their
+    /// recorded results, if the thread had the same task with the same item at the same place; the turn stops at one that has none. So
+    /// nothing is called that was not named.
+    ///
+    /// Both ends of the turn are states, which a test compares, or `Evaluation::score` of `petalflow-eval` for agents: what would another
+    /// model have answered from here on?
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow::prelude::*;
+    /// use petalflow::thread::Retention;
+    /// use petalflow_testing::Replay;
+    ///
+    /// /// Stands for a model.
+    /// struct Model(&'static str);
+    ///
+    /// #[state]
+    /// struct Essay {
+    ///     topic: String,
+    ///     draft: String,
+    /// }
+    ///
+    /// #[node(Essay)]
+    /// async fn choose() -> EssayTopic {
+    ///     EssayTopic("petals".into())
+    /// }
+    ///
+    /// #[node(Essay)]
+    /// async fn write(topic: &str, model: Managed<Model>) -> EssayDraft {
+    ///     EssayDraft(format!("{} on {topic}", model.0))
+    /// }
+    ///
+    /// flow!(WriteEssay(Essay) { choose -> write });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let old = WriteEssay::new().manage(Model("a line"));
+    /// let threads = old.store(&InMemoryStore::new()).retention(Retention::ALL.with_results());
+    /// threads.thread("essay-7").run(()).await?.into_finished()?;
+    /// let file = threads.thread("essay-7").export().await?;
+    ///
+    /// let new = WriteEssay::new().manage(Model("a poem"));
+    /// let ends = Replay::of_file(file).flow(new).run("write").from(1, 2).ends().await;
+    /// assert_eq!(ends.recorded.draft, "a line on petals");
+    /// assert_eq!(ends.found.draft, "a poem on petals");
+    /// assert_eq!((ends.ran, ends.stopped), (1, None));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If the flow has no node of a name, or the file cannot be read.
+    pub fn from(self, turn: u64, superstep: u64) -> ReplayFrom<F> {
+        check_names(&self.launch, &self.runs);
+        ReplayFrom {
+            file: self.source.file(),
+            launch: self.launch,
+            runs: self.runs,
+            at: (turn, superstep),
+        }
     }
 
     /// Replays the thread. The table of what differs is the message of the failed test.
@@ -163,32 +308,50 @@ impl<F: Flow<State: State<Storage = Durable>>> ReplayOf<F> {
     ///
     /// Dropping the future stops the nodes that run.
     pub async fn report(self) -> ReplayReport {
-        let file = match self.source {
-            Source::File(file) => file,
-            Source::Path(path) => Arc::new(read(&path)),
-        };
-        let graph = self.launch.graph();
-        let known: BTreeSet<&str> = graph.nodes().iter().map(|node| &*node.name).collect();
-        if let Runs::Named(named) = &self.runs
-            && let Some(unknown) = named.iter().find(|node| !known.contains(&***node))
-        {
-            let known: Vec<&str> = known.into_iter().collect();
-            panic!(
-                "there is no node `{unknown}` to run: the nodes are {}",
-                known.join(", ")
-            );
-        }
+        let file = self.source.file();
+        check_names(&self.launch, &self.runs);
         let runs = self.runs;
-        let is_run = move |node: &str| match &runs {
-            Runs::All => true,
-            Runs::Named(named) => named.contains(node),
+        let is_run = move |node: &str| runs.has(node);
+        let engine = ThreadEngine::new(self.launch);
+        let replayed = if self.requests {
+            engine.replay_requests(&file, is_run).await
+        } else {
+            engine.replay(&file, is_run).await
         };
-        let replayed = ThreadEngine::new(self.launch).replay(&file, is_run).await;
         ReplayReport {
             thread: file.thread().into(),
             replayed: replayed.unwrap_or_else(|error| panic!("{error}")),
         }
     }
+}
+
+impl Source {
+    fn file(self) -> Arc<ThreadFile> {
+        match self {
+            Source::File(file) => file,
+            Source::Path(path) => Arc::new(read(&path)),
+        }
+    }
+}
+
+/// Panics if the flow has no node of a name.
+fn check_names<F: Flow>(launch: &Launch<F>, runs: &Runs) {
+    let graph = launch.graph();
+    let known: BTreeSet<&str> = graph.nodes().iter().map(|node| &*node.name).collect();
+    if let Runs::Named(named) = runs
+        && let Some(unknown) = named.iter().find(|node| !known.contains(first(node)))
+    {
+        let known: Vec<&str> = known.into_iter().collect();
+        panic!(
+            "there is no node `{unknown}` to run: the nodes are {}",
+            known.join(", ")
+        );
+    }
+}
+
+/// The first of the names that lead to a node: that of the thread's own flow.
+fn first(node: &str) -> &str {
+    node.split('/').next().unwrap_or(node)
 }
 
 fn read(path: &Path) -> ThreadFile {

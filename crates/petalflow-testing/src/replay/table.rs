@@ -36,6 +36,16 @@ impl fmt::Display for ReplayReport {
             let rows = found.differences.iter();
             write_rows(f, rows.map(|row| cells(row, several_turns)).collect())?;
         }
+        if found.requests > 0 {
+            writeln!(f, "{} requests to models were compared", found.requests)?;
+        }
+        if found.requests_left > 0 {
+            writeln!(
+                f,
+                "{} recorded requests to models were not compared: `.requests()` compares those that their nodes make first",
+                found.requests_left
+            )?;
+        }
         if let Some((_, first)) = found.without_results.first() {
             let count = found.without_results.len();
             writeln!(
@@ -50,7 +60,9 @@ impl fmt::Display for ReplayReport {
 
 fn cells(row: &Difference, several_turns: bool) -> [String; 6] {
     let superstep = match row.superstep {
-        None => "program".into(),
+        None if row.flow.is_empty() => "program".into(),
+        None => format!("program {}", row.flow),
+        Some((_, superstep)) if !row.flow.is_empty() => format!("{superstep} of {}", row.flow),
         Some((turn, superstep)) if several_turns => format!("{superstep} of turn {turn}"),
         Some((_, superstep)) => superstep.to_string(),
     };

@@ -1,8 +1,11 @@
 //! Threads that are exported, and replayed with the same program and with changed ones.
 
 mod changed;
+mod continued;
 mod flows;
 mod judged;
+mod planted;
+mod subflows;
 
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;

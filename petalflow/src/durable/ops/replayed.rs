@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::checkpoint::{Header, Outline, ThreadStorage};
-use crate::durable::load::checkpoint::load_checkpoint;
+use crate::checkpoint::{Header, Outline, Stored, ThreadStorage};
+use crate::durable::load::checkpoint::{load_checkpoint, records};
+use crate::durable::load::replay::logs;
+use crate::durable::load::untyped;
 use crate::durable::record::dirty_keys::KeyEntries;
 use crate::durable::record::fingerprint::{Fingerprint, codec_of};
 use crate::durable::results::task_results::adopt;
@@ -41,6 +43,27 @@ pub(crate) async fn read_checkpoint(
         keys: keys.collect(),
         header: loaded.record.header,
     }))
+}
+
+/// Reads a checkpoint of a sub-flow, whose types are not known here, and the outline of the program that wrote it.
+pub(crate) async fn read_untyped(
+    storage: &ThreadStorage,
+    namespace: &str,
+    seq: u64,
+) -> Result<Option<(ReadCheckpoint, Outline)>, ThreadError> {
+    let Some(Stored { chain, .. }) = storage.read(namespace, Some(seq)).await? else {
+        return Ok(None);
+    };
+    let mut records = records(storage, &chain)?;
+    let base = records.first().map(|first| first.header.outline.clone());
+    let outline = base.flatten().unwrap_or_default();
+    let logs = logs(&mut records);
+    let keys = untyped::values(logs.iter()).map_err(ThreadError::value("the value of a key"))?;
+    let read = records.pop().map(|record| ReadCheckpoint {
+        header: record.header,
+        keys: keys.into_iter().collect(),
+    });
+    Ok(read.map(|read| (read, outline)))
 }
 
 /// The outline of this program, and the version of its state.

@@ -15,6 +15,8 @@ use petalflow_store::codec::to_form;
 /// A task of a superstep that was stored.
 pub(super) struct Task {
     pub(super) id: TaskId,
+    /// The requests to models that it has recorded, in their order.
+    pub(super) requests: Vec<Vec<u8>>,
     /// Its stored name.
     pub(super) node: String,
     pub(super) index: Option<u32>,
@@ -26,6 +28,7 @@ pub(super) struct Task {
 
 /// A superstep that is compared.
 pub(super) struct Context<'a> {
+    pub(super) flow: &'a str,
     pub(super) at: (u64, u64),
     pub(super) tasks: &'a [Task],
     pub(super) nodes: Option<String>,
@@ -48,7 +51,7 @@ impl Task {
     }
 
     /// Its node and its index.
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         match self.index {
             Some(index) => format!("{}[{index}]", self.node),
             None => self.node.clone(),
@@ -91,6 +94,7 @@ pub(super) fn differences(
         if let Some((path, was, is)) = first_difference(was, is) {
             differences.push(Difference {
                 kind: DifferenceKind::State,
+                flow: context.flow.into(),
                 superstep: Some(context.at),
                 node: context.nodes.clone(),
                 name: format!("{key}{path}"),
@@ -120,6 +124,7 @@ impl Outputs {
             };
             self.differences.push(Difference {
                 kind: DifferenceKind::Output,
+                flow: context.flow.into(),
                 superstep: Some(context.at),
                 node: Some(task.name()),
                 name: name + &path,
@@ -220,6 +225,7 @@ fn next(context: &Context<'_>, was: &ReadCheckpoint, is: &ReadCheckpoint) -> Opt
     };
     Some(Difference {
         kind: DifferenceKind::Next,
+        flow: context.flow.into(),
         superstep: Some(context.at),
         node: context.nodes.clone(),
         name: String::new(),

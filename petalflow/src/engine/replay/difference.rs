@@ -22,6 +22,8 @@ pub enum DifferenceKind {
     Result,
     /// A node that ran wrote, chose or sent something else.
     Output,
+    /// A part of a request to a model.
+    Request,
     /// A node that ran wants an effect that was not recorded. It was not run.
     Effect,
     /// A node that ran asks a question, sleeps or waits, and did not.
@@ -35,7 +37,7 @@ pub enum DifferenceKind {
 }
 
 impl DifferenceKind {
-    const ALL: [(Self, &str); 13] = [
+    const ALL: [(Self, &str); 14] = [
         (DifferenceKind::Flow, "flow"),
         (DifferenceKind::Node, "node"),
         (DifferenceKind::Edge, "edge"),
@@ -44,6 +46,7 @@ impl DifferenceKind {
         (DifferenceKind::Resume, "resume"),
         (DifferenceKind::Result, "result"),
         (DifferenceKind::Output, "output"),
+        (DifferenceKind::Request, "request"),
         (DifferenceKind::Effect, "effect"),
         (DifferenceKind::Wait, "wait"),
         (DifferenceKind::Failure, "failure"),
@@ -70,7 +73,9 @@ impl fmt::Display for DifferenceKind {
 pub struct Difference {
     /// What differs.
     pub kind: DifferenceKind,
-    /// The turn and the superstep. `None` for a difference of the program itself.
+    /// The sub-flow, as the names of the nodes that lead to it, such as `review/dig[3]`. Empty for the thread's own flow.
+    pub flow: String,
+    /// The turn and the superstep of the flow. `None` for a difference of the program itself.
     pub superstep: Option<(u64, u64)>,
     /// The node. For a difference of the state or of the next nodes, those of the superstep.
     pub node: Option<String>,
@@ -91,6 +96,7 @@ impl Difference {
     ) -> Self {
         Difference {
             kind,
+            flow: String::new(),
             superstep: None,
             node: node.map(Into::into),
             name: String::new(),

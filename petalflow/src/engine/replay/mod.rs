@@ -3,23 +3,34 @@
 //! Each committed superstep is resumed from its own checkpoint, as after a crash: the results that its tasks have recorded are beside the
 //! checkpoint, so none of them runs, and the superstep is committed by the program of today. What it commits is compared with what was
 //! stored. A difference in one superstep does not lead to others in the next, because that one begins with what was stored.
+//!
+//! For a superstep of a sub-flow, the task that runs the sub-flow has no result, and all others have theirs.
 
 mod compare;
+mod continued;
 mod difference;
+mod located;
 mod program;
+mod replay_run;
 mod replayed;
+mod requests;
 mod rows;
 mod slices;
+mod steps;
 mod superstep;
 
+pub use continued::ContinuedReplay;
 pub use difference::{Difference, DifferenceKind};
 pub use replayed::Replayed;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use self::superstep::RunsNode;
+use self::replay_run::{Replay, RunsNode};
 use super::erased::AnyEngine;
 use super::pass_store::PassStore;
+use super::replay_tasks::ReplayTasks;
+use crate::durable::outline_of;
 use crate::outcome::ThreadError;
 use crate::thread::ThreadFile;
 
@@ -29,16 +40,17 @@ impl AnyEngine {
         &self,
         file: &ThreadFile,
         runs: RunsNode,
+        requests: bool,
     ) -> Result<Replayed, ThreadError> {
         let thread = file.model();
         let own = thread.flows.get("");
-        let mut replayed = Replayed::default();
         let Some(own) = own.filter(|own| !own.checkpoints.is_empty()) else {
             return Err(ThreadError::Request(format!(
                 "the file of thread `{}` has no checkpoint",
                 thread.id
             )));
         };
+        let mut replayed = Replayed::default();
         if thread.flow != self.flow.stored_name() {
             replayed.add(Difference::of_program(
                 DifferenceKind::Flow,
@@ -48,16 +60,37 @@ impl AnyEngine {
             ));
             return Ok(replayed);
         }
-        let changes = program::changes(&*self.flow, own);
-        let store = PassStore::of_replay(&thread.id, superstep::records_of(thread).await?);
+        let newest = own.checkpoints.last();
+        let was = newest.and_then(|newest| own.outline(newest));
+        let changes = was.map(|was| program::changes(was, &outline_of(&*self.flow).0));
+        let records = superstep::records_of(thread).await?;
+        let store = PassStore::of_replay(&thread.id, records, ReplayTasks::default());
         let store = store.map_err(|error| ThreadError::Request(error.to_string()))?;
-        let recorded = superstep::storage(thread, Arc::new(store));
-        for step in slices::steps(own) {
-            let of = (thread, &recorded);
-            self.replay_superstep(of, &step, &changes, &runs, &mut replayed)
-                .await?;
+        let mut replay = Replay {
+            thread,
+            recorded: superstep::storage(thread, Arc::new(store)),
+            runs,
+            requests,
+            asking: BTreeSet::new(),
+            changes: BTreeMap::from([(String::new(), changes.unwrap_or_default())]),
+            replayed,
+        };
+        let frontiers = located::located(thread);
+        for at in &frontiers {
+            let tasks = self.tasks(&replay, at);
+            let asking = tasks.iter().filter(|task| !task.requests.is_empty());
+            let asking = asking.map(|task| at.path(&task.node)).collect::<Vec<_>>();
+            replay.asking.extend(asking);
         }
-        replayed.add_first(changes.differences);
-        Ok(replayed)
+        if requests && replay.asking.is_empty() {
+            replay.replayed.add(Difference {
+                name: "all".into(),
+                ..Difference::of_program(DifferenceKind::Request, None, "not recorded", "-")
+            });
+        }
+        for at in &frontiers {
+            self.replay_superstep(&mut replay, at).await?;
+        }
+        Ok(replay.finished())
     }
 }

@@ -4,13 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::difference::{Difference, DifferenceKind};
 use crate::checkpoint::{KeyOutline, NodeOutline};
-use crate::durable::outline_of;
-use crate::flow::AnyFlow;
-use crate::thread_file::FileFlow;
 use petalflow_store::codec::{GraphOutline, Outline};
 
 /// What has changed in the program, by stored names.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ProgramChanges {
     pub(super) differences: Vec<Difference>,
     /// The keys that are new, gone or different.
@@ -21,20 +18,12 @@ pub(super) struct ProgramChanges {
     pub(super) sources: BTreeSet<String>,
 }
 
-/// The changes since the program that wrote the newest checkpoint.
-pub(super) fn changes(flow: &dyn AnyFlow, own: &FileFlow) -> ProgramChanges {
+/// The changes of a program.
+pub(super) fn changes(was: &Outline, is: &Outline) -> ProgramChanges {
     let mut changes = ProgramChanges::default();
-    let (is, _) = outline_of(flow);
-    let Some(was) = own
-        .checkpoints
-        .last()
-        .and_then(|newest| own.outline(newest))
-    else {
-        return changes;
-    };
-    nodes(was, &is, &mut changes);
+    nodes(was, is, &mut changes);
     edges(&was.graph, &is.graph, &mut changes);
-    keys(was, &is, &mut changes);
+    keys(was, is, &mut changes);
     changes
 }
 

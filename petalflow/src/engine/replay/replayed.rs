@@ -15,6 +15,11 @@ pub struct Replayed {
     /// The supersteps, as turn and superstep, of which the file has not the result of each task: the thread did not
     /// [retain](crate::thread::Retention::with_results) them. They were not compared.
     pub without_results: Vec<(u64, u64)>,
+    /// How many requests to models were compared.
+    pub requests: u64,
+    /// How many recorded requests to models were not compared: [`replay_requests`](super::ThreadEngine::replay_requests) was not
+    /// called, the node makes them after another one, or it runs its sub-flow itself.
+    pub requests_left: u64,
 }
 
 impl Replayed {
@@ -22,6 +27,7 @@ impl Replayed {
     pub(super) fn add(&mut self, difference: Difference) {
         let is_same = |known: &Difference| {
             known.kind == difference.kind
+                && known.flow == difference.flow
                 && match known.kind {
                     DifferenceKind::Resume => problem(known) == problem(&difference),
                     DifferenceKind::Next | DifferenceKind::Result | DifferenceKind::Effect => {

@@ -1,43 +1,11 @@
-//! The supersteps of a stored thread, and what was stored of it before each of them.
+//! What was stored of a thread before each of its supersteps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::checkpoint::{Cause, StoredWrite, WriteName};
+use super::located::Located;
+use crate::checkpoint::{StoredWrite, WriteName};
 use crate::thread_file::{FileCheckpoint, FileFlow, FileThread};
 use petalflow_store::codec::{Unpack, unpack};
-
-/// A frontier of a thread, and what followed.
-pub(super) struct Step<'f> {
-    /// The newest checkpoint before its tasks ended: it has the answers to their questions.
-    pub(super) start: &'f FileCheckpoint,
-    /// The checkpoint with which the superstep was committed. `None` if it was not, or if the thread was edited, forked or got an input
-    /// before.
-    pub(super) committed: Option<&'f FileCheckpoint>,
-    /// Whether the thread ends with it.
-    pub(super) is_last: bool,
-}
-
-/// The frontiers of a thread.
-pub(super) fn steps(own: &FileFlow) -> Vec<Step<'_>> {
-    let mut steps = Vec::new();
-    let origin = |checkpoint: &FileCheckpoint| checkpoint.record.header.origin;
-    for (index, start) in own.checkpoints.iter().enumerate() {
-        let next = own.checkpoints.get(index + 1);
-        if next.is_some_and(|next| origin(next) == origin(start)) {
-            continue;
-        }
-        let follows = |next: &&FileCheckpoint| {
-            let header = &next.record.header;
-            header.cause == Cause::Superstep && header.parent == Some(start.seq)
-        };
-        steps.push(Step {
-            start,
-            committed: next.filter(follows),
-            is_last: next.is_none(),
-        });
-    }
-    steps
-}
 
 /// The number of the last message that the thread has taken at a checkpoint, as far as it was recorded.
 fn taken_at(own: &FileFlow, seq: u64) -> u64 {
@@ -52,10 +20,9 @@ fn taken_at(own: &FileFlow, seq: u64) -> u64 {
 /// What was stored of the thread when the tasks of the step ended. `adopt` changes the records of results; `None` removes them.
 pub(super) fn stored_before(
     thread: &FileThread,
-    step: &Step<'_>,
-    adopt: impl Fn(&StoredWrite) -> Option<StoredWrite>,
+    at: &Located<'_>,
+    adopt: impl Fn(&str, StoredWrite) -> Option<StoredWrite>,
 ) -> FileThread {
-    let seq = step.start.seq;
     let mut before = thread.with_flows(BTreeMap::new());
     let Some(own) = thread.flows.get("") else {
         return before;
@@ -63,8 +30,9 @@ pub(super) fn stored_before(
     let mut owners = BTreeSet::new();
     for (namespace, flow) in &thread.flows {
         let mut kept = flow.clone();
-        if namespace.is_empty() {
-            kept.checkpoints.retain(|checkpoint| checkpoint.seq <= seq);
+        if let Some(newest) = at.cuts.get(&**namespace) {
+            kept.checkpoints
+                .retain(|checkpoint| checkpoint.seq <= *newest);
         } else {
             let is_known = |checkpoint: &FileCheckpoint| {
                 let owner = checkpoint.record.header.owner;
@@ -92,7 +60,7 @@ pub(super) fn stored_before(
         kept.writes = writes
             .filter_map(|(at, write)| {
                 let write = if is_done(&write) {
-                    adopt(&write)
+                    adopt(namespace, write)
                 } else {
                     Some(write)
                 };
@@ -101,8 +69,9 @@ pub(super) fn stored_before(
             .collect();
         before.flows.insert(namespace.clone(), kept);
     }
-    let taken = taken_at(own, seq);
-    let until = step
+    let taken = taken_at(own, at.own.start.seq);
+    let until = at
+        .own
         .committed
         .map_or(taken, |committed| taken_at(own, committed.seq));
     before.set_messages(thread, until, taken);

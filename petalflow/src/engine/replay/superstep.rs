@@ -1,64 +1,55 @@
 //! Resumes one superstep of a stored thread, without what is not named.
 
-use std::collections::{BTreeMap, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use super::compare::{self, Task};
 use super::difference::{Difference, DifferenceKind};
-use super::program::ProgramChanges;
-use super::replayed::Replayed;
-use super::slices::{Step, stored_before};
-use crate::checkpoint::{Cause, Retention, Store, StoredWrite, ThreadStorage, WriteName};
-use crate::durable::{adopted_result, read_checkpoint};
+use super::located::Located;
+use super::program::{self, ProgramChanges};
+use super::replay_run::Replay;
+use super::requests;
+use super::slices::stored_before;
+use crate::checkpoint::{
+    Cause, Retention, Store, StoredWrite, TaskEntry, ThreadStorage, WriteName,
+};
+use crate::durable::{ReadCheckpoint, adopted_result, read_checkpoint, read_untyped};
 use crate::engine::erased::AnyEngine;
 use crate::engine::pass::failure_of;
 use crate::engine::pass_store::PassStore;
 use crate::engine::record_store::RecordStore;
 use crate::engine::records::ThreadRecords;
-use crate::error::BoxError;
-use crate::future::BoxFuture;
+use crate::engine::replay_tasks::ReplayTasks;
 use crate::ids::TaskId;
 use crate::interrupt::AnyResume;
-use crate::middleware::{AnyCall, AnyMiddleware, AnyNext};
+use crate::middleware::LeaveOthers;
 use crate::outcome::{RunError, RunErrorKind, ThreadError};
 use crate::thread_file::FileThread;
-
-/// Which nodes run in a replay, by their current names.
-pub(in crate::engine) type RunsNode = Arc<dyn Fn(&str) -> bool + Send + Sync>;
-
-/// Around all nodes: runs those that are named, and leaves the others.
-struct RunNamed {
-    runs: RunsNode,
-    /// The tasks that would have run.
-    left: Mutex<Vec<TaskId>>,
-    ran: AtomicU64,
-}
-
-impl AnyMiddleware for RunNamed {
-    fn around<'a>(
-        &'a self,
-        call: AnyCall<'a>,
-        next: AnyNext<'a>,
-    ) -> BoxFuture<'a, Result<(), BoxError>> {
-        if (self.runs)(call.scope.node()) {
-            self.ran.fetch_add(1, Ordering::Relaxed);
-            return next.run(call);
-        }
-        // Nothing under this lock can panic.
-        let left = self.left.lock();
-        left.unwrap_or_else(PoisonError::into_inner)
-            .push(call.scope.task_id());
-        Box::pin(crate::engine::placement::leave(call.scope))
-    }
-}
 
 /// How a superstep was resumed.
 struct Resumed {
     store: PassStore,
     error: Option<RunError>,
-    left: HashSet<TaskId>,
-    ran: u64,
+}
+
+impl Resumed {
+    fn left(&self) -> HashSet<TaskId> {
+        self.store
+            .replay()
+            .map(ReplayTasks::left)
+            .unwrap_or_default()
+    }
+
+    fn requests(&self) -> HashMap<TaskId, Vec<(u32, Vec<u8>)>> {
+        let replay = self.store.replay();
+        replay.map(ReplayTasks::requests).unwrap_or_default()
+    }
+}
+
+/// A checkpoint as the program of today has committed it, and as it was stored.
+struct Compared {
+    was: ReadCheckpoint,
+    is: ReadCheckpoint,
 }
 
 /// The records of a thread of a file, as an engine has them.
@@ -75,138 +66,249 @@ pub(super) fn storage(thread: &FileThread, store: Arc<dyn Store>) -> ThreadStora
 }
 
 impl AnyEngine {
-    /// Replays one frontier. The storage has the whole thread.
+    /// Replays one frontier.
     pub(super) async fn replay_superstep(
         &self,
-        (thread, recorded): (&FileThread, &ThreadStorage),
-        step: &Step<'_>,
-        changes: &ProgramChanges,
-        runs: &RunsNode,
-        replayed: &mut Replayed,
+        replay: &mut Replay<'_>,
+        at: &Located<'_>,
     ) -> Result<(), ThreadError> {
+        let step = at.step;
         let header = &step.start.record.header;
-        let at = (header.turn, header.superstep + 1);
+        let number = (header.turn, header.superstep + 1);
         if step.committed.is_none() && !step.is_last {
             return Ok(());
         }
-        let tasks = self.tasks(thread, step, runs);
-        let lacks_result = |task: &&Task| task.result.is_none() && !task.runs;
-        let is_complete = !tasks.iter().any(|task| lacks_result(&task));
-        if step.committed.is_some() && !is_complete {
-            replayed.without_results.push(at);
-        }
-        let compared = step.committed.filter(|_| is_complete);
+        let tasks = self.tasks(replay, at);
+        let is_complete = tasks.iter().all(|task| task.result.is_some() || task.runs);
         // Of a superstep that is not compared, only whether the program accepts it.
-        let runs = match compared {
-            Some(_) => Arc::clone(runs),
-            None => Arc::new(|_: &str| false) as RunsNode,
+        let compared = step.committed.filter(|_| is_complete);
+        let ids = |chosen: fn(&&Task) -> bool| tasks.iter().filter(chosen).map(|task| task.id);
+        let runs: HashSet<TaskId> = match compared {
+            Some(_) => ids(|task| task.runs).collect(),
+            None => HashSet::new(),
         };
-        let resumed = self.resume_step(thread, step, &tasks, runs).await?;
-        replayed.ran += resumed.ran;
+        let resumed = self.resume_step(replay, at, runs, HashSet::new()).await?;
+        if at.entered.iter().any(|task| resumed.left().contains(task)) {
+            // A node that runs its sub-flow itself was not named.
+            return Ok(());
+        }
+        if step.committed.is_some() && !is_complete {
+            replay.replayed.without_results.push(number);
+        }
+        replay.replayed.ran += resumed.store.replay().map_or(0, ReplayTasks::ran);
+        let of_superstep = |kind, name: String, expected: &str, found: String| Difference {
+            kind,
+            flow: at.namespace.into(),
+            superstep: Some(number),
+            node: nodes(&tasks),
+            name,
+            expected: expected.into(),
+            found,
+        };
         if let Some(problem) = resumed.error.as_ref().and_then(refusal) {
-            replayed.add(Difference {
-                kind: DifferenceKind::Resume,
-                superstep: Some(at),
-                node: nodes(&tasks),
-                name: format!("checkpoint {}", step.start.seq),
-                expected: "resumes".into(),
-                found: problem,
-            });
+            let name = format!("checkpoint {}", step.start.seq);
+            let kind = DifferenceKind::Resume;
+            replay
+                .replayed
+                .add(of_superstep(kind, name, "resumes", problem));
             return Ok(());
         }
         let Some(committed) = compared else {
             return Ok(());
         };
-        let store = Arc::new(resumed.store.clone());
-        let found = storage(thread, store);
-        let newest = found.history("", None, 1).await?;
-        let header = found.records("", &newest).await?.pop();
-        let is_committed = newest
-            .first()
-            .is_some_and(|newest| newest.seq > step.start.seq)
-            && header.is_some_and(|record| record.header.cause == Cause::Superstep);
-        if !is_committed {
-            add_obstacles(&tasks, at, &resumed, changes, replayed);
-            return Ok(());
-        }
-        replayed.supersteps += 1;
-        let seq = newest.first().map_or(0, |newest| newest.seq);
-        let flow = &*self.flow;
-        let is = read_checkpoint(flow, &found, "", seq).await?;
-        let was = match read_checkpoint(flow, recorded, "", committed.seq).await {
-            Ok(was) => was,
-            // The next step reports it.
-            Err(ThreadError::Changed { .. }) => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        let (Some(was), Some(is)) = (was, is) else {
+        let found = storage(replay.thread, Arc::new(resumed.store.clone()));
+        let newest = committed_after(&found, at).await?;
+        let of_program = at.program();
+        let Some(newest) = newest else {
+            let changes = replay.changes.get(&of_program);
+            let changes = changes.cloned().unwrap_or_default();
+            add_obstacles(&tasks, at, number, &resumed, &changes, replay);
             return Ok(());
         };
-        let written = found.writes("", step.start.record.header.origin).await?;
+        replay.replayed.supersteps += 1;
+        let Some(Compared { was, is }) = self
+            .read(replay, at, &found, (committed.seq, newest))
+            .await?
+        else {
+            // The next step reports that it cannot be read.
+            return Ok(());
+        };
+        let written = found.writes(at.namespace, header.origin).await?;
+        let changes = replay.changes.get(&of_program);
+        let changes = changes.cloned().unwrap_or_default();
         let context = compare::Context {
-            at,
+            flow: at.namespace,
+            at: number,
             tasks: &tasks,
             nodes: nodes(&tasks),
-            changes,
-            removed: &thread.removed,
+            changes: &changes,
+            removed: &replay.thread.removed,
         };
         for difference in compare::differences(&context, (&was, &is), &written) {
-            replayed.add(difference);
+            replay.replayed.add(difference);
+        }
+        let made = resumed.requests();
+        for task in tasks.iter().filter(|task| task.runs) {
+            let made = made.get(&task.id).map(Vec::as_slice).unwrap_or_default();
+            requests::compare(&context, task, made, false, &mut replay.replayed);
+        }
+        self.replay_requests(replay, at, &context).await
+    }
+
+    /// Runs the tasks that have asked a model as far as their requests, and compares those.
+    async fn replay_requests(
+        &self,
+        replay: &mut Replay<'_>,
+        at: &Located<'_>,
+        context: &compare::Context<'_>,
+    ) -> Result<(), ThreadError> {
+        if !replay.requests {
+            return Ok(());
+        }
+        let tasks = context.tasks.iter().filter(|task| !task.runs);
+        let asking = tasks.filter(|task| replay.asking.contains(&at.path(&task.node)));
+        let asking: Vec<&Task> = asking.collect();
+        if asking.is_empty() {
+            return Ok(());
+        }
+        let prepared = asking.iter().map(|task| task.id).collect();
+        let resumed = self
+            .resume_step(replay, at, HashSet::new(), prepared)
+            .await?;
+        let made = resumed.requests();
+        let refused = resumed.store.replay().map(ReplayTasks::refused_effects);
+        let refused = refused.unwrap_or_default();
+        for task in asking {
+            let made = made.get(&task.id).map(Vec::as_slice).unwrap_or_default();
+            let mut effects = refused.iter().filter(|(id, _)| *id == task.id);
+            if made.is_empty() && !task.requests.is_empty() {
+                let found = match (effects.next(), &resumed.error) {
+                    (Some((_, effect)), _) => {
+                        format!("it was not made: the effect `{effect}` was not recorded")
+                    }
+                    (None, Some(error)) => format!("it was not made: {error}"),
+                    (None, None) => "it was not made".into(),
+                };
+                replay.replayed.add(Difference {
+                    kind: DifferenceKind::Request,
+                    flow: context.flow.into(),
+                    superstep: Some(context.at),
+                    node: Some(task.name()),
+                    name: String::new(),
+                    expected: "a request".into(),
+                    found,
+                });
+                continue;
+            }
+            requests::compare(context, task, made, true, &mut replay.replayed);
         }
         Ok(())
     }
 
-    /// The tasks of a frontier with their recorded results.
-    fn tasks(&self, thread: &FileThread, step: &Step<'_>, runs: &RunsNode) -> Vec<Task> {
-        let header = &step.start.record.header;
+    /// The checkpoint that was stored and the one that was committed. For a sub-flow, compares its program with the one that stored it,
+    /// too. `None` if this program cannot read what was stored.
+    async fn read(
+        &self,
+        replay: &mut Replay<'_>,
+        at: &Located<'_>,
+        found: &ThreadStorage,
+        (was, is): (u64, u64),
+    ) -> Result<Option<Compared>, ThreadError> {
+        if !at.namespace.is_empty() {
+            let was = read_untyped(&replay.recorded, at.namespace, was).await?;
+            let is = read_untyped(found, at.namespace, is).await?;
+            let (Some((was, outline)), Some((is, today))) = (was, is) else {
+                return Ok(None);
+            };
+            let changes = program::changes(&outline, &today);
+            replay.changes.entry(at.program()).or_insert(changes);
+            return Ok(Some(Compared { was, is }));
+        }
+        let flow = &*self.flow;
+        let is = read_checkpoint(flow, found, "", is).await?;
+        let was = match read_checkpoint(flow, &replay.recorded, "", was).await {
+            Ok(was) => was,
+            Err(ThreadError::Changed { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        Ok(was.zip(is).map(|(was, is)| Compared { was, is }))
+    }
+
+    /// The tasks of a frontier with what they have recorded.
+    pub(super) fn tasks(&self, replay: &Replay<'_>, at: &Located<'_>) -> Vec<Task> {
+        let thread = replay.thread;
+        let header = &at.step.start.record.header;
         let plan = self.flow.plan();
-        let own = thread.flows.get("");
+        let own = thread.flows.get(at.namespace);
         let writes = own.map_or(&[][..], |own| &own.writes);
-        let task = |entry: &crate::checkpoint::TaskEntry| {
-            let id = thread.task_id("", header, &entry.node, entry.send);
-            let mut results = writes.iter();
-            let result = results
-                .find(|(at, write)| *at == header.origin && write.is(id, WriteName::Done))
-                .map(|(_, write)| write.bytes.clone());
+        let task = |entry: &TaskEntry| {
+            let id = thread.task_id(at.namespace, header, &entry.node, entry.send);
+            let records = writes.iter();
+            let records = records.filter(|(seq, write)| *seq == header.origin && write.task == id);
+            let mut requests = BTreeMap::new();
+            let mut result = None;
+            for (_, write) in records {
+                match write.contents() {
+                    Some(WriteName::Done) => result = Some(write.bytes.clone()),
+                    Some(WriteName::Request(number)) => {
+                        requests.insert(number, write.bytes.clone());
+                    }
+                    _ => {}
+                }
+            }
+            // The current names of the nodes of a sub-flow are not known here.
+            let name = match at.namespace {
+                "" => plan.current_name(&entry.node),
+                _ => &entry.node,
+            };
             Task {
                 id,
                 node: entry.node.clone(),
                 index: entry.send,
-                runs: runs(plan.current_name(&entry.node)),
+                runs: (replay.runs)(&at.path(name)),
                 result,
+                requests: requests.into_values().collect(),
             }
         };
         header.frontier.iter().map(task).collect()
     }
 
+    /// Resumes the thread from a frontier, without the results of these tasks.
     async fn resume_step(
         &self,
-        thread: &FileThread,
-        step: &Step<'_>,
-        tasks: &[Task],
-        runs: RunsNode,
+        replay: &Replay<'_>,
+        at: &Located<'_>,
+        runs: HashSet<TaskId>,
+        prepared: HashSet<TaskId>,
     ) -> Result<Resumed, ThreadError> {
-        let run_again: HashSet<TaskId> = tasks
-            .iter()
-            .filter(|task| task.runs && runs(self.flow.plan().current_name(&task.node)))
-            .map(|task| task.id)
-            .collect();
-        let before = stored_before(thread, step, |write| {
-            let bytes = adopted_result(&*self.flow, &write.bytes);
-            (!run_again.contains(&write.task)).then(|| StoredWrite {
-                bytes: bytes.unwrap_or_else(|| write.bytes.clone()),
-                ..write.clone()
-            })
+        let thread = replay.thread;
+        let entered: HashSet<TaskId> = at.entered.iter().copied().collect();
+        let run_again = |task| {
+            let sets = [&runs, &prepared, &entered];
+            sets.iter().any(|tasks| tasks.contains(&task))
+        };
+        let before = stored_before(thread, at, |namespace, write| {
+            if run_again(write.task) {
+                return None;
+            }
+            let adopted = match namespace {
+                "" => adopted_result(&*self.flow, &write.bytes),
+                _ => None,
+            };
+            let bytes = adopted.unwrap_or_else(|| write.bytes.clone());
+            Some(StoredWrite { bytes, ..write })
         });
         let records = records_of(&before).await?;
-        let store = PassStore::of_replay(&thread.id, records)
-            .map_err(|error| ThreadError::Request(error.to_string()))?;
-        let around = Arc::new(RunNamed {
+        let tasks = ReplayTasks {
             runs,
-            left: Mutex::default(),
-            ran: AtomicU64::new(0),
-        });
-        let settings = self.settings_after(0, Some(Arc::clone(&around) as _));
+            prepared,
+            entered,
+            enters_nodes: replay.requests,
+            ..ReplayTasks::default()
+        };
+        let store = PassStore::of_replay(&thread.id, records, tasks)
+            .map_err(|error| ThreadError::Request(error.to_string()))?;
+        let settings = self.settings_after(0, Some(Arc::new(LeaveOthers)));
         let mut threads = self.threads(&store, settings);
         threads.retention = Retention::ALL.with_results();
         let ended = threads
@@ -214,47 +316,59 @@ impl AnyEngine {
             .resume(AnyResume::default())
             .await;
         let error = failure_of(ended);
-        let left = around.left.lock();
-        let left = left
-            .unwrap_or_else(PoisonError::into_inner)
-            .iter()
-            .copied()
-            .collect();
         Ok(Resumed {
             store,
             error: error.filter(|error| !matches!(error.kind(), RunErrorKind::Drained { .. })),
-            left,
-            ran: around.ran.load(Ordering::Relaxed),
         })
     }
+}
+
+/// The checkpoint with which a run has committed a frontier.
+async fn committed_after(
+    found: &ThreadStorage,
+    at: &Located<'_>,
+) -> Result<Option<u64>, ThreadError> {
+    let stored = found.history(at.namespace, None, usize::MAX).await?;
+    let records = found.records(at.namespace, &stored).await?;
+    let start = at.step.start.seq;
+    let committed = stored.iter().zip(records).find(|(stored, record)| {
+        let header = &record.header;
+        stored.seq > start && header.parent == Some(start) && header.cause == Cause::Superstep
+    });
+    Ok(committed.map(|(stored, _)| stored.seq))
 }
 
 /// Why a superstep that was committed is not committed today.
 fn add_obstacles(
     tasks: &[Task],
-    at: (u64, u64),
+    at: &Located<'_>,
+    number: (u64, u64),
     resumed: &Resumed,
     changes: &ProgramChanges,
-    replayed: &mut Replayed,
+    replay: &mut Replay<'_>,
 ) {
     let difference = |kind, node: &str, name: String, expected: &str, found: String| Difference {
         kind,
-        superstep: Some(at),
+        flow: at.namespace.into(),
+        superstep: Some(number),
         node: Some(node.into()),
         name,
         expected: expected.into(),
         found,
     };
+    let replayed = &mut replay.replayed;
     let names: BTreeMap<TaskId, &Task> = tasks.iter().map(|task| (task.id, task)).collect();
     let mut explained = false;
-    for (task, effect) in resumed.store.refused_effects() {
+    let refused = resumed.store.replay().map(ReplayTasks::refused_effects);
+    for (task, effect) in refused.unwrap_or_default() {
         explained = true;
         let node = names.get(&task).map_or("a sub-flow", |task| &*task.node);
         let found = "an effect that was not recorded; it was not run".into();
         let kind = DifferenceKind::Effect;
         replayed.add(difference(kind, node, effect, "-", found));
     }
-    for task in tasks.iter().filter(|task| resumed.left.contains(&task.id)) {
+    let left = resumed.left();
+    for task in tasks.iter().filter(|task| left.contains(&task.id)) {
         explained = true;
         if !task.is_explained_by(changes) {
             let found = "the program cannot use it: its routes, keys or items have changed";

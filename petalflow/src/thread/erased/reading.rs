@@ -41,10 +41,15 @@ impl AnyThread {
     }
 
     /// The thread as a file, without the values of secret keys.
-    pub(crate) fn export(&self) -> BoxFuture<'_, Result<ThreadFile, ThreadError>> {
+    /// The thread as one file, without the values of secret keys and of these.
+    pub(crate) fn export<'a>(
+        &'a self,
+        hidden: &'a [String],
+    ) -> BoxFuture<'a, Result<ThreadFile, ThreadError>> {
         Box::pin(async move {
             let keys = self.threads.flow.state_type().keys.iter();
-            let secret = keys.filter(|key| key.has(KeyFlag::Secret));
+            let is_hidden = |name: &str| hidden.iter().any(|hidden| hidden == name);
+            let secret = keys.filter(|key| key.has(KeyFlag::Secret) || is_hidden(key.name));
             let removed = secret.map(|key| key.id.to_string()).collect();
             ThreadFile::read(&self.checked()?, removed).await
         })

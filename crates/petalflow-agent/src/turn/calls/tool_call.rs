@@ -234,6 +234,10 @@ async fn run(
     effects: &mut SideEffects,
 ) -> Result<Value, BoxError> {
     check_is_object(step)?;
+    if !matches!(target, Target::Agent(_)) {
+        // A replay enters the conversation of a called agent, and calls no tool.
+        ctx.cx.leave_if_prepared().await?;
+    }
     match target {
         Target::Tool(tool) => {
             answer_tool::check_is_first(ctx, step.call())?;

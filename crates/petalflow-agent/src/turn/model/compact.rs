@@ -178,6 +178,7 @@ async fn ask_once(
     client: &Arc<dyn LlmClient>,
     request: &mut LlmRequest,
 ) -> Result<LlmResponse, BoxError> {
+    ctx.cx.note_request(|| request.parts()).await?;
     spend::before_request(ctx, request, client)?;
     let answered = client.complete(request).await;
     let mut response = answered.map_err(|error| AgentError::Model {

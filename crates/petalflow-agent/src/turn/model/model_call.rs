@@ -35,6 +35,8 @@ async fn answer(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<LlmResponse, B
     let client = ctx.tree.model(ctx.index)?;
     // The turn continues it, with a request that is counted and after what was written is stored.
     call.request.on_pause = OnPause::Return;
+    // Before the limits, which depend on what other calls have used.
+    ctx.cx.note_request(|| call.request.parts()).await?;
     spend::before_request(ctx, &mut call.request, client)?;
     call.requests += 1;
     let model = spans::model(client);

@@ -19,11 +19,11 @@ pub(crate) struct Args {
     #[command(flatten)]
     place: PlaceArgs,
 
-    /// A key whose value is removed, by its name in storage. Name each one that the program marks `secret`
+    /// A key whose value is removed, by its name in storage. Name each one that the program marks `secret`. Only for a store
     #[arg(long, value_name = "KEY")]
     secret: Vec<String>,
 
-    /// No key is secret
+    /// No key is secret. Only for a store
     #[arg(long, conflicts_with = "secret")]
     no_secrets: bool,
 
@@ -36,11 +36,24 @@ const AFTER: &str = "\
 Examples:
   petalflow threads export review-1 --store runs.db --no-secrets -o review-1.thread.json
   petalflow threads export review-1 --store runs.db --secret vars --secret input
+  petalflow threads export review-1 --server http://127.0.0.1:8080 -o review-1.thread.json
 
-A store does not know which keys of a program are secret. A value that is removed is also removed where other
+A server removes the values of secret keys. A store does not know which keys of a program are secret. A value that is removed is also removed where other
 values repeat its text. A Rust test replays the file with `Replay` of petalflow-testing.";
 
 pub(crate) async fn run(args: Args) -> Result {
+    #[cfg(feature = "client")]
+    if let Some(server) = args.place.server()? {
+        if !args.secret.is_empty() || args.no_secrets {
+            return Err(
+                Failure::new(Exit::Usage, "a server knows which keys are secret")
+                    .hint("leave out `--secret` and `--no-secrets`"),
+            );
+        }
+        let file = crate::place::exported(&server, &args.id).await?;
+        terminal::output(args.output.as_deref(), &format!("{file:#}\n"))?;
+        return Ok(Exit::Done);
+    }
     if args.secret.is_empty() && !args.no_secrets {
         return Err(Failure::new(
             Exit::Usage,

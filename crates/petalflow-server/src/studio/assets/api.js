@@ -221,6 +221,19 @@ export function history(id, query, signal) {
 }
 
 /**
+ * The thread as a file, and the name that the server gives to it.
+ *
+ * @param {string} id
+ * @returns {Promise<{name: string, blob: Blob}>}
+ */
+export async function exported(id) {
+  const response = await send("GET", addressOf(["threads", id, "export"]));
+  const disposition = response.headers.get("Content-Disposition") ?? "";
+  const name = /filename="([^"]+)"/.exec(disposition)?.[1] ?? "thread.json";
+  return { name, blob: await response.blob() };
+}
+
+/**
  * @param {string} id
  * @param {number} number
  * @param {AbortSignal} [signal]

@@ -23,6 +23,7 @@ export function threadButtons(session) {
   const { status, questions } = session.view;
   const compare = h("a", { class: "button", href: link(["compare"], { left: session.id }) }, "Compare");
   if (isReadOnly(session.flow)) return [compare];
+  const exported = button("Export", () => exportThread(session));
   const resumable = canResume(session);
   const isOver = status === "finished" || status === "failed" || status === "waiting" || status === "held";
   return [
@@ -42,6 +43,7 @@ export function threadButtons(session) {
       : null,
     status === "running" ? button("Cancel", () => cancel(session)) : null,
     button("Copy", () => copy(session)),
+    exported,
     compare,
     button("Labels", () => labels(session)),
     button("Delete", () => remove(session), "danger-text"),
@@ -124,6 +126,23 @@ async function copy(session) {
     act: (id) => api.copy(session.id, id),
   });
   if (result) open(["thread", result.thread]);
+}
+
+/**
+ * Saves the thread as a file, which a test replays.
+ *
+ * @param {ThreadSession} session
+ */
+async function exportThread(session) {
+  try {
+    const { name, blob } = await api.exported(session.id);
+    const address = URL.createObjectURL(blob);
+    h("a", { href: address, download: name }).click();
+    URL.revokeObjectURL(address);
+    toast(`The thread was saved as ${name}.`);
+  } catch (error) {
+    toast(messageOf(error), "error");
+  }
 }
 
 /** @param {ThreadSession} session */
