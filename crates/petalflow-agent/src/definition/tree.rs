@@ -228,6 +228,8 @@ pub(crate) struct AgentTree(Vec<Entry>);
 pub(crate) struct Entry {
     pub(crate) agent: Arc<Definition>,
     pub(crate) parent: Option<usize>,
+    /// The agents above it, from the root, and itself.
+    pub(crate) from_root: Vec<usize>,
     pub(crate) children: Vec<usize>,
 }
 
@@ -261,9 +263,13 @@ impl AgentTree {
             return Err(AgentError::LimitsOfSubAgent(name.into()));
         }
         let index = self.0.len();
+        let above = parent.map(|parent| self.entry(parent).from_root.iter());
+        let from_root = above.into_iter().flatten().copied().chain([index]);
+        let from_root = from_root.collect();
         self.0.push(Entry {
             agent: Arc::clone(agent),
             parent,
+            from_root,
             children: Vec::new(),
         });
         for child in &agent.agents {
@@ -294,12 +300,18 @@ impl AgentTree {
 
     /// The agents above an agent, from its parent to the root.
     pub(crate) fn above(&self, index: usize) -> impl Iterator<Item = usize> {
-        std::iter::successors(self.entry(index).parent, |index| self.entry(*index).parent)
+        self.line(index).skip(1)
     }
 
     /// The agent at `index` and those above it, up to the root.
     pub(crate) fn line(&self, index: usize) -> impl Iterator<Item = usize> {
-        std::iter::once(index).chain(self.above(index))
+        self.entry(index).from_root.iter().rev().copied()
+    }
+
+    /// The definitions of the agents above the one at `index`, from the root, and its own.
+    pub(crate) fn from_root(&self, index: usize) -> impl Iterator<Item = &Arc<Definition>> {
+        let from_root = self.entry(index).from_root.iter();
+        from_root.map(|index| self.agent(*index))
     }
 
     /// The definition of the agent at `index`.
