@@ -80,7 +80,6 @@ pub(crate) struct Definition {
     pub(crate) retry: Vec<Retry>,
     /// Built on first use, and rebuilt after the agent is changed.
     pub(crate) specs: OnceLock<Arc<[Arc<ToolSpec>]>>,
-    pub(crate) tree: OnceLock<Arc<AgentTree>>,
 }
 
 impl Definition {
@@ -129,7 +128,6 @@ impl Definition {
             tool_timeout: None,
             retry: Vec::new(),
             specs: OnceLock::new(),
-            tree: OnceLock::new(),
         }
     }
 
@@ -159,15 +157,6 @@ impl Definition {
     pub(crate) fn streams_in_part(&self) -> bool {
         let streams = |agent: &Arc<Self>| agent.streaming || agent.streams_in_part();
         !self.streaming && self.agents.iter().any(streams)
-    }
-
-    /// The agent and the agents below it.
-    pub(crate) fn agent_tree(self: &Arc<Self>) -> Result<Arc<AgentTree>, AgentError> {
-        if let Some(tree) = self.tree.get() {
-            return Ok(Arc::clone(tree));
-        }
-        let tree = Arc::new(AgentTree::of(self)?);
-        Ok(Arc::clone(self.tree.get_or_init(|| tree)))
     }
 
     /// Fails if the functions and the validators of answers cannot work.
