@@ -183,7 +183,7 @@ impl RunShared {
     pub(crate) fn thread(&self) -> &Arc<str> {
         self.init().thread.get_or_init(|| {
             let random = |of: u64| RandomState::new().hash_one(of);
-            let bytes = (u128::from(random(0)) << 64 | u128::from(random(1))).to_be_bytes();
+            let bytes = ((u128::from(random(0)) << 64) | u128::from(random(1))).to_be_bytes();
             format!("run-{}", TaskId::from_bytes(bytes)).into()
         })
     }
