@@ -182,12 +182,9 @@ impl RunShared {
     /// runs differ.
     pub(crate) fn thread(&self) -> &Arc<str> {
         self.init().thread.get_or_init(|| {
-            format!(
-                "run-{:016x}{:016x}",
-                RandomState::new().hash_one(0),
-                RandomState::new().hash_one(1)
-            )
-            .into()
+            let random = |of: u64| RandomState::new().hash_one(of);
+            let bytes = ((u128::from(random(0)) << 64) | u128::from(random(1))).to_be_bytes();
+            format!("run-{}", TaskId::from_bytes(bytes)).into()
         })
     }
 

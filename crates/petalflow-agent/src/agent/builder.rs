@@ -112,7 +112,7 @@ impl Agent {
     /// ```
     #[must_use]
     pub fn sub_agent(self, agent: Agent) -> Self {
-        self.edit(|above| above.agents.push(agent.0))
+        self.edit(|above| above.agents.push(agent.into_definition()))
     }
 
     /// Sets how the agent takes part in conversations. Default: [`Mode::Chat`].

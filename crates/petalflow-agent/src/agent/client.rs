@@ -62,7 +62,7 @@ impl Agent {
             all.parts.extend(next.parts);
             all
         });
-        let name = &*self.0.name;
+        let name = &*self.0.definition.name;
         let events = messages.into_iter().enumerate().map(|(number, message)| {
             let author = match message.role {
                 Role::User => AgentEvent::USER,
@@ -94,7 +94,7 @@ impl Agent {
     /// assert!(agent.output::<u32>().has_output());
     /// ```
     pub fn has_output(&self) -> bool {
-        self.0.has_output()
+        self.0.definition.has_output()
     }
 
     /// Checks the tools of a client: names are given once, and no agent of the conversation has a tool of the same name. The
@@ -126,15 +126,15 @@ impl Agent {
                 );
                 return Err(AgentError::ClientSettings(problem));
             }
-            if let Some(agent) = agent_with(&self.0, name) {
+            if let Some(agent) = agent_with(&self.0.definition, name) {
                 return Err(AgentError::ClientTool {
                     agent: agent.name.to_string(),
                     tool: name.to_string(),
                 });
             }
         }
-        if client.json_schema.is_some() && self.0.has_output() {
-            let name = &self.0.name;
+        if client.json_schema.is_some() && self.0.definition.has_output() {
+            let name = &self.0.definition.name;
             return Err(AgentError::ClientSettings(format!(
                 "agent `{name}` has a form for its answers: send no other one"
             )));

@@ -11,7 +11,7 @@ mod turn_middleware;
 
 use std::sync::{Arc, OnceLock};
 
-use crate::definition::Definition;
+use crate::definition::{Definition, RootAgent};
 use petalflow_llm::LlmClient;
 
 pub use node::AgentNode;
@@ -44,7 +44,7 @@ pub use output::Answer;
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Agent(Arc<Definition>);
+pub struct Agent(Arc<RootAgent>);
 
 impl Agent {
     /// Creates an agent with this model.
@@ -61,7 +61,7 @@ impl Agent {
     /// # }
     /// ```
     pub fn new(model: impl LlmClient) -> Self {
-        Agent(Arc::new(Definition::new("agent", Some(Arc::new(model)))))
+        Self::of(Definition::new("agent", Some(Arc::new(model))))
     }
 
     /// Creates an agent with this name. It uses the model of its parent agent.
@@ -78,14 +78,24 @@ impl Agent {
     pub fn named(name: impl Into<String>) -> Self {
         let mut definition = Definition::new(&name.into(), None);
         definition.named = true;
-        Agent(Arc::new(definition))
+        Self::of(definition)
     }
 
-    fn edit(mut self, edit: impl FnOnce(&mut Definition)) -> Self {
-        let definition = Arc::make_mut(&mut self.0);
-        edit(definition);
+    fn of(definition: Definition) -> Self {
+        Agent(Arc::new(RootAgent::new(Arc::new(definition))))
+    }
+
+    fn edit(self, edit: impl FnOnce(&mut Definition)) -> Self {
+        let mut definition = Arc::unwrap_or_clone(self.into_definition());
+        edit(&mut definition);
         definition.specs = OnceLock::new();
-        definition.tree = OnceLock::new();
-        self
+        Self::of(definition)
+    }
+
+    fn into_definition(self) -> Arc<Definition> {
+        match Arc::try_unwrap(self.0) {
+            Ok(root) => root.definition,
+            Err(shared) => Arc::clone(&shared.definition),
+        }
     }
 }

@@ -38,7 +38,7 @@ impl Agent {
     /// ```
     pub fn launch(&self) -> Launch<AgentFlow> {
         self.launch_within()
-            .run_middleware(TurnMiddleware::new(&self.0))
+            .run_middleware(TurnMiddleware::new(&self.0.definition))
             .waits_when(|talk| !talk.pending().is_empty())
     }
 
@@ -161,13 +161,13 @@ impl Agent {
         if CallerStreams::is_set(cx) {
             launch = launch.manage(StreamsBelow);
         }
-        launch.run_in(cx, &self.0.name, input)
+        launch.run_in(cx, &self.0.definition.name, input)
     }
 
     /// A launch with what also counts inside of other runs.
     fn launch_within(&self) -> Launch<AgentFlow> {
         let launch = launch_of(&self.0);
-        if self.0.streaming {
+        if self.0.definition.streaming {
             launch.manage(StreamsBelow)
         } else {
             launch

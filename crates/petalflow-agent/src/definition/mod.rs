@@ -3,6 +3,7 @@
 mod history;
 mod instruction;
 mod mode;
+mod root_agent;
 mod source;
 mod template;
 mod tree;
@@ -10,5 +11,6 @@ mod tree;
 pub use history::History;
 pub(crate) use instruction::Instruction;
 pub use mode::Mode;
+pub(crate) use root_agent::RootAgent;
 pub(crate) use source::{SEARCH, Source, Unavailable};
 pub(crate) use tree::{AgentTree, Definition};

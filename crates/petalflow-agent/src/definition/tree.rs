@@ -80,7 +80,6 @@ pub(crate) struct Definition {
     pub(crate) retry: Vec<Retry>,
     /// Built on first use, and rebuilt after the agent is changed.
     pub(crate) specs: OnceLock<Arc<[Arc<ToolSpec>]>>,
-    pub(crate) tree: OnceLock<Arc<AgentTree>>,
 }
 
 impl Definition {
@@ -129,7 +128,6 @@ impl Definition {
             tool_timeout: None,
             retry: Vec::new(),
             specs: OnceLock::new(),
-            tree: OnceLock::new(),
         }
     }
 
@@ -159,15 +157,6 @@ impl Definition {
     pub(crate) fn streams_in_part(&self) -> bool {
         let streams = |agent: &Arc<Self>| agent.streaming || agent.streams_in_part();
         !self.streaming && self.agents.iter().any(streams)
-    }
-
-    /// The agent and the agents below it.
-    pub(crate) fn agent_tree(self: &Arc<Self>) -> Result<Arc<AgentTree>, AgentError> {
-        if let Some(tree) = self.tree.get() {
-            return Ok(Arc::clone(tree));
-        }
-        let tree = Arc::new(AgentTree::of(self)?);
-        Ok(Arc::clone(self.tree.get_or_init(|| tree)))
     }
 
     /// Fails if the functions and the validators of answers cannot work.
@@ -228,6 +217,8 @@ pub(crate) struct AgentTree(Vec<Entry>);
 pub(crate) struct Entry {
     pub(crate) agent: Arc<Definition>,
     pub(crate) parent: Option<usize>,
+    /// The agents above it, from the root, and itself.
+    pub(crate) from_root: Vec<usize>,
     pub(crate) children: Vec<usize>,
 }
 
@@ -261,9 +252,13 @@ impl AgentTree {
             return Err(AgentError::LimitsOfSubAgent(name.into()));
         }
         let index = self.0.len();
+        let above = parent.map(|parent| self.entry(parent).from_root.iter());
+        let from_root = above.into_iter().flatten().copied().chain([index]);
+        let from_root = from_root.collect();
         self.0.push(Entry {
             agent: Arc::clone(agent),
             parent,
+            from_root,
             children: Vec::new(),
         });
         for child in &agent.agents {
@@ -294,12 +289,18 @@ impl AgentTree {
 
     /// The agents above an agent, from its parent to the root.
     pub(crate) fn above(&self, index: usize) -> impl Iterator<Item = usize> {
-        std::iter::successors(self.entry(index).parent, |index| self.entry(*index).parent)
+        self.line(index).skip(1)
     }
 
     /// The agent at `index` and those above it, up to the root.
     pub(crate) fn line(&self, index: usize) -> impl Iterator<Item = usize> {
-        std::iter::once(index).chain(self.above(index))
+        self.entry(index).from_root.iter().rev().copied()
+    }
+
+    /// The definitions of the agents above the one at `index`, from the root, and its own.
+    pub(crate) fn from_root(&self, index: usize) -> impl Iterator<Item = &Arc<Definition>> {
+        let from_root = self.entry(index).from_root.iter();
+        from_root.map(|index| self.agent(*index))
     }
 
     /// The definition of the agent at `index`.

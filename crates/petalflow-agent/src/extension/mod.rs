@@ -18,6 +18,6 @@ pub use code_executor::{CodeExecutor, CodeOutput};
 pub(crate) use model_call::CallStage;
 pub use model_call::ModelCall;
 pub use planner::{PlanReAct, Planner, Thinking};
-pub(crate) use position::{Position, position_methods};
+pub(crate) use position::{Position, event_id, position_methods};
 pub use steps::{RequestProcessor, RequestStep, ResponseProcessor, ResponseStep};
 pub use tool_step::ToolStep;

@@ -133,6 +133,7 @@ impl<'a> ModelCall<'a> {
         }
         match &mut self.request.system {
             Some(system) => {
+                system.reserve("\n\n".len() + text.len());
                 system.push_str("\n\n");
                 system.push_str(text);
             }

@@ -1,12 +1,11 @@
 //! The position of a call in a conversation, and the methods of the public types that have one.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use serde_json::{Map, Value};
 
 use crate::{AgentEvent, Conversation};
 use petalflow::Context;
-use petalflow::event::TaskId;
 
 /// The agent that makes a call, and its conversation as it was when the superstep began.
 #[derive(Clone, Copy)]
@@ -43,7 +42,8 @@ impl Position<'_> {
 }
 
 /// The id of an event of this task.
-fn event_id(task: TaskId, number: usize) -> String {
+pub(crate) fn event_id(task: impl Display, number: usize) -> String {
+    // The length of the text of a task's id.
     const TASK: usize = 32;
     let mut id = String::with_capacity(TASK + 4);
     // Writing to a text cannot fail.

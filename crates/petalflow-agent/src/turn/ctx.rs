@@ -11,10 +11,10 @@ use petalflow::middleware::BoxFuture;
 use petalflow::tool::ToolCall;
 use petalflow::{BoxError, Context};
 
-/// Runs one turn of the agent with this definition inside the node of `Context`, as a flow of this name and as a called agent.
+/// Runs one turn of the root of this tree inside the node of `Context`, as a flow of this name and as a called agent.
 /// The last argument says whether its answers are streamed.
 pub(super) type RunAgent = for<'a> fn(
-    &'a Arc<Definition>,
+    &'a Arc<AgentTree>,
     &'a Context,
     &'a str,
     ConversationInput,

@@ -19,7 +19,7 @@ use crate::conversation::{
     ConversationState, ConversationSteering, ConversationTemp, ConversationThoughtOnlyAnswers,
     ConversationTurnId, ConversationTurnSpent, ConversationWaiting, PendingCall,
 };
-use crate::definition::{AgentTree, Definition};
+use crate::definition::{AgentTree, RootAgent};
 use crate::limits::{OwnShare, Usage};
 use crate::turn::begin::input;
 use crate::turn::calls::gather;
@@ -60,27 +60,27 @@ pub(crate) enum After {
 
 /// Reads the user's message.
 #[derive(Clone, Debug)]
-pub(crate) struct Begin(pub(super) Arc<Definition>);
+pub(crate) struct Begin(pub(super) Arc<RootAgent>);
 
 /// Calls the model.
 #[derive(Clone, Debug)]
-pub(crate) struct Ask(pub(super) Arc<Definition>);
+pub(crate) struct Ask(pub(super) Arc<RootAgent>);
 
 /// Cuts the messages that the model reads.
 #[derive(Clone, Debug)]
-pub(crate) struct Compact(pub(super) Arc<Definition>);
+pub(crate) struct Compact(pub(super) Arc<RootAgent>);
 
 /// Calls a tool.
 #[derive(Clone, Debug)]
-pub(crate) struct Call(pub(super) Arc<Definition>);
+pub(crate) struct Call(pub(super) Arc<RootAgent>);
 
 /// Runs code.
 #[derive(Clone, Debug)]
-pub(crate) struct Execute(pub(super) Arc<Definition>);
+pub(crate) struct Execute(pub(super) Arc<RootAgent>);
 
 /// Collects the results.
 #[derive(Clone, Debug)]
-pub(crate) struct Gather(pub(super) Arc<Definition>);
+pub(crate) struct Gather(pub(super) Arc<RootAgent>);
 
 #[node(Conversation)]
 impl Begin {
@@ -103,7 +103,7 @@ impl Begin {
         BoxError,
     > {
         conversation.resources.remove_finished_calls();
-        let tree = self.0.agent_tree()?;
+        let tree = self.0.tree()?;
         requirements::check(&tree, &cx)?;
         prices::check(&tree)?;
         let mut start = input::begin(&tree, conversation, &cx, run_agent)?;
@@ -156,7 +156,7 @@ impl Ask {
         ),
         BoxError,
     > {
-        let tree = self.0.agent_tree()?;
+        let tree = self.0.tree()?;
         let own_share = cx.managed::<OwnShare>();
         let ctx = ctx(&tree, conversation, &cx, own_share.as_deref())?;
         // A listener may stop the run when it receives an event.
@@ -197,7 +197,7 @@ impl Compact {
         conversation: &Conversation,
         cx: Context,
     ) -> Result<(ConversationCuts, ConversationSpent, ConversationTurnSpent), BoxError> {
-        let tree = self.0.agent_tree()?;
+        let tree = self.0.tree()?;
         let own_share = cx.managed::<OwnShare>();
         let ctx = ctx(&tree, conversation, &cx, own_share.as_deref())?;
         let step = Box::pin(spans::step(ctx, compact::compact(ctx))).await?;
@@ -217,7 +217,7 @@ impl Call {
         conversation: &Conversation,
         cx: Context,
     ) -> Result<ConversationOutcomes, BoxError> {
-        let tree = self.0.agent_tree()?;
+        let tree = self.0.tree()?;
         let own_share = cx.managed::<OwnShare>();
         let ctx = ctx(&tree, conversation, &cx, own_share.as_deref())?;
         cx.events_received().await;
@@ -235,7 +235,7 @@ impl Execute {
         conversation: &Conversation,
         cx: Context,
     ) -> Result<ConversationEvents, BoxError> {
-        let tree = self.0.agent_tree()?;
+        let tree = self.0.tree()?;
         let ctx = ctx(&tree, conversation, &cx, None)?;
         cx.events_received().await;
         let event = Box::pin(spans::step(ctx, code::execute(ctx))).await?;
@@ -264,7 +264,7 @@ impl Gather {
         ),
         BoxError,
     > {
-        let tree = self.0.agent_tree()?;
+        let tree = self.0.tree()?;
         let ctx = ctx(&tree, conversation, &cx, None)?;
         let gathered = spans::step(ctx, async { gather::gather(ctx) }).await?;
         // The called agents have emitted theirs, which come first.
@@ -304,16 +304,17 @@ fn ctx<'a>(
     Ok(Ctx::new(tree, conversation, cx, run_agent)?.with_share(own_share))
 }
 
-/// Runs one turn of an agent within a node.
+/// Runs one turn of the root of a tree within a node.
 fn run_agent<'a>(
-    agent: &'a Arc<Definition>,
+    tree: &'a Arc<AgentTree>,
     cx: &'a Context,
     name: &'a str,
     input: ConversationInput,
     own_share: OwnShare,
     streams: bool,
 ) -> BoxFuture<'a, Result<Conversation, BoxError>> {
-    let mut launch = launch_of(agent).manage(own_share);
+    let root = Arc::new(RootAgent::of_tree(tree));
+    let mut launch = launch_of(&root).manage(own_share);
     if streams {
         launch = launch.manage(StreamsBelow);
     }
@@ -373,7 +374,7 @@ flow! {
 
 /// A launch of a turn of this agent, with the agent's retries of model calls. `max_model_calls` bounds the turn;
 /// there is no limit of supersteps.
-pub(crate) fn launch_of(agent: &Arc<Definition>) -> Launch<AgentFlow> {
+pub(crate) fn launch_of(agent: &Arc<RootAgent>) -> Launch<AgentFlow> {
     let mut launch = AgentFlow::new()
         .begin(Begin(Arc::clone(agent)))
         .ask(Ask(Arc::clone(agent)))
@@ -385,8 +386,8 @@ pub(crate) fn launch_of(agent: &Arc<Definition>) -> Launch<AgentFlow> {
         .limit(u64::MAX)
         // An agent that a tool of a called agent runs is not called by an agent.
         .manage(OwnShare(None));
-    if agent.streams_in_part() {
+    if agent.definition.streams_in_part() {
         launch = launch.manage_with(ManagedProvider::each_run(CallerStreams::default));
     }
-    launch.with_retry("ask", agent.retry.clone())
+    launch.with_retry("ask", agent.definition.retry.clone())
 }

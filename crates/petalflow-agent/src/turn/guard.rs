@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::ctx::Ctx;
 use super::turn_start::TurnStart;
 use crate::definition::AgentTree;
-use crate::extension::{Position, ToolStep};
+use crate::extension::{Position, ToolStep, event_id};
 use crate::guardrail::{
     Guardrail, GuardrailAction, GuardrailContext, GuardrailEvent, GuardrailStage, Verdict,
 };
@@ -27,11 +27,7 @@ pub(super) fn guardrails(
     tree: &AgentTree,
     index: usize,
 ) -> impl Iterator<Item = &Arc<dyn Guardrail>> {
-    let mut line: Vec<usize> = tree.above(index).collect();
-    line.reverse();
-    line.push(index);
-    line.into_iter()
-        .flat_map(|index| &tree.agent(index).guardrails)
+    tree.from_root(index).flat_map(|agent| &agent.guardrails)
 }
 
 /// Checks the messages that begin a turn. Returns whether one was blocked.
@@ -69,7 +65,7 @@ pub(super) async fn begin(
         }
         if let Some((text, done)) = blocked {
             answer = Some(AgentEvent {
-                id: format!("{}-{number}", start.turn_id),
+                id: event_id(&start.turn_id, number),
                 invocation: start.turn_id.clone(),
                 branch: event.branch.clone(),
                 scope: event.scope.clone(),

@@ -1,6 +1,7 @@
 //! The steps of a turn: what it streams, returns and records.
 
 mod cut;
+mod freed;
 mod output;
 mod output_functions;
 mod parallel;

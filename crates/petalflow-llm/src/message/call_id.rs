@@ -1,6 +1,6 @@
 //! The ids of calls for which the model gave none.
 
-use std::fmt::Display;
+use std::fmt::{Display, Write as _};
 
 const PREFIX: &str = "petalflow-call-";
 
@@ -15,7 +15,12 @@ const PREFIX: &str = "petalflow-call-";
 /// ```
 #[must_use]
 pub fn generated_call_id(unique: impl Display) -> String {
-    format!("{PREFIX}{unique}")
+    // Room for the id of an event and a number.
+    let mut id = String::with_capacity(PREFIX.len() + 40);
+    id.push_str(PREFIX);
+    // Writing to a text cannot fail.
+    let _ = write!(id, "{unique}");
+    id
 }
 
 /// Whether [`generated_call_id`] made the id.

@@ -1,9 +1,6 @@
 //! The id of one run of one node within a thread.
 
 use std::fmt;
-use std::hash::Hasher as _;
-
-use siphasher::sip128::Hasher128 as _;
 
 /// The id of one run of one node within a thread. It is the same for all attempts and, with a store, after a crash or a
 /// resume, so it can be used as an idempotency key.
@@ -63,14 +60,15 @@ impl TaskId {
     /// The id of a task: a hash of everything that distinguishes it from other tasks.
     #[doc(hidden)]
     pub fn of(parts: &[&[u8]]) -> Self {
-        // SipHash with fixed keys, because the id must not change between builds. Parts have a length prefix, so that
-        // ("ab", "c") and ("a", "bc") differ.
-        let mut hasher = siphasher::sip128::SipHasher13::new();
+        // Parts have a length prefix, so that ("ab", "c") and ("a", "bc") differ.
+        let mut bytes = Vec::with_capacity(128);
         for part in parts {
-            hasher.write(&(part.len() as u64).to_le_bytes());
-            hasher.write(part);
+            bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(part);
         }
-        TaskId(hasher.finish128().as_u128().to_be_bytes())
+        // SipHash with fixed keys, because the id must not change between builds.
+        let hash = siphasher::sip128::SipHasher13::new().hash(&bytes);
+        TaskId(hash.as_u128().to_be_bytes())
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::unfinished::Unfinished;
 use crate::conversation::{PendingCall, Speaker, Waiting, decisions, repeated};
 use crate::definition::{AgentTree, Mode};
+use crate::extension::event_id;
 use crate::human::{CREDENTIAL, credential};
 use crate::turn::calls::sub_agent;
 use crate::turn::ctx::RunAgent;
@@ -81,7 +82,7 @@ fn answer(
     let agent = last.map(|speaker| &*speaker.agent).unwrap_or_default();
     let mut calls = decisions::decided_calls(events, agent, &message)?;
     start.decided = calls.iter().map(|call| call.call.id.clone()).collect();
-    let mut messages = Vec::new();
+    let mut messages = Vec::with_capacity(answers.len() + 1);
     if answers.is_empty() || !message.parts.is_empty() {
         messages.push((scope.clone(), message));
     }
@@ -127,9 +128,10 @@ fn add_messages(
 ) {
     // The events of an interrupted turn have the numbers before.
     let first = if start.events.is_empty() { 0 } else { 5 };
+    start.events.reserve_exact(messages.len());
     for (number, (scope, message)) in messages.into_iter().enumerate() {
         start.events.push(AgentEvent {
-            id: format!("{}-{}", start.turn_id, first + number),
+            id: event_id(&start.turn_id, first + number),
             invocation: start.turn_id.clone(),
             branch: conversation.branch.clone(),
             scope,

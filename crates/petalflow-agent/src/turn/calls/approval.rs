@@ -11,11 +11,8 @@ use petalflow::tool::Confirmation;
 
 /// The decision of the program about a call: that of the agents above comes first.
 fn decide(ctx: Ctx<'_>, step: &ToolStep<'_>) -> Option<Approval> {
-    let mut line: Vec<usize> = ctx.tree.line(ctx.index).collect();
-    line.reverse();
-    let mut approvals = line
-        .into_iter()
-        .flat_map(|index| &ctx.tree.agent(index).approvals);
+    let agents = ctx.tree.from_root(ctx.index);
+    let mut approvals = agents.flat_map(|agent| &agent.approvals);
     approvals.find_map(|approvals| approvals.decide(step))
 }
 

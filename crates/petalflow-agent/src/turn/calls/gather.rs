@@ -112,6 +112,8 @@ fn add_results(
     let finished = delegation::finished_task(ctx, &mut results);
     gathered.continues = !results.is_final();
     gathered.state.extend(results.actions.state_delta.clone());
+    // Exact, because an event is large, and most steps have one.
+    gathered.events.reserve_exact(1);
     gathered.events.push(results);
     gathered.continues &= credentials.is_none() && confirmations.is_none();
     gathered

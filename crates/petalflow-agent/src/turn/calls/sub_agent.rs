@@ -57,7 +57,7 @@ pub(in crate::turn) async fn call(
     };
     let streams = ctx.tree.streams(index);
     let own_share = OwnShare(Some(share));
-    let run = (ctx.run_agent)(ctx.root(), ctx.cx, &agent.name, input, own_share, streams);
+    let run = (ctx.run_agent)(ctx.tree, ctx.cx, &agent.name, input, own_share, streams);
     let ran = spans::called(agent, run).await;
     *spent = Some(match &ran {
         Ok(conversation) => conversation.turn_spent.since(&caller.turn_spent),

@@ -357,8 +357,10 @@ async fn run_tool(
     // A panic of a tool must not end the conversation.
     let result = catch_panic(running).await;
     let more = tool_cx.take_actions();
-    let before = std::mem::take(&mut step.actions);
-    step.actions = petalflow::tool::merge([Some(before), Some(more)]).unwrap_or_default();
+    if !more.is_empty() {
+        let before = std::mem::take(&mut step.actions);
+        step.actions = petalflow::tool::merge([Some(before), Some(more)]).unwrap_or_default();
+    }
     match result {
         Ok(result) => result,
         Err(panicked) => Err(format!("tool `{}` {panicked}", call.name).into()),

@@ -114,10 +114,19 @@ pub(in crate::turn) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
     if guarded.response.usage == TokenUsage::default() {
         guarded.response.usage = call.used.unwrap_or_default();
     }
+    let ModelCall {
+        request,
+        events,
+        delta,
+        stage,
+        requests,
+        ..
+    } = call;
     let response = &mut guarded.response;
-    let spent = spend::after_response(ctx, call.requests, &call.request, response).await?;
-    // Boxed: few agents have validators, which it awaits.
-    match Box::pin(read(ctx, call, guarded, &source_tools)).await {
+    let spent = spend::after_response(ctx, requests, &request, response).await?;
+    // The request shares the conversation's messages. They are appended to in place once there is no other owner.
+    drop(request);
+    match read(ctx, (events, delta, stage), guarded, &source_tools).await {
         Ok(step) => Ok(ModelStep {
             spent: spend::with_unwritten(ctx, spent),
             ..step
@@ -141,10 +150,10 @@ fn check_model_calls(ctx: Ctx<'_>) -> Result<(), AgentError> {
     })
 }
 
-/// Reads an answer that was checked.
+/// Reads an answer that was checked. The events and the changes of the state are those of processors and callbacks.
 async fn read(
     ctx: Ctx<'_>,
-    call: ModelCall<'_>,
+    (mut events, delta, stage): (Vec<AgentEvent>, Map<String, Value>, CallStage),
     guarded: Guarded,
     source_tools: &[Arc<ToolSpec>],
 ) -> Result<ModelStep, BoxError> {
@@ -153,13 +162,6 @@ async fn read(
         guardrails,
         blocked,
     } = guarded;
-    // The request shares the conversation's messages. They are appended to in place once there is no other owner.
-    let ModelCall {
-        mut events,
-        delta,
-        stage,
-        ..
-    } = call;
     let mut answer = answer_event(ctx, response, events.len(), source_tools);
     let (mut thought_only_answers, mut then) = (0, Next::End);
     if let Some(answer) = &mut answer {
@@ -175,14 +177,20 @@ async fn read(
         }
     }
     let mut request = None;
-    if matches!(then, Next::End) && stage != CallStage::Replaced && !blocked {
-        request = repair::request(ctx, answer.as_mut(), events.len() + 1).await?;
+    let is_last = matches!(then, Next::End) && stage != CallStage::Replaced && !blocked;
+    if is_last && repair::has_form(ctx) {
+        // Boxed: few agents have a form for their answers.
+        let repair = repair::request(ctx, answer.as_mut(), events.len() + 1);
+        request = Box::pin(repair).await?;
         if request.is_some() {
             then = Next::Ask;
         }
     }
     let emitted = events.len();
-    events.extend(answer.into_iter().chain(request));
+    // Exact, because an event is large, and most steps have one.
+    let new = answer.into_iter().chain(request);
+    events.reserve_exact(new.size_hint().0);
+    events.extend(new);
     AgentEvent::emit_all(ctx.cx, &events[emitted..]);
     Ok(ModelStep {
         events,
@@ -289,10 +297,9 @@ fn count_thought_only_answers(ctx: Ctx<'_>, answer: &AgentEvent) -> Result<u32, 
 }
 
 fn next(ctx: Ctx<'_>, answer: &AgentEvent) -> Next {
-    let calls = answer.calls().enumerate();
-    let calls: Vec<PendingCall> = calls
-        .map(|(index, call)| PendingCall::new(index, call.clone()))
-        .collect();
+    let mut calls = Vec::with_capacity(answer.calls().count());
+    let pending = answer.calls().enumerate();
+    calls.extend(pending.map(|(index, call)| PendingCall::new(index, call.clone())));
     // The calls of a refusal are not made, and the model does not want to be asked again.
     let is_refused = answer.finish == Some(FinishReason::Refusal) || answer.error.is_some();
     if is_refused && calls.iter().all(|pending| pending.call.error.is_some()) {

@@ -13,6 +13,12 @@ use petalflow_llm::ChatMessage;
 use petalflow_llm::response::FinishReason;
 use serde_json::Value;
 
+/// Whether the agent's answers have a form that [`request`] checks. That of a task is checked where it is finished.
+pub(in crate::turn) fn has_form(ctx: Ctx<'_>) -> bool {
+    let agent = ctx.agent();
+    agent.has_output() && agent.mode != Mode::Task
+}
+
 /// Checks an answer that would end the turn, or `None` for an empty one. If it does not have the requested form, marks it
 /// and returns the event, with this number, that asks for another one.
 ///
@@ -25,9 +31,6 @@ pub(in crate::turn) async fn request(
     number: usize,
 ) -> Result<Option<AgentEvent>, BoxError> {
     let agent = ctx.agent();
-    if !agent.has_output() || agent.mode == Mode::Task {
-        return Ok(None);
-    }
     let output = agent.output.as_ref();
     let text = answer.as_deref().map(AgentEvent::text).unwrap_or_default();
     let problem = match answer.as_deref() {
