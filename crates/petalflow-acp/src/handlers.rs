@@ -17,10 +17,12 @@ use agent_client_protocol::v1::schema::{
 use agent_client_protocol::{
     Agent, Client as ClientRole, ConnectTo, Error, on_receive_notification, on_receive_request,
 };
+use petalflow_llm::ChatMessage;
 
 use crate::client::{self, Client};
 use crate::error::of_thread;
 use crate::prompt;
+use crate::session::Running;
 use crate::sessions::Sessions;
 use crate::setup::SessionSetup;
 use crate::turn::Turn;
@@ -101,15 +103,21 @@ pub(crate) async fn serve(
         )
         .on_receive_request(
             async move |request: PromptRequest, responder, connection: Connection| {
+                let images = of_prompt.settings().images;
+                let session = of_prompt.get(&request.session_id)?;
+                let message = prompt::message(request.prompt, images)?;
+                // Before the next message is read, which may cancel it.
+                let running = session.begin()?;
                 let client = Client {
                     connection: connection.clone(),
-                    session: request.session_id.clone(),
+                    session: request.session_id,
                     has_forms: asked.has_forms.load(Ordering::Relaxed),
                 };
                 let sessions = of_prompt.clone();
                 // Beside the loop that reads messages: a turn waits for answers of the editor.
                 connection.spawn(async move {
-                    responder.respond_with_result(prompt(&sessions, &client, request).await)
+                    let ended = work(&sessions, running, &client, message).await;
+                    responder.respond_with_result(ended)
                 })
             },
             on_receive_request!(),
@@ -176,18 +184,17 @@ async fn load(
 }
 
 /// Works on a prompt to the end of its turn.
-async fn prompt(
+async fn work(
     sessions: &Sessions,
+    running: Running,
     client: &Client,
-    request: PromptRequest,
+    message: ChatMessage,
 ) -> Result<PromptResponse, Error> {
-    let settings = sessions.settings();
-    let session = sessions.get(&request.session_id)?;
-    let message = prompt::message(request.prompt, settings.images)?;
-    let turn = Turn::new(&session, client, &settings.questions)?;
-    if let Some(title) = sessions.label(&session, &message.text()).await? {
+    let titled = sessions.label(&running.session, &message.text()).await?;
+    if let Some(title) = titled {
         let info = SessionInfoUpdate::new().title(title);
         client.update(SessionUpdate::SessionInfoUpdate(info))?;
     }
+    let turn = Turn::new(running, client, &sessions.settings().questions);
     Ok(PromptResponse::new(turn.run(message).await?))
 }

@@ -1,7 +1,7 @@
 //! A session: a thread, and the agent that works on it.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::SessionId;
@@ -33,8 +33,8 @@ struct State {
 
 /// The only turn of a session.
 #[derive(Debug)]
-pub(crate) struct Running<'s> {
-    session: &'s Session,
+pub(crate) struct Running {
+    pub(crate) session: Arc<Session>,
     pub(crate) token: CancelToken,
 }
 
@@ -55,7 +55,7 @@ impl Session {
     }
 
     /// Begins a turn. An error if one runs.
-    pub(crate) fn begin(&self) -> Result<Running<'_>, Error> {
+    pub(crate) fn begin(self: &Arc<Self>) -> Result<Running, Error> {
         let mut state = self.state();
         if state.running.is_some() {
             return Err(conflict(
@@ -65,7 +65,7 @@ impl Session {
         let token = CancelToken::new();
         state.running = Some(token.clone());
         drop(state);
-        let session = self;
+        let session = Arc::clone(self);
         Ok(Running { session, token })
     }
 
@@ -98,7 +98,7 @@ impl Session {
     }
 }
 
-impl Drop for Running<'_> {
+impl Drop for Running {
     fn drop(&mut self) {
         self.session.state().running = None;
     }

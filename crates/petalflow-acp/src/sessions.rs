@@ -62,18 +62,30 @@ impl Sessions {
         setup: SessionSetup,
     ) -> Result<Arc<Session>, Error> {
         let session = self.session(id.clone(), &setup)?;
-        let thread = session.threads.thread(&id.0);
-        let info = thread.info().await.map_err(of_thread)?;
-        if !info.is_some_and(|info| info.labels.contains_key(FOLDER)) {
-            return Err(no_session(format_args!(
-                "there is no session `{id}`: begin one with `session/new`"
-            )));
-        }
+        self.check(id).await?;
         if let Some(known) = self.sessions().get(id) {
             // Its turn would be unknown to the new one.
             drop(known.begin()?);
         }
         Ok(self.open(session))
+    }
+
+    /// An error if the store has no such session. Its other threads are not those of an editor.
+    async fn check(&self, id: &SessionId) -> Result<(), Error> {
+        let query = ThreadQuery {
+            prefix: &id.0,
+            limit: Some(1),
+            ..ThreadQuery::default()
+        };
+        let found = self.store.threads(query).await;
+        let found = found.map_err(|error| failed(&error))?;
+        let is_session = |info: &ThreadInfo| *info.id == *id.0 && info.labels.contains_key(FOLDER);
+        if found.first().is_some_and(is_session) {
+            return Ok(());
+        }
+        Err(no_session(format_args!(
+            "there is no session `{id}`: begin one with `session/new`"
+        )))
     }
 
     /// An open session.
@@ -94,6 +106,7 @@ impl Sessions {
 
     /// Deletes a session.
     pub(crate) async fn delete(&self, id: &SessionId) -> Result<(), Error> {
+        self.check(id).await?;
         if let Some(session) = self.sessions().get(id) {
             drop(session.begin().map_err(|_| {
                 conflict("the session works on a prompt: cancel it before you delete it")

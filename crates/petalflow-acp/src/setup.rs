@@ -57,8 +57,18 @@ impl SessionSetup {
                 command.envs(variables.map(|variable| (&variable.name, &variable.value)));
                 command
             });
-            Some(client.prefix(format!("{}_", server.name)))
+            Some(client.prefix(format!("{}_", tool_name(&server.name))))
         });
         clients.collect()
     }
+}
+
+/// A name as a part of names of tools, of which providers take few characters.
+#[cfg(feature = "mcp")]
+fn tool_name(name: &str) -> String {
+    let is_valid = |character: char| character.is_ascii_alphanumeric() || character == '-';
+    let characters = name.chars();
+    characters
+        .map(|character| if is_valid(character) { character } else { '_' })
+        .collect()
 }

@@ -22,7 +22,7 @@ use crate::client::{Client, Decision};
 use crate::elicitation::Form;
 use crate::error::{conflict, failed, of_thread};
 use crate::question::{self, Questions};
-use crate::session::{Running, Session};
+use crate::session::Running;
 use crate::updates::{Updates, call_update, notice};
 
 /// The reason with which the calls of a cancelled turn are refused.
@@ -30,10 +30,9 @@ const ABANDONED: &str = "the user has cancelled the turn in which the call was a
 
 /// A turn that runs.
 pub(crate) struct Turn<'s> {
-    session: &'s Session,
+    running: Running,
     client: &'s Client,
     questions: &'s Questions,
-    running: Running<'s>,
     thread: Thread<AgentFlow>,
     updates: Updates,
 }
@@ -56,28 +55,23 @@ enum Next {
 }
 
 impl<'s> Turn<'s> {
-    pub(crate) fn new(
-        session: &'s Session,
-        client: &'s Client,
-        questions: &'s Questions,
-    ) -> Result<Self, Error> {
-        let running = session.begin()?;
+    pub(crate) fn new(running: Running, client: &'s Client, questions: &'s Questions) -> Self {
+        let session = &running.session;
         let threads = session.threads.clone().cancel_with(&running.token);
-        Ok(Turn {
-            session,
+        Turn {
             client,
             questions,
             thread: threads.thread(&session.id.0),
-            running,
             updates: Updates::new(session.folder_of_files()),
-        })
+            running,
+        }
     }
 
     /// Runs the turn. What a crash has interrupted is finished first.
     pub(crate) async fn run(mut self, message: ChatMessage) -> Result<StopReason, Error> {
         let info = self.thread.info().await.map_err(of_thread)?;
         let status = info.filter(|it| it.checkpoints > 0).map(|it| it.status);
-        let abandoned = self.session.take_abandoned();
+        let abandoned = self.running.session.take_abandoned();
         let first = match status {
             Some(ThreadStatus::Running | ThreadStatus::Stopped) => {
                 let snapshot = self.thread.snapshot().await.map_err(of_thread)?;
@@ -229,7 +223,7 @@ impl<'s> Turn<'s> {
                         Decision::Allow => input.confirm(id, true),
                         Decision::Reject => input.confirm(id, false),
                         Decision::Cancelled => {
-                            self.session.abandon_calls();
+                            self.running.session.abandon_calls();
                             return Ok(None);
                         }
                     }
@@ -249,7 +243,10 @@ impl<'s> Turn<'s> {
         if !hint.is_empty() {
             content.push(hint.into());
         }
-        if let (Some(files), Some(folder)) = (&self.session.files, self.session.folder_of_files()) {
+        if let (Some(files), Some(folder)) = (
+            &self.running.session.files,
+            self.running.session.folder_of_files(),
+        ) {
             let change = files.preview(call).await;
             content.extend(change.map(|change| call::diff(&folder, change)));
         }

@@ -37,6 +37,8 @@ pub(crate) enum Answer {
 pub(crate) struct Editor {
     answers: Arc<Mutex<VecDeque<Answer>>>,
     updates: Arc<Mutex<Vec<Value>>>,
+    /// The ids of the messages, one for each piece.
+    pub(crate) messages: Arc<Mutex<Vec<Value>>>,
     asked: Arc<Mutex<Vec<Value>>>,
     open: Arc<Mutex<Vec<Responder<RequestPermissionResponse>>>>,
     /// Notified when a person is asked and does not answer.
@@ -88,7 +90,8 @@ impl Editor {
             .on_receive_notification(
                 async move |notification: SessionNotification, _| {
                     let mut update = serde_json::to_value(notification.update).unwrap();
-                    update.as_object_mut().unwrap().remove("messageId");
+                    let id = update.as_object_mut().unwrap().remove("messageId");
+                    updates.messages.lock().unwrap().extend(id);
                     updates.updates.lock().unwrap().push(update);
                     Ok(())
                 },

@@ -2,6 +2,7 @@
 
 mod editor;
 mod files;
+mod mcp;
 mod permissions;
 mod questions;
 mod sessions;

@@ -288,6 +288,17 @@ async fn f44_sessions_are_listed_closed_and_deleted() {
                 .await
                 .unwrap();
             assert_eq!(list(Some("/a")).await, json!([]));
+            let other = DeleteSessionRequest::new("other-thread".to_string());
+            let other = editor
+                .agent
+                .send_request(other)
+                .block_task()
+                .await
+                .unwrap_err();
+            assert_eq!(
+                other.message,
+                "there is no session `other-thread`: begin one with `session/new`"
+            );
             let request = LoadSessionRequest::new(first, "/a");
             let gone = editor
                 .agent

@@ -93,6 +93,9 @@ async fn f44_a_turn_streams_thoughts_texts_and_calls() {
             chunk("agent_message_chunk", "garden."),
         ]
     );
+    let messages = editor.messages.lock().unwrap();
+    assert_eq!(messages.len(), 4);
+    assert!(messages.iter().all(|id| *id == messages[0]), "{messages:?}");
 }
 
 #[tokio::test]
