@@ -27,7 +27,7 @@ pub(crate) struct Session {
 struct State {
     /// Cancels the turn that runs.
     running: Option<CancelToken>,
-    /// Whether the person has cancelled while calls waited for permission. They are refused with the next prompt.
+    /// Whether the person has cancelled what the session waits for. The next prompt gives it up.
     has_abandoned: bool,
 }
 
@@ -69,19 +69,21 @@ impl Session {
         Ok(Running { session, token })
     }
 
-    /// Cancels the turn that runs, if there is one.
+    /// Cancels the turn that runs. If none runs, the next prompt gives up what the session waits for.
     pub(crate) fn cancel(&self) {
-        if let Some(token) = &self.state().running {
-            token.cancel();
+        let mut state = self.state();
+        match &state.running {
+            Some(token) => token.cancel(),
+            None => state.has_abandoned = true,
         }
     }
 
-    /// The calls that wait for permission are refused with the next prompt.
-    pub(crate) fn abandon_calls(&self) {
+    /// The next prompt gives up what the session waits for: calls are refused, and a question is discarded.
+    pub(crate) fn abandon(&self) {
         self.state().has_abandoned = true;
     }
 
-    /// Whether the calls that wait are refused. The next time they are not.
+    /// Whether what the session waits for is given up. The next time it is not.
     pub(crate) fn take_abandoned(&self) -> bool {
         std::mem::take(&mut self.state().has_abandoned)
     }

@@ -115,8 +115,11 @@ impl<'s> Turn<'s> {
         };
         self.updates.know(&snapshot.state);
         if let Some(open) = snapshot.interrupts.first() {
-            let text = message.text();
-            return self.answer_in_text(open, &text);
+            if !abandoned {
+                return self.answer_in_text(open, &message.text());
+            }
+            let run = self.thread.run(ConversationInput::from(message));
+            return Ok(Next::Run(run.discard_pending()));
         }
         let input = ConversationInput::from(message);
         let decided = if abandoned {
@@ -223,7 +226,7 @@ impl<'s> Turn<'s> {
                         Decision::Allow => input.confirm(id, true),
                         Decision::Reject => input.confirm(id, false),
                         Decision::Cancelled => {
-                            self.running.session.abandon_calls();
+                            self.running.session.abandon();
                             return Ok(None);
                         }
                     }
@@ -274,7 +277,10 @@ impl<'s> Turn<'s> {
         let known = self.questions.of(open).map_err(conflict)?;
         if let Some(form) = Form::of(&known.schema).filter(|_| self.client.has_forms) {
             let filled = tokio::select! {
-                () = self.running.token.cancelled() => return Ok(Next::Stop(StopReason::Cancelled)),
+                () = self.running.token.cancelled() => {
+                    self.running.session.abandon();
+                    return Ok(Next::Stop(StopReason::Cancelled));
+                }
                 filled = self.client.form(&text, form.schema.clone()) => filled?,
             };
             if let Some(fields) = filled

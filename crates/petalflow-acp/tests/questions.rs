@@ -128,3 +128,21 @@ async fn f44_a_form_that_is_declined_is_answered_in_text() {
         })
         .await;
 }
+
+#[tokio::test]
+async fn f44_a_question_that_is_cancelled_is_given_up() {
+    let editor = Editor::default();
+    let seen = editor.clone();
+    editor
+        .with(server(), async |editor| {
+            let session = editor.session(Path::new("/")).await;
+            editor.prompt(&session, "Plant roses.").await.unwrap();
+            editor.cancel(&session);
+            seen.updates();
+            let ended = editor.prompt(&session, "No roses.").await;
+            assert_eq!(ended.unwrap(), StopReason::EndTurn);
+            // The next reply of the model.
+            assert_eq!(text(&seen.updates()), "Planted.");
+        })
+        .await;
+}

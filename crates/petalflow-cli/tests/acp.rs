@@ -308,7 +308,7 @@ fn f44_the_client_for_python_uses_an_agent() {
     assert!(folder.path().join("a.md").exists());
     assert!(!folder.path().join("b.md").exists(), "it was rejected");
     assert_eq!(
-        out, "plan\na.md allowed\nb.md rejected\nDone.\nend_turn\nDone.\n",
+        out, "plan\na.md allowed\nb.md rejected\nDone.\nend_turn\nplan\nDone.\n",
         "{err}"
     );
 }

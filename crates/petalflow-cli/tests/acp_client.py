@@ -48,24 +48,22 @@ async def main(program, folder):
         assert can.agent_capabilities.load_session
         session = await agent.new_session(cwd=folder, mcp_servers=[])
         ended = await agent.prompt(session_id=session.session_id, prompt=[acp.text_block("Write.")])
-        print(editor.text)
+        print(await heard(editor))
         print(ended.stop_reason)
     editor = Editor()
-    editor.session_update = once_planned(editor.session_update)
     async with spawn_agent_process(editor, *command, cwd=folder) as (agent, _):
         await agent.initialize(protocol_version=acp.PROTOCOL_VERSION)
         await agent.load_session(cwd=folder, session_id=session.session_id, mcp_servers=[])
-        print(editor.text)
+        print(await heard(editor))
 
 
-def once_planned(update):
-    """The plan was printed before."""
-
-    async def shown(session_id, update_, **kwargs):
-        if update_.session_update != "plan":
-            await update(session_id, update_, **kwargs)
-
-    return shown
+async def heard(editor):
+    """The text, when it is whole: the SDK may handle updates after the answer that follows them."""
+    for _ in range(600):
+        if editor.text == "Done.":
+            break
+        await asyncio.sleep(0.05)
+    return editor.text
 
 
 asyncio.run(main(*sys.argv[1:]))
