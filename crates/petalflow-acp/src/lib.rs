@@ -41,6 +41,7 @@ mod server;
 mod session;
 mod session_agent;
 mod sessions;
+mod settings;
 mod setup;
 mod turn;
 mod updates;

@@ -18,6 +18,7 @@ use crate::handlers;
 use crate::question::Questions;
 use crate::session_agent::SessionAgent;
 use crate::sessions::Sessions;
+use crate::settings::Settings;
 use crate::setup::SessionSetup;
 
 /// An agent of the Agent Client Protocol: what an editor starts.
@@ -39,16 +40,6 @@ use crate::setup::SessionSetup;
 pub struct AcpServer {
     store: Arc<dyn Store>,
     settings: Settings,
-}
-
-/// What a server is made of.
-pub(crate) struct Settings {
-    pub(crate) agent: Box<dyn Fn(&SessionSetup) -> Result<SessionAgent, BoxError> + Send + Sync>,
-    pub(crate) launch: Box<dyn Fn(Launch<AgentFlow>) -> Launch<AgentFlow> + Send + Sync>,
-    pub(crate) name: String,
-    pub(crate) version: String,
-    pub(crate) images: bool,
-    pub(crate) questions: Questions,
 }
 
 impl AcpServer {

@@ -14,8 +14,8 @@ use petalflow::thread::Threads;
 use petalflow_agent::AgentFlow;
 
 use crate::error::{conflict, failed, no_session, of_thread, unfit};
-use crate::server::Settings;
 use crate::session::Session;
+use crate::settings::Settings;
 use crate::setup::SessionSetup;
 
 /// The label of a thread with the folder of its session.
