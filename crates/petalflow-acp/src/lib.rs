@@ -1,5 +1,5 @@
-//! Agents in editors: an [`AcpServer`] is an agent of the Agent Client Protocol, which Zed, editors of JetBrains, Neovim and
-//! others speak.
+//! Agents in editors: an [`AcpServer`] is an agent of the Agent Client Protocol, which Zed, Neovim and many other editors
+//! speak.
 //!
 //! An editor starts the program and talks with it over standard input and output. Each of its sessions is a thread of a
 //! store, so a session continues after the program was killed. Permissions are [confirmations](petalflow_agent::Pending),

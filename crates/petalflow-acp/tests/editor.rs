@@ -174,7 +174,7 @@ impl Connection {
 
 /// Waits for something that must happen.
 pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
-    let ended = tokio::time::timeout(Duration::from_secs(60), future).await;
+    let ended = tokio::time::timeout(Duration::from_mins(1), future).await;
     ended.expect("it happens within a minute")
 }
 

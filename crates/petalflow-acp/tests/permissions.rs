@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use agent_client_protocol::v1::schema::StopReason;
 use petalflow::tool::FuncTool;
 use petalflow_agent::Agent;
-use petalflow_llm::{Reply, ScriptedModel};
+use petalflow_llm::{ChatMessage, Reply, ScriptedModel};
 use serde_json::{Value, json};
 
 use crate::editor::{Answer, Editor, of, soon, text};
@@ -33,7 +33,7 @@ fn delete() -> Reply {
 /// The results that the model read with its last request.
 fn results(model: &ScriptedModel) -> Vec<Value> {
     let request = model.last_request().unwrap();
-    let results = request.messages.iter().flat_map(|it| it.tool_results());
+    let results = request.messages.iter().flat_map(ChatMessage::tool_results);
     results.map(|result| result.content.clone()).collect()
 }
 

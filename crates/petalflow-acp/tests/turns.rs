@@ -8,7 +8,7 @@ use petalflow::prelude::*;
 use petalflow::tool::FuncTool;
 use petalflow_agent::{Agent, Limits};
 use petalflow_llm::stream::Delta;
-use petalflow_llm::{LlmError, LlmErrorKind, Reply, ScriptedModel};
+use petalflow_llm::{ChatMessage, LlmError, LlmErrorKind, Reply, ScriptedModel};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
@@ -134,7 +134,7 @@ async fn f44_a_cancelled_turn_stops_and_the_next_one_goes_on() {
     assert_eq!(next.unwrap(), StopReason::EndTurn);
     assert_eq!(text(&editor.updates()), "Stopped.");
     let request = model.last_request().unwrap();
-    let results = request.messages.iter().flat_map(|it| it.tool_results());
+    let results = request.messages.iter().flat_map(ChatMessage::tool_results);
     let results: Vec<String> = results.map(|it| it.content.to_string()).collect();
     assert!(
         results[0].contains("the program stopped while this call ran"),
