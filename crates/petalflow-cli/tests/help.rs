@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::program::{Ran, document, petalflow, run_program};
 
-const COMMANDS: [&[&str]; 41] = [
+const COMMANDS: [&[&str]; 42] = [
     &[],
     &["run"],
     &["test"],
@@ -44,6 +44,7 @@ const COMMANDS: [&[&str]; 41] = [
     &["new"],
     &["tools"],
     &["chat"],
+    &["acp"],
     &["convert"],
     &["completions"],
     &["man"],
@@ -174,6 +175,7 @@ fn prepare(folder: &Path) {
     };
     write("input.json", r#"{"name": "Ann"}"#);
     write("replies.json", r#"["One.", "Two."]"#);
+    write("talk.json", r#"["One."]"#);
     // The examples set no value for its prompt.
     let order = std::fs::read_to_string(document("food_order.json")).expect("the document");
     write(

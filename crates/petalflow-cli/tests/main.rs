@@ -1,5 +1,6 @@
 //! Tests of the program: each starts it as users do.
 
+mod acp;
 mod bulk;
 mod chat;
 #[cfg(feature = "bedrock")]

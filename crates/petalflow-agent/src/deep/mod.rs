@@ -18,4 +18,4 @@ pub use deep_agent::DeepAgent;
 pub use error::DeepError;
 pub use long_results::LongResults;
 pub use plan::{Plan, PlanChanged, PlanItem, PlanState};
-pub use workspace::Workspace;
+pub use workspace::{FileChange, Workspace};

@@ -6,10 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::kit::{results, scripted_agent};
 use petalflow::checkpoint::InMemoryStore;
+use petalflow::tool::ToolCall;
 use petalflow::{BoxError, async_trait};
 use petalflow_agent::Conversation;
-use petalflow_agent::deep::Workspace;
+use petalflow_agent::deep::{FileChange, Workspace};
 use petalflow_agent::extension::{Callbacks, ToolStep};
+use petalflow_agent::stream::AgentEventKind;
 use petalflow_llm::Reply;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -155,4 +157,65 @@ async fn f44_a_repeated_edit_does_not_overwrite_what_others_wrote() {
                    it again";
     assert_eq!(results(&talk), [json!({ "error": problem })]);
     assert_eq!(fs::read_to_string(&log).unwrap(), of_others);
+}
+
+#[tokio::test]
+async fn f44_a_change_is_known_before_it_is_made_and_told_afterwards() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("log.md"), "begin\n").unwrap();
+    let workspace = Workspace::folder(dir.path()).unwrap();
+    assert_eq!(workspace.folder_path(), Some(dir.path()));
+    let call = |name: &str, arguments| ToolCall {
+        id: "c1".into(),
+        name: name.into(),
+        arguments,
+        ..ToolCall::default()
+    };
+    let edit = call(
+        "edit_file",
+        json!({ "path": "/log.md", "old": "begin", "new": "end" }),
+    );
+    let preview = workspace.preview(&edit).await.unwrap();
+    assert_eq!((&*preview.call, &*preview.path), ("c1", "log.md"));
+    assert_eq!(preview.before.as_deref(), Some("begin\n"));
+    assert_eq!(preview.after, "end\n");
+    assert_eq!(
+        fs::read_to_string(dir.path().join("log.md")).unwrap(),
+        "begin\n"
+    );
+    let part = FileChange::of_call(&edit).unwrap();
+    assert_eq!(
+        (part.before.as_deref(), &*part.after),
+        (Some("begin"), "end")
+    );
+    for nothing in [
+        call(
+            "edit_file",
+            json!({ "path": "log.md", "old": "missing", "new": "x" }),
+        ),
+        call("write_file", json!({ "path": "../log.md", "text": "x" })),
+        call("write_file", json!({ "path": "log.md" })),
+        call("read_file", json!({ "path": "log.md" })),
+    ] {
+        assert_eq!(workspace.preview(&nothing).await, None);
+    }
+    assert_eq!(Workspace::in_thread().preview(&edit).await, None);
+
+    let (agent, _) = scripted_agent([append("first"), append("first"), "done".into()]);
+    let mut events = agent.workspace(workspace).events("Write the log.");
+    let mut changes = Vec::new();
+    while let Some(item) = events.next().await {
+        if let AgentEventKind::Custom(custom) = item.kind {
+            assert_eq!(custom.name(), Some("agent_file"));
+            assert!(custom.is_transient(), "no log has whole files");
+            changes.extend(custom.downcast_ref::<FileChange>().cloned());
+        }
+    }
+    let texts = |change: &FileChange| (change.before.clone().unwrap(), change.after.clone());
+    let expected = [
+        ("begin\n".to_string(), "begin\nfirst\n".to_string()),
+        ("begin\nfirst\n".into(), "begin\nfirst\nfirst\n".into()),
+    ];
+    assert_eq!(changes.iter().map(texts).collect::<Vec<_>>(), expected);
+    assert_ne!(changes[0].call, changes[1].call);
 }

@@ -39,7 +39,8 @@ Examples:
 Keys are never printed. The exit code is that of the first thing that is missing.";
 
 /// The features of this program, and whether it was built with them.
-const FEATURES: [(&str, bool); 8] = [
+const FEATURES: [(&str, bool); 9] = [
+    ("acp", cfg!(feature = "acp")),
     ("bedrock", cfg!(feature = "bedrock")),
     ("client", cfg!(feature = "client")),
     ("http", cfg!(feature = "http")),

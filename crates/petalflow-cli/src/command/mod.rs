@@ -1,5 +1,7 @@
 //! The commands.
 
+#[cfg(feature = "acp")]
+mod acp;
 mod chat;
 mod compile;
 mod completions;
@@ -87,6 +89,9 @@ enum Command {
     Tools(tools::Args),
     /// Talk with a conversation flow
     Chat(chat::Args),
+    /// Serve an agent to an editor, over stdin and stdout
+    #[cfg(feature = "acp")]
+    Acp(acp::Args),
     /// Write a conversation flow in another form
     Convert(convert::Args),
     /// Print the script that completes commands in a shell
@@ -110,6 +115,8 @@ impl Cli {
             Command::Run(args) => &args.services.variables,
             Command::Threads(args) => args.variables(),
             Command::Chat(args) => &args.services.variables,
+            #[cfg(feature = "acp")]
+            Command::Acp(args) => &args.services.variables,
             Command::Doctor(args) => &args.services.variables,
             #[cfg(feature = "serve")]
             Command::Serve(args) => &args.services.variables,
@@ -134,6 +141,8 @@ impl Cli {
             Command::Chat(args) => args.json,
             #[cfg(feature = "serve")]
             Command::Serve(_) | Command::Dev(_) | Command::Studio(_) => false,
+            #[cfg(feature = "acp")]
+            Command::Acp(_) => false,
             Command::New(_)
             | Command::Test(_)
             | Command::Compile(_)
@@ -166,6 +175,8 @@ pub(crate) async fn run(cli: Cli, options: String) -> Result {
         Command::New(args) => new::run(&args),
         Command::Tools(args) => tools::run(args),
         Command::Chat(args) => Box::pin(chat::run(args, &options)).await,
+        #[cfg(feature = "acp")]
+        Command::Acp(args) => Box::pin(acp::run(args)).await,
         Command::Convert(args) => convert::run(args),
         Command::Completions(args) => completions::run(args, Cli::command()),
         Command::Man(args) => man::run(&args, Cli::command()),

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::change::Change;
-use super::folder::Folder;
+use super::file_change::{FileChange, wanted};
+use super::folder::{Folder, Made};
 use super::listing::Listing;
 use super::thread;
 use crate::Conversation;
 use crate::deep::error::DeepError;
 use petalflow::BoxError;
-use petalflow::tool::ToolContext;
+use petalflow::tool::{ToolCall, ToolContext};
 
 /// The files of an agent: in its thread, or in a folder. [`Agent::workspace`](crate::Agent::workspace) gives an agent the tools for them.
 ///
@@ -102,6 +103,45 @@ impl Workspace {
         files.collect()
     }
 
+    /// The folder of the files. `None` if they are in the thread.
+    pub fn folder_path(&self) -> Option<&Path> {
+        match &self.place {
+            Place::Thread => None,
+            Place::Folder(folder) => Some(folder.path()),
+        }
+    }
+
+    /// What a call of `write_file` or `edit_file` would change in the folder now, for a person who decides about the call.
+    ///
+    /// `None` for other calls, for those that would fail, and if the files are in the thread. Dropping the future changes
+    /// nothing.
+    ///
+    /// ```
+    /// use petalflow::tool::ToolCall;
+    /// use petalflow_agent::deep::Workspace;
+    /// use serde_json::json;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let dir = dir.path();
+    /// std::fs::write(dir.join("rose.md"), "Four petals.")?;
+    /// let arguments = json!({ "path": "rose.md", "old": "Four", "new": "Five" });
+    /// let call = ToolCall { name: "edit_file".into(), arguments, ..ToolCall::default() };
+    /// let change = Workspace::folder(&dir)?.preview(&call).await.unwrap();
+    /// assert_eq!((change.before.as_deref(), &*change.after), (Some("Four petals."), "Five petals."));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn preview(&self, call: &ToolCall) -> Option<FileChange> {
+        let Place::Folder(folder) = &self.place else {
+            return None;
+        };
+        let (path, change) = wanted(call)?;
+        let Made { before, after } = folder.preview(&path, change).await.ok()?;
+        Some(FileChange::new(&call.id, &path, before, after))
+    }
+
     pub(super) async fn list(&self, cx: &ToolContext) -> Result<Listing, BoxError> {
         match &self.place {
             Place::Thread => Ok(thread::list(cx)),
@@ -130,7 +170,7 @@ impl Workspace {
     ) -> Result<(), BoxError> {
         match &self.place {
             Place::Thread => thread::change(cx, path, &change),
-            Place::Folder(folder) => folder.change(cx.context().as_ref(), path, change).await,
+            Place::Folder(folder) => folder.change(cx, path, change).await,
         }
     }
 }

@@ -11,10 +11,13 @@ use serde::{Deserialize, Serialize};
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
 
 use super::change::Change;
+use super::file_change::FileChange;
 use super::listing::{Listing, MAX_BYTES, MAX_FILES};
 use super::path::is_hidden;
 use crate::deep::error::DeepError;
-use petalflow::{BoxError, Context};
+use petalflow::BoxError;
+use petalflow::event::CustomEvent;
+use petalflow::tool::ToolContext;
 
 /// The name of the record of a change: see [`Context::once`].
 const RECORD: &str = "petalflow:change of a file";
@@ -33,6 +36,13 @@ pub(super) struct Folder {
 struct Planned {
     before: Option<Checksum>,
     after: Checksum,
+}
+
+/// The texts of a file before and after a change.
+#[derive(Debug)]
+pub(super) struct Made {
+    pub(super) before: Option<String>,
+    pub(super) after: String,
 }
 
 /// A checksum of a text. It never changes, because it is stored.
@@ -75,19 +85,42 @@ impl Folder {
     /// file is already as it should be.
     pub(super) async fn change(
         self: &Arc<Self>,
-        cx: Option<&Context>,
+        cx: &ToolContext,
         path: &str,
         change: Change,
     ) -> Result<(), BoxError> {
         let change = Arc::new((path.to_string(), change));
         let planned = Arc::clone(&change);
         let planning = self.blocking(move |folder| folder.plan(&planned.0, &planned.1));
-        let planned = match cx {
-            Some(cx) => cx.once(RECORD, planning).await?,
+        let planned = match cx.context() {
+            Some(run) => run.once(RECORD, planning).await?,
             None => planning.await?,
         };
-        self.blocking(move |folder| folder.make(&change.0, &change.1, planned))
-            .await
+        let made = self.blocking(move |folder| folder.make(&change.0, &change.1, planned));
+        if let Some(Made { before, after }) = made.await? {
+            let change = FileChange::new(&cx.call_id, path, before, after);
+            cx.emit(CustomEvent::named("agent_file", change).transient());
+        }
+        Ok(())
+    }
+
+    /// The file before and after a change that is not made. The errors are those of the change.
+    pub(super) async fn preview(
+        self: &Arc<Self>,
+        path: &str,
+        change: Change,
+    ) -> Result<Made, BoxError> {
+        let path = path.to_string();
+        self.blocking(move |folder| {
+            let before = folder.read(&path)?;
+            let after = change.apply(&path, before.as_deref())?;
+            Ok(Made { before, after })
+        })
+        .await
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 
     fn plan(&self, path: &str, change: &Change) -> Result<Planned, BoxError> {
@@ -99,13 +132,18 @@ impl Folder {
         })
     }
 
-    /// Makes a planned change, unless it is made.
-    fn make(&self, path: &str, change: &Change, planned: Planned) -> Result<(), BoxError> {
+    /// Makes a planned change. `None` if it is made already.
+    fn make(
+        &self,
+        path: &str,
+        change: &Change,
+        planned: Planned,
+    ) -> Result<Option<Made>, BoxError> {
         let _changing = self.changing();
         let now = self.read(path)?;
         let checksum = now.as_deref().map(Checksum::of);
         if checksum == Some(planned.after) {
-            return Ok(());
+            return Ok(None);
         }
         if checksum != planned.before {
             return Err(format!(
@@ -115,8 +153,9 @@ impl Folder {
             .into());
         }
         let after = change.apply(path, now.as_deref())?;
-        let replaced = self.replace(path, &after);
-        replaced.map_err(|error| format!("`{path}` cannot be written: {error}").into())
+        self.replace(path, &after)
+            .map_err(|error| format!("`{path}` cannot be written: {error}"))?;
+        Ok(Some(Made { before: now, after }))
     }
 
     fn changing(&self) -> MutexGuard<'_, ()> {

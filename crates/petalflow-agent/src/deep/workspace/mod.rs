@@ -1,6 +1,7 @@
 //! The files of an agent, and the tools for them.
 
 mod change;
+mod file_change;
 mod files;
 mod folder;
 mod listing;
@@ -13,6 +14,7 @@ pub(super) mod tool_names;
 mod tools;
 
 pub(super) use change::Change;
+pub use file_change::FileChange;
 pub use files::Workspace;
 pub(super) use listing::MAX_BYTES;
 pub(super) use path::normalized;
