@@ -4,7 +4,7 @@
 #     scripts/release.sh VERSION
 #
 # --folder FOLDER   where the files are written. The default is target/release-VERSION.
-# --no-checks       leaves out `.ci/run`, for a second try on the same commit
+# --no-checks       leaves out `.ci/run`, and the build of each package alone, for a second try on the same commit
 set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -70,12 +70,16 @@ fi
 rm -rf "$folder"
 mkdir -p "$folder"
 
-step "the packages, each built as a registry has it"
+step "the packages"
 names=()
 for name in $(published name); do
     names+=(--package "$name")
 done
-cargo package --quiet "${names[@]}"
+verify=()
+if [[ "$checks" == no ]]; then
+    verify=(--no-verify)
+fi
+cargo package --quiet "${verify[@]}" "${names[@]}"
 cp "$target"/package/petalflow*-"$version".crate "$folder"
 
 step "the program, from its package"

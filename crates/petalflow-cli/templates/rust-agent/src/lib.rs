@@ -38,7 +38,10 @@ pub fn agent(model: Arc<dyn LlmClient>) -> Agent {
 
 /// A real model if the environment has a key, and the script otherwise.
 pub fn model() -> petalflow::Result<Arc<dyn LlmClient>> {
-    let models = [("OPENAI_API_KEY", "gpt-5-mini"), ("ANTHROPIC_API_KEY", "claude-sonnet-4-6")];
+    let models = [
+        ("OPENAI_API_KEY", "gpt-5-mini"),
+        ("ANTHROPIC_API_KEY", "claude-sonnet-4-6"),
+    ];
     for (key, name) in models {
         if std::env::var_os(key).is_some() {
             return Ok(Arc::new(ProviderModel::new(name)?));
@@ -47,17 +50,20 @@ pub fn model() -> petalflow::Result<Arc<dyn LlmClient>> {
     Ok(script())
 }
 
-/// Takes the part of a model: it looks up the order A-17, wants to pay it back, and repeats what the tool has returned.
+/// Takes the part of a model: it looks up the order A-17, wants to pay it back, and repeats its result.
 pub fn script() -> Arc<dyn LlmClient> {
     Arc::new(ScriptedModel::from_fn(|request| {
-        let since_user = request.messages.iter().rev().take_while(|message| message.role != Role::User);
+        let messages = request.messages.iter().rev();
+        let since_user = messages.take_while(|message| message.role != Role::User);
         let order = json!({ "number": "A-17" });
         match since_user.count() {
             0 => Reply::call("find_order", order),
             2 => Reply::call("pay_back", order),
             _ => {
-                let result = request.messages.last().map(|message| message.text());
-                Reply::text(result.unwrap_or_default())
+                let last = request.messages.last();
+                let result = last.and_then(|message| message.tool_results().next());
+                let content = result.map(|result| result.content.to_string());
+                Reply::text(content.unwrap_or_default())
             }
         }
     }))

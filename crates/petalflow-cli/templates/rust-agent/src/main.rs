@@ -2,6 +2,7 @@
 
 use petalflow_agent::{Conversation, ConversationInput};
 use petalflow_sqlite::SqliteStore;
+
 use {{crate_name}}::{agent, model};
 
 #[tokio::main]
@@ -22,7 +23,7 @@ async fn main() -> petalflow::Result<()> {
             return Ok(());
         }
         (None, "" | "yes" | "no") => {
-            println!("Nothing waits. Say something: cargo run -- \"My lamp arrived broken. The order is A-17.\"");
+            println!("Nothing waits for a decision. Say something: {EXAMPLE}");
             return Ok(());
         }
         (None, text) => text.into(),
@@ -32,6 +33,7 @@ async fn main() -> petalflow::Result<()> {
 }
 
 const HOW_TO_DECIDE: &str = "Decide with `cargo run -- yes` or `cargo run -- no`.";
+const EXAMPLE: &str = "cargo run -- \"My lamp arrived broken. The order is A-17.\"";
 
 fn show(conversation: &Conversation) {
     println!("{conversation}");
