@@ -37,7 +37,7 @@ The project has a README with the commands that run it, and tests.";
 pub(crate) fn run(args: &Args) -> Result {
     let name = args.template.check_name(name(&args.path)?)?;
     let patches = match &args.source {
-        Some(clone) => package::patches(args.template, clone)?,
+        Some(clone) => args.template.patches(clone)?,
         None => String::new(),
     };
     let files = args.template.files(name, &patches);

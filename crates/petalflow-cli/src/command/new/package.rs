@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::template::Template;
 use crate::exit::{Exit, Failure, Result};
 
 /// The words that `use NAME::..` cannot name, as of the edition 2024.
@@ -48,15 +47,8 @@ pub(super) fn wrong_name(name: &str, manifest: &str) -> Option<String> {
         .map(|used| format!("the project depends on the crate `{used}`"))
 }
 
-/// The lines at the end of `Cargo.toml` that take the crates of petalflow from a clone of its repository.
-pub(super) fn patches(template: Template, clone: &Path) -> Result<String> {
-    let Some(manifest) = template.manifest() else {
-        let text = format_args!(
-            "`--source` is for projects in Rust, and `{}` is none",
-            template.word()
-        );
-        return Err(Failure::new(Exit::Usage, text).hint("add `--template rust-agent`"));
-    };
+/// The lines at the end of a `Cargo.toml` that take the crates of petalflow from a clone of its repository.
+pub(super) fn patches(manifest: &str, clone: &Path) -> Result<String> {
     let folder = clone.canonicalize().map_err(|error| {
         let text = format_args!("the folder `{}` cannot be read: {error}", clone.display());
         Failure::new(Exit::File, text)

@@ -1,6 +1,6 @@
 //! The templates, and the files that they become.
 
-use clap::ValueEnum as _;
+use std::path::Path;
 
 use super::package;
 use crate::exit::{Exit, Failure, Result};
@@ -43,12 +43,6 @@ const RUST_FLOW: &[Source] = sources!(
 );
 
 impl Template {
-    /// The name on the command line.
-    pub(super) fn word(self) -> String {
-        let value = self.to_possible_value();
-        value.map_or_else(String::new, |value| value.get_name().to_owned())
-    }
-
     /// The commands to try a project, in its folder.
     pub(super) fn commands(self) -> &'static [&'static str] {
         match self {
@@ -79,8 +73,17 @@ impl Template {
         }
     }
 
+    /// The end of `Cargo.toml` for a project with the crates of a clone of the repository.
+    pub(super) fn patches(self, clone: &Path) -> Result<String> {
+        let Some(manifest) = self.manifest() else {
+            let text = "`--source` is for projects in Rust, and `graph` is none";
+            return Err(Failure::new(Exit::Usage, text).hint("add `--template rust-agent`"));
+        };
+        package::patches(manifest, clone)
+    }
+
     /// The text of `Cargo.toml`, with placeholders. `None` for a project that is not in Rust.
-    pub(super) fn manifest(self) -> Option<&'static str> {
+    fn manifest(self) -> Option<&'static str> {
         let sources = self.sources().iter();
         let mut manifests = sources.filter(|(path, _)| path.starts_with("Cargo.toml"));
         manifests.next().map(|(_, text)| *text)
@@ -101,7 +104,7 @@ impl Template {
             File {
                 path: filled(path),
                 text: filled(text) + end,
-                is_program: path.ends_with(".sh"),
+                is_program: Path::new(path).extension().is_some_and(|it| it == "sh"),
             }
         };
         self.sources().iter().map(file).collect()

@@ -12,9 +12,9 @@ use petalflow_conversations::{
 };
 use serde_json::{Map, Value};
 
-use super::Runner;
 use super::compare::{self, Difference, difference};
 use super::results::Results;
+use super::runner::Runner;
 use super::suite::Case;
 use crate::command::chat::build_flow;
 use crate::exit::{Exit, Failure, Result};
@@ -36,7 +36,7 @@ pub(super) async fn run_case(
     let replies = case.replies.clone().into();
     let model = script::model(replies, &format!("replies of {}", case.name))?;
     let results = Arc::new(Mutex::new(Results::new(&case.results)));
-    let programs = &runner.args.tools;
+    let programs = runner.tools;
     let tool = |name: &str| match programs.iter().find(|program| program.name == name) {
         Some(program) => FunctionHandler::Program(program.clone()).tool(name),
         None => scripted(name, results.clone()),
@@ -46,7 +46,7 @@ pub(super) async fn run_case(
     let flow = build_flow(document.clone(), given, tool, Arc::new(model.clone()))?;
     let store = petalflow::checkpoint::InMemoryStore::new();
     let launch = flow.launch().cancel_with(runner.token);
-    let launch = launch.timeout(runner.args.settings.timeout);
+    let launch = launch.timeout(runner.settings.timeout);
     let threads = launch.store(&store);
     let thread = threads.thread(&case.name);
 
@@ -117,10 +117,7 @@ async fn turn(run: ThreadRun<TurnFlow>, texts: &mut Vec<Value>) -> Result<Outcom
 
 fn compare_end(case: &Case, state: &ConversationState, texts: &[Value]) -> Vec<Difference> {
     let values = Value::Object(state.values.clone());
-    let found = |path: &String| {
-        let pointer: String = path.split('.').map(|name| format!("/{name}")).collect();
-        values.pointer(&pointer)
-    };
+    let found = |path: &String| values.pointer(&format!("/{}", path.replace('.', "/")));
     let values = case.expect.iter();
     let values = values.filter_map(|(path, value)| difference(path, Some(value), found(path)));
     let texts = case.texts.as_ref().and_then(|expected| {

@@ -5,8 +5,8 @@ use petalflow_documents::{Envelope, Trace, WireEnvelope};
 use petalflow_llm::ScriptedModel;
 
 use super::compare::{self, Difference, difference};
+use super::runner::Runner;
 use super::suite::Case;
-use super::{Args, Runner};
 use crate::answers::AnswerArgs;
 use crate::drive::{Driver, End};
 use crate::events::{View, ViewMode};
@@ -66,8 +66,9 @@ async fn outcome(
         .any_model(model.clone());
     let flow = load::build(graph.clone(), &services)?;
     let store = petalflow::checkpoint::InMemoryStore::new();
-    let Args { settings, .. } = runner.args;
-    let launch = settings.launch(&flow, &graph.definition, runner.token);
+    let launch = runner
+        .settings
+        .launch(&flow, &graph.definition, runner.token);
     let thread = launch.store(&store).thread(&case.name);
     let mut envelope = Envelope::new();
     envelope.vars.extend(case.input.clone());

@@ -4,6 +4,7 @@ mod compare;
 mod conversation;
 mod graph;
 mod results;
+mod runner;
 mod suite;
 
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use petalflow_documents::document::ReadGraph;
 use serde_json::{Value, json};
 
 use self::compare::Difference;
+use self::runner::Runner;
 use self::suite::{Case, Suite};
 use super::run::RunArgs;
 use crate::document::{File, Kind};
@@ -65,21 +67,6 @@ must come out: variables (`expect`), a file with all variables (`golden`), or a 
 
 `--node-timeout`, `--concurrency` and `--continue-on-error` are for graphs and agent workflows.";
 
-/// What all cases of a file share.
-struct Runner<'a> {
-    args: &'a Args,
-    /// That of the file.
-    folder: &'a Path,
-    token: &'a CancelToken,
-}
-
-impl Runner<'_> {
-    /// Compares all variables with those of a golden file, or writes the file.
-    fn compare_golden(&self, case: &Case, golden: &Path, vars: Value) -> Result<Vec<Difference>> {
-        compare::golden(case, &self.folder.join(golden), vars, self.args.update)
-    }
-}
-
 /// A document that can be run.
 enum Document {
     Graph(Box<ReadGraph>, Box<ServiceArgs>),
@@ -94,8 +81,10 @@ pub(crate) async fn run(args: Args) -> Result {
     for path in &args.files {
         let suite = Suite::read(path)?;
         let runner = Runner {
-            args: &args,
             folder: path.parent().unwrap_or(Path::new("")),
+            settings: &args.settings,
+            tools: &args.tools,
+            update: args.update,
             token: &token,
         };
         let document = read_document(&suite, path, &runner)?;
@@ -143,7 +132,7 @@ fn read_document(suite: &Suite, path: &Path, runner: &Runner<'_>) -> Result<Docu
     Ok(match file.kind() {
         Kind::Graph => {
             let services = ServiceArgs {
-                tools: runner.args.tools.clone(),
+                tools: runner.tools.to_vec(),
                 ..ServiceArgs::default()
             };
             let graph = load::check_graph(&file, &services.catalog())?;
