@@ -9,6 +9,8 @@ mod graphs;
 mod guide;
 mod help;
 mod hostile;
+#[cfg(unix)]
+mod new;
 mod options;
 mod pipes;
 mod program;

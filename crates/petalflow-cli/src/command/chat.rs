@@ -10,6 +10,7 @@ use petalflow::checkpoint::ThreadStatus;
 use petalflow::event::EventKind;
 use petalflow::run::{CancelToken, RunErrorKind};
 use petalflow::thread::{Thread, ThreadRun};
+use petalflow::tool::FuncTool;
 use petalflow_conversations::document::Conversation;
 use petalflow_conversations::{
     ConversationEvent, ConversationFlow, ConversationState, ConversationStateInput, TurnFlow,
@@ -101,8 +102,11 @@ pub(crate) async fn run(args: Args, options: &str) -> Result {
     let model = args.services.model_of_conversation()?;
     let flow = build_flow(
         checked.conversation,
-        &handlers,
-        FunctionHandler::Person,
+        handlers.keys().map(String::as_str),
+        |name| {
+            let handler = handlers.get(name);
+            handler.unwrap_or(&FunctionHandler::Person).tool(name)
+        },
         model,
     )?;
 
@@ -154,15 +158,16 @@ fn initial_input(inputs: &[String]) -> Result<ConversationStateInput> {
     Ok(input)
 }
 
-/// Builds a conversation with a handler for each function and action that the document names.
-fn build_flow(
+/// Builds a conversation with `tool` for each function that the document names. `given` are the names for which the
+/// command has results or code; each must be a function of the document.
+pub(super) fn build_flow<'g>(
     document: Conversation,
-    handlers: &BTreeMap<String, FunctionHandler>,
-    fallback: FunctionHandler,
+    mut given: impl Iterator<Item = &'g str>,
+    tool: impl Fn(&str) -> FuncTool,
     model: Arc<dyn petalflow_llm::LlmClient>,
 ) -> Result<ConversationFlow> {
     let (functions, actions) = handlers::handler_names(&document);
-    if let Some(unknown) = handlers.keys().find(|name| !functions.contains(*name)) {
+    if let Some(unknown) = given.find(|name| !functions.contains(*name)) {
         let known: Vec<&str> = functions.iter().map(String::as_str).collect();
         return Err(Failure::new(
             Exit::Input,
@@ -172,7 +177,7 @@ fn build_flow(
     }
     let mut builder = ConversationFlow::builder(document).model(model);
     for name in &functions {
-        builder = builder.tool(handlers.get(name).unwrap_or(&fallback).tool(name));
+        builder = builder.tool(tool(name));
     }
     for name in actions {
         builder = builder.action(name, handlers::ignore_action);
@@ -187,8 +192,8 @@ pub(super) fn read_only_flow(document: Conversation) -> Result<ConversationFlow>
     let model = Arc::new(ScriptedModel::new([] as [&str; 0]));
     build_flow(
         document,
-        &BTreeMap::new(),
-        FunctionHandler::Fixed(Value::Null),
+        std::iter::empty(),
+        |name| FunctionHandler::Fixed(Value::Null).tool(name),
         model,
     )
 }

@@ -139,12 +139,12 @@ impl Cli {
             Command::Doctor(args) => args.json,
             Command::Tools(args) => args.json,
             Command::Chat(args) => args.json,
+            Command::Test(args) => args.json,
             #[cfg(feature = "serve")]
             Command::Serve(_) | Command::Dev(_) | Command::Studio(_) => false,
             #[cfg(feature = "acp")]
             Command::Acp(_) => false,
             Command::New(_)
-            | Command::Test(_)
             | Command::Compile(_)
             | Command::Graph(_)
             | Command::Convert(_)

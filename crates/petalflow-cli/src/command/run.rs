@@ -82,7 +82,7 @@ an error. `--answer` answers it, and `--approve` gives approvals without asking 
 pub(crate) struct RunArgs {
     /// Stop the run after this time, such as `30s` or `1h`
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = humantime::parse_duration)]
-    timeout: Duration,
+    pub(crate) timeout: Duration,
 
     /// Stop a node after this time: it has failed then. A question to a person is not limited
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]

@@ -3,13 +3,20 @@
 use petalflow::checkpoint::InMemoryStore;
 use petalflow::prelude::*;
 use petalflow_testing::crashes;
-use {{crate_name}}::{HandleRequest, MaySend, approve, send, Decision};
+
+use {{crate_name}}::{Decision, HandleRequest, MaySend, approve, send};
 
 #[tokio::test]
 async fn a_person_decides() {
     let test = Context::test().answer(|question: &MaySend| question.letter.contains("chair"));
-    assert!(matches!(approve("a chair", test.context()).await, Ok(Decision::Send)));
-    assert!(matches!(approve("a yacht", test.context()).await, Ok(Decision::Drop)));
+    assert!(matches!(
+        approve("a chair", test.context()).await,
+        Ok(Decision::Send)
+    ));
+    assert!(matches!(
+        approve("a yacht", test.context()).await,
+        Ok(Decision::Drop)
+    ));
 }
 
 #[tokio::test]
@@ -21,7 +28,9 @@ async fn a_letter_is_sent_once() {
 
 #[tokio::test]
 async fn a_request_waits_for_its_answer() -> petalflow::Result<()> {
-    let thread = HandleRequest::new().store(&InMemoryStore::new()).thread("A-1");
+    let thread = HandleRequest::new()
+        .store(&InMemoryStore::new())
+        .thread("A-1");
     let paused = thread.run("a chair".to_string()).await?;
     assert_eq!(paused.interrupts()[0].node, "approve");
     let request = thread.answer::<MaySend>(true).await?.into_finished()?;

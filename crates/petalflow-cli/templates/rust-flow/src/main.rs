@@ -2,6 +2,7 @@
 
 use petalflow::thread::Outcome;
 use petalflow_sqlite::SqliteStore;
+
 use {{crate_name}}::{HandleRequest, MaySend};
 
 #[tokio::main]

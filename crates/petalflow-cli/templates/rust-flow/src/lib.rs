@@ -36,8 +36,14 @@ pub async fn draft(wish: &str) -> RequestLetter {
 
 #[node(Request)]
 pub async fn approve(letter: &str, cx: Context) -> petalflow::Result<Decision> {
-    let question = MaySend { letter: letter.into() };
-    Ok(if cx.ask(question).await? { Decision::Send } else { Decision::Drop })
+    let question = MaySend {
+        letter: letter.into(),
+    };
+    Ok(if cx.ask(question).await? {
+        Decision::Send
+    } else {
+        Decision::Drop
+    })
 }
 
 /// Sends the letter. `once` stores that it was sent, so that a crash does not send it twice.
