@@ -148,9 +148,9 @@ async fn run_subflow(
         managed: call.managed,
         extras: has_extras.then(|| {
             Arc::new(Extras {
+                middleware,
                 sink,
                 find_cached,
-                middleware,
                 ..Extras::default()
             })
         }),

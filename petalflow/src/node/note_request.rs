@@ -53,10 +53,10 @@ impl Context {
     /// # Cancel safety
     ///
     /// Dropping the future leaves the request recorded or not.
-    pub fn note_request<'a>(
-        &'a self,
+    pub fn note_request(
+        &self,
         parts: impl FnOnce() -> RequestParts,
-    ) -> BoxFuture<'a, Result<(), BoxError>> {
+    ) -> BoxFuture<'_, Result<(), BoxError>> {
         let services = self.0.shared.services.as_ref();
         match services.filter(|services| services.notes_requests()) {
             None => Box::pin(std::future::ready(Ok(()))),

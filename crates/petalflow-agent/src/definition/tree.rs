@@ -298,7 +298,7 @@ impl AgentTree {
     }
 
     /// The definitions of the agents above the one at `index`, from the root, and its own.
-    pub(crate) fn from_root(&self, index: usize) -> impl Iterator<Item = &Arc<Definition>> {
+    pub(crate) fn agents_from_root(&self, index: usize) -> impl Iterator<Item = &Arc<Definition>> {
         let from_root = self.entry(index).from_root.iter();
         from_root.map(|index| self.agent(*index))
     }

@@ -27,7 +27,8 @@ pub(super) fn guardrails(
     tree: &AgentTree,
     index: usize,
 ) -> impl Iterator<Item = &Arc<dyn Guardrail>> {
-    tree.from_root(index).flat_map(|agent| &agent.guardrails)
+    tree.agents_from_root(index)
+        .flat_map(|agent| &agent.guardrails)
 }
 
 /// Checks the messages that begin a turn. Returns whether one was blocked.

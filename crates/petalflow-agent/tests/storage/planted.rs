@@ -126,9 +126,11 @@ async fn stored(n: usize) -> ThreadFile {
             replies.push(Reply::call("expert", json!({ "request": "is it wet?" })));
             inner.push(Reply::from("yes"));
         }
-        replies.push(match has_output(n) {
-            true => json!({ "text": format!("rain {turn}") }).to_string().into(),
-            false => format!("rain {turn}").into(),
+        let text = format!("rain {turn}");
+        replies.push(if has_output(n) {
+            json!({ "text": text }).to_string().into()
+        } else {
+            text.into()
         });
     }
     let agent = agent(n, Change::Nothing, replies, inner);
@@ -180,7 +182,6 @@ async fn f44_each_planted_change_of_fifty_agents_is_found_and_nothing_else() {
         for change in [CHANGES[n % 7], CHANGES[(n + 3) % 7]] {
             let report = replayed(&file, n, change).await;
             let names: &[&str] = match change {
-                Change::Nothing => &[],
                 Change::Instruction => &["system"],
                 Change::ToolDescription => &["tool weather description"],
                 Change::ToolSchema => &["tool weather schema"],
@@ -188,7 +189,7 @@ async fn f44_each_planted_change_of_fifty_agents_is_found_and_nothing_else() {
                 Change::Setting => &["temperature"],
                 Change::OutputSchema if has_output(n) => &["tool set_model_response schema"],
                 Change::CalledAgent if calls_agent(n) => &["system"],
-                Change::OutputSchema | Change::CalledAgent => &[],
+                Change::Nothing | Change::OutputSchema | Change::CalledAgent => &[],
             };
             let is_inner = change == Change::CalledAgent;
             let requests = if is_inner { called } else { own };

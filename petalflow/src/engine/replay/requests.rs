@@ -47,9 +47,12 @@ pub(super) fn compare(
         made.len().max(task.requests.len())
     };
     for number in 0..count {
-        let name = |part: &str| match several {
-            true => format!("{} of request {}", part, number + 1),
-            false => part.to_string(),
+        let name = |part: &str| {
+            if several {
+                format!("{part} of request {}", number + 1)
+            } else {
+                part.to_string()
+            }
         };
         let (was, is) = (task.requests.get(number), made.get(number));
         match (was, is) {

@@ -11,7 +11,7 @@ use petalflow::tool::Confirmation;
 
 /// The decision of the program about a call: that of the agents above comes first.
 fn decide(ctx: Ctx<'_>, step: &ToolStep<'_>) -> Option<Approval> {
-    let agents = ctx.tree.from_root(ctx.index);
+    let agents = ctx.tree.agents_from_root(ctx.index);
     let mut approvals = agents.flat_map(|agent| &agent.approvals);
     approvals.find_map(|approvals| approvals.decide(step))
 }

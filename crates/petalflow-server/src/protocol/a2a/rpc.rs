@@ -44,7 +44,7 @@ pub(super) async fn call(
     Path(name): Path<String>,
     request: Request,
 ) -> Response {
-    let (id, outcome) = read_and_run(server, &name, request).await;
+    let (id, outcome) = Box::pin(read_and_run(server, &name, request)).await;
     match outcome {
         Ok(Outcome::Value(result)) => Json(success(&id, result)).into_response(),
         Ok(Outcome::Stream(responses)) => events(id, responses),

@@ -51,7 +51,8 @@ pub(crate) async fn create(
     let settings = read.settings.clone();
     // As they are stored: the response is the same when it is retrieved.
     let labels = starter.access.with_required(read.labels.clone())?;
-    let begun = begin::begin(&server, &flow, previous.as_deref(), read, starter).await?;
+    let begun = begin::begin(&server, &flow, previous.as_deref(), read, starter);
+    let begun = Box::pin(begun).await?;
     let (id, thread) = (ResponseId::of(&begun), begun.thread().to_string());
     let head = Head {
         id: id.to_string(),
