@@ -41,7 +41,7 @@ async fn f43_a_schema_is_shown_as_a_table_in_words() {
     with_page(builder(&InMemoryStore::new()), async |page| {
         page.go("#/flow/refunds").await;
         page.wait_for("seen('.schema-table').length === 2").await;
-        let rows = "[...seen('.schema-table')[0].querySelectorAll('tbody tr')].map(words)";
+        let rows = "[...seen('.schema-table')[0].querySelectorAll('tbody tr')].map(words).sort()";
         let expected = json!([
             "card text The number of the card.",
             "cents whole number from 1 The amount in cents.",

@@ -10,10 +10,12 @@ use std::time::Duration;
 mod allocated;
 mod kill;
 mod mutation;
+mod sorted;
 
 pub use allocated::{Allocated, allocated};
 pub use kill::{ends_before_kill, kill_until_all_end};
 pub use mutation::{bounded, mutated};
+pub use sorted::sorted;
 
 /// Whether a continuous integration run has what a test needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -63,7 +63,7 @@ fn p209_text_is_the_variable_output() {
     assert_eq!(ran.out, "Dear Ann, Bo (sent: true)\n");
     let ran = petalflow!("run greeting.graph.json -i name=Ann --format text").code(2);
     assert!(
-        ran.err.contains("no variable `output`") && ran.err.contains("greeting, name"),
+        ran.err.contains("no variable `output`") && ran.err.contains("name, greeting"),
         "{}",
         ran.err
     );

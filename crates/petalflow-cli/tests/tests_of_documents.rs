@@ -251,6 +251,10 @@ cases:
     assert_eq!(ran.err, "");
     let mut report = ran.json();
     let failed = report["cases"][2]["differences"].take();
+    let differences = report["cases"][1]["differences"].as_array_mut();
+    differences
+        .expect("a list")
+        .sort_by_key(|difference| difference["path"].to_string());
     assert_eq!(
         report,
         json!({

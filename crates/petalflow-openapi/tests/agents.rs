@@ -95,7 +95,7 @@ async fn f44_6_an_agent_finds_one_of_two_hundred_operations() {
 fn create() -> Reply {
     Reply::call(
         "create-parcel-kind-7",
-        json!({ "owner": "ann", "body": { "to": "Ghent", "inside": [{ "to": "Oslo" }] } }),
+        json!({ "owner": "ann", "body": { "inside": [{ "to": "Oslo" }], "to": "Ghent" } }),
     )
 }
 

@@ -206,7 +206,7 @@ fn f44_6_wrong_credentials_are_errors_of_the_program() {
         (
             "beare",
             Credential::token("t"),
-            "it has `bearer`, `cookie`, `digest`",
+            "the credential for `beare` does not fit the document: it has `bearer`, ",
         ),
         (
             "login",

@@ -115,10 +115,9 @@ async fn a_flow_is_described_with_its_graph_its_schemas_and_its_questions() {
         (&json!("integer"), &json!(0))
     );
     let state = flow["state"]["properties"].as_object().expect("keys");
-    assert!(
-        state.keys().eq(["card", "cents", "ledger", "verdict"]),
-        "{state:?}"
-    );
+    let mut keys: Vec<&String> = state.keys().collect();
+    keys.sort_unstable();
+    assert_eq!(keys, ["card", "cents", "ledger", "verdict"]);
     let answer = &flow["questions"]["may-pay"];
     assert!(
         answer["oneOf"].is_array() || answer["anyOf"].is_array(),
@@ -244,7 +243,7 @@ async fn a_wrong_input_is_refused_and_nothing_is_stored() {
         (
             json!({"input": {"cents": "many", "card": ""}}),
             422,
-            "no input of `refunds`",
+            "no input of `refunds`: cents: invalid type: string \"many\", expected u64",
         ),
         (json!({"input": {"cents": 5}}), 422, "card"),
         (json!({"input": 7}), 422, "no input of `refunds`"),

@@ -219,7 +219,7 @@ fn mistakes_in_schedules_are_found_when_the_server_is_built() {
             "  schedule `b`: there is no time zone `Europe/Nowhere`; one is `Europe/Berlin`",
             "  schedule `c`: `0 0 31 2 *` is never",
             "  schedule `d`: there is no flow `Report`",
-            "  schedule `e`: no input of `Reports`: invalid type: integer `1`, expected a string",
+            "  schedule `e`: no input of `Reports`: team: invalid type: integer `1`, expected a string",
             "  there are two schedules `f`: rename one",
         ]
     );

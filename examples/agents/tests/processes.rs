@@ -77,18 +77,17 @@ fn f44_the_coder_mends_a_project_and_asks_before_other_commands() {
     assert_is_mended(folder.path());
 }
 
-#[test]
-fn f44_a_coder_that_is_killed_again_and_again_mends_the_project() {
-    let folder = tempfile::tempdir().expect("a folder can be made");
+/// Runs a program and kills it, again and again, until it ends by itself.
+fn kill_until_it_ends(program: &str, folder: &Path, arguments: &[&str], lines: &str) {
     let mut kills = 0;
     loop {
-        let mut child = command(env!("CARGO_BIN_EXE_coder"), folder.path(), &[])
+        let mut child = command(program, folder, arguments)
             .stderr(Stdio::piped())
             .spawn()
             .expect("it starts");
         let mut person = child.stdin.take().expect("it is piped");
         // It may have ended already.
-        let _ = person.write_all(b"y\n");
+        let _ = person.write_all(lines.as_bytes());
         if ends_before_kill(child, kills) {
             break;
         }
@@ -96,7 +95,50 @@ fn f44_a_coder_that_is_killed_again_and_again_mends_the_project() {
         assert!(kills < 5_000, "it never ends");
     }
     assert!(kills > 0, "no process was killed");
+}
+
+#[test]
+fn f44_a_coder_that_is_killed_again_and_again_mends_the_project() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    kill_until_it_ends(env!("CARGO_BIN_EXE_coder"), folder.path(), &[], "y\n");
     assert_is_mended(folder.path());
+}
+
+#[test]
+fn f44_the_helpdesk_loads_the_skill_and_a_person_decides_about_large_sums() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let helpdesk = |arguments: &[&str]| {
+        let output = run(env!("CARGO_BIN_EXE_helpdesk"), folder.path(), arguments, "");
+        let answer = output.lines().skip(1).collect::<Vec<_>>();
+        answer.join("\n")
+    };
+    let where_is = helpdesk(&["Where is C-5?"]);
+    assert_eq!(where_is, "It arrives tomorrow.");
+    let small = helpdesk(&["B-2 arrived broken."]);
+    assert_eq!(small, "Done: I have paid 20 euros back for B-2.");
+    let large = helpdesk(&["A-17 is broken too."]);
+    let asks = "Pay 80 euros back for A-17? Call it again with --yes or --no.";
+    assert!(large.starts_with(asks), "{large}");
+    assert!(!folder.path().join("payments/A-17").exists());
+    assert_eq!(helpdesk(&["--no"]), "I am sorry: we do not pay it back.");
+    assert!(!folder.path().join("payments/A-17").exists());
+}
+
+#[test]
+fn f44_a_helpdesk_that_is_killed_again_and_again_pays_once_after_the_decision() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let program = env!("CARGO_BIN_EXE_helpdesk");
+    let line = "My lamp arrived broken. The order is A-17.";
+    kill_until_it_ends(program, folder.path(), &[line], "");
+    assert!(!folder.path().join("payments").exists());
+    kill_until_it_ends(program, folder.path(), &["--yes"], "");
+    let output = run(program, folder.path(), &[], "");
+    assert!(
+        output.ends_with("\nDone: I have paid 80 euros back for A-17.\n"),
+        "{output}"
+    );
+    let paid = std::fs::read_to_string(folder.path().join("payments/A-17"));
+    assert_eq!(paid.expect("it is paid"), "80 euros\n");
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn a_branch_becomes_a_decision_of_the_editor() {
         "initial_node": "a",
         "nodes": {
             "a": { "task_messages": [], "functions": [{ "name": "f", "transition_to":
-                { "field": "status", "cases": { "free": "b", "true": "c", "3": "c" } } }] },
+                { "field": "status", "cases": { "3": "c", "free": "b", "true": "c" } } }] },
             "b": { "task_messages": [] },
             "c": { "task_messages": [] },
         },
@@ -523,8 +523,8 @@ fn f095_fields_of_one_form_only_are_named() {
     assert!(!all.iter().any(|it| it.ends_with("/handler")), "{all:?}");
 
     let parameters = json!({ "type": "object", "properties": {
-            "n": { "type": ["integer", "null"] }, "optional": { "type": ["integer", "null"] },
-            "both": { "type": ["integer", "string"] } },
+            "both": { "type": ["integer", "string"] },
+            "n": { "type": ["integer", "null"] }, "optional": { "type": ["integer", "null"] } },
         "required": ["n"], "additionalProperties": false, "title": "Go" });
     let tool = json!({ "type": "function", "cached": true,
         "function": { "name": "go", "strict": true, "parameters": parameters } });

@@ -136,7 +136,7 @@ fn f007_parameters() {
 #[test]
 fn f007_a_parameter_that_no_value_fits_is_an_error() {
     let data = json!({ "functions": [{ "name": "f", "description": "d", "required": ["size", "sice"], "properties": {
-        "size": { "type": "integer", "minimum": 5, "maximum": 1 }, "kind": { "type": "string", "enum": [] } } }] });
+        "kind": { "type": "string", "enum": [] }, "size": { "type": "integer", "minimum": 5, "maximum": 1 } } }] });
     let document = document(&[("a", data)]);
     let findings = document.findings();
     let errors: Vec<&str> = findings

@@ -294,10 +294,14 @@ fn names_keep_the_order_of_the_text() {
         parameters.properties.keys().collect::<Vec<_>>(),
         ["size", "count", "note"]
     );
-    assert_eq!(
-        parameters.schema()["propertyOrdering"],
-        json!(["size", "count", "note"])
-    );
+    // A map of `serde_json` has the order itself if a crate of the program asks for that.
+    let schema = parameters.schema();
+    let properties = schema["properties"].as_object().unwrap();
+    if properties.keys().eq(["size", "count", "note"]) {
+        assert!(schema.get("propertyOrdering").is_none());
+    } else {
+        assert_eq!(schema["propertyOrdering"], json!(["size", "count", "note"]));
+    }
     let Document::Editor(document) = checked.document else {
         panic!("it has the editor's form");
     };

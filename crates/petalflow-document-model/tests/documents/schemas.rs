@@ -5,7 +5,8 @@ use serde_json::Value;
 
 /// With `PETALFLOW_BLESS=1` it writes the file.
 fn assert_stored(folder: &str, stored: &str, made: &Value) {
-    let mut text = serde_json::to_string_pretty(made).expect("a schema is JSON");
+    let made = petalflow_test_support::sorted(made.clone());
+    let mut text = serde_json::to_string_pretty(&made).expect("a schema is JSON");
     text.push('\n');
     if std::env::var_os("PETALFLOW_BLESS").is_some() {
         let path = format!("{}/schemas/{folder}/v1.json", env!("CARGO_MANIFEST_DIR"));

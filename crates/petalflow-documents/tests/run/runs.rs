@@ -460,7 +460,7 @@ async fn p087_the_bus_comes_before_the_handler_and_decorators_wrap_both() {
         })
         .decorate(|mut event, next| {
             if event.kind == RunEventKind::NodeOutputPreview {
-                event.payload.insert("by".into(), json!("outer"));
+                event.payload.insert("outer".into(), json!(true));
                 next(event);
             }
         })
@@ -469,7 +469,7 @@ async fn p087_the_bus_comes_before_the_handler_and_decorators_wrap_both() {
             next(event);
         });
     flow.run_with(None, &options).await.unwrap();
-    let payload = r#"{"by":"outer","lines":3}"#;
+    let payload = r#"{"lines":3,"outer":true}"#;
     let expected = [
         format!("bus 1 {payload}"),
         "handler 1 node.output.preview".into(),

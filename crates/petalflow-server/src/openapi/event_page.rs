@@ -1,5 +1,6 @@
 //! The page of the reference that lists the events.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
@@ -52,7 +53,7 @@ pub(super) fn text(schemas: &Map<String, Value>) -> String {
         }
     }
     page.push_str("\n## What events have\n");
-    for (name, schema) in schemas {
+    for (name, schema) in schemas.iter().collect::<BTreeMap<_, _>>() {
         if name == "ThreadEvent"
             || schema["properties"]
                 .get("kind")
@@ -78,8 +79,10 @@ pub(super) fn text(schemas: &Map<String, Value>) -> String {
 fn table(page: &mut String, schema: &Value, is_wanted: impl Fn(&str) -> bool) {
     page.push_str("| field | type | meaning |\n| --- | --- | --- |\n");
     let required = schema["required"].as_array();
+    // By name, whatever the order of maps in the program that the server is part of.
     let fields = schema["properties"].as_object().into_iter().flatten();
-    for (name, field) in fields.filter(|(name, _)| is_wanted(name)) {
+    let fields: BTreeMap<&String, &Value> = fields.filter(|(name, _)| is_wanted(name)).collect();
+    for (name, field) in fields {
         let is_required = required.is_some_and(|it| it.iter().any(|it| it == name));
         let absent = if is_required { "" } else { ", may be absent" };
         let meaning = match field.get("const") {

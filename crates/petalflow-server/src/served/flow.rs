@@ -82,7 +82,8 @@ impl<F: Flow<State: Storable + State<Input: DeserializeOwned>>> ServedFlow<F> {
         let mut served = Self::reading(launch, |input| {
             // A flow may need no input.
             let input = if input.is_null() { json!({}) } else { input };
-            Ok(serde_json::from_value(input)?)
+            // The error names the field.
+            Ok(serde_path_to_error::deserialize(input)?)
         });
         served.facts.input = Some(input_keys::schema(<F::State as State>::KEYS));
         served
