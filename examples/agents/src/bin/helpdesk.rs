@@ -135,13 +135,14 @@ fn script() -> ScriptedModel {
         Newest::Result { tool, .. } if tool == "load_skill" => {
             Reply::call("find_order", json!({ "order": order_in(request) }))
         }
-        Newest::Result { tool, content } if tool == "find_order" => match content["arrived"] {
-            true => Reply::call(
-                "pay_back",
-                json!({ "order": content["id"], "euros": content["euros"] }),
-            ),
-            _ => Reply::text("It arrives tomorrow."),
-        },
+        Newest::Result { tool, content } if tool == "find_order" => {
+            if content["arrived"] == true {
+                let payment = json!({ "order": content["id"], "euros": content["euros"] });
+                Reply::call("pay_back", payment)
+            } else {
+                Reply::text("It arrives tomorrow.")
+            }
+        }
         Newest::Result { content, .. } => match content.as_str() {
             Some(paid) => Reply::text(format!("Done: I have {paid}.")),
             None => Reply::text("I am sorry: we do not pay it back."),
