@@ -108,17 +108,12 @@ fn helpdesk(model: impl LlmClient) -> petalflow::Result<Agent> {
         .tools(tools![find_order, pay_back]))
 }
 
-/// The number of the order that the customer has named.
+/// The number of the order that the customer has named last.
 fn order_in(request: &LlmRequest) -> &'static str {
-    let said: Vec<_> = request
-        .messages
-        .iter()
-        .map(|message| message.text())
-        .collect();
-    let named = ORDERS
-        .iter()
-        .rev()
-        .find(|order| said.iter().any(|text| text.contains(order.id)));
+    let named = request.messages.iter().rev().find_map(|message| {
+        let text = message.text();
+        ORDERS.into_iter().find(|order| text.contains(order.id))
+    });
     named.map_or("A-17", |order| order.id)
 }
 
