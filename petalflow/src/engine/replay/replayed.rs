@@ -17,8 +17,9 @@ pub struct Replayed {
     pub without_results: Vec<(u64, u64)>,
     /// How many requests to models were compared.
     pub requests: u64,
-    /// How many recorded requests to models were not compared: [`replay_requests`](super::ThreadEngine::replay_requests) was not
-    /// called, the node makes them after another one, or it runs its sub-flow itself.
+    /// How many recorded requests to models were not compared:
+    /// [`replay_requests`](crate::engine::ThreadEngine::replay_requests) was not called, the node makes them after another one,
+    /// or it runs its sub-flow itself.
     pub requests_left: u64,
 }
 
