@@ -155,7 +155,8 @@ check_package() {
 export -f check_package
 
 # Checks each feature of each published package alone. Such a check is mostly a chain of packages that uses one core. So as many
-# packages are checked at once as there are cores, each in a target folder of its own: a folder has a lock.
+# packages are checked at once as there are cores, each in a target folder of its own, because a folder has a lock. The first
+# has what the lints have checked.
 check_features() {
     local features
     features=$(published_features)
@@ -167,7 +168,7 @@ check_features() {
             END { for (package in of) print number[package] + 0, package of[package] }
         ' <<<"$features" | sort -rn | cut -d " " -f 2- |
         xargs -P "$(nproc)" -L 1 --process-slot-var=SLOT \
-            bash -c 'CARGO_TARGET_DIR=$CARGO_TARGET_DIR/features-$SLOT check_package "$@"' check_package
+            bash -c '((SLOT == 0)) || CARGO_TARGET_DIR+=/features-$SLOT; check_package "$@"' check_package
 }
 
 # Prints how many tests were skipped, and why.
