@@ -72,18 +72,23 @@ fn large_patterns_are_refused() {
     );
 }
 
+/// A schema of so many levels: a string in arrays. `json!` would serialize the inner schema at each level.
+fn arrays(levels: usize) -> Value {
+    let text = json!({ "type": "string" });
+    (1..levels).fold(text, |items, _| {
+        Value::Object([("items".into(), items)].into_iter().collect())
+    })
+}
+
 #[test]
 fn a_schema_made_by_code_may_be_too_deep() {
-    let mut schema = json!({ "type": "string" });
-    for _ in 0..1000 {
-        schema = json!({ "items": schema });
-    }
-    let errors = parameter_errors(json!({ "a": schema }));
-    assert_eq!(errors.len(), 1);
+    assert!(parameter_errors(json!({ "a": arrays(128) })).is_empty());
+    let [error] = parameter_errors(json!({ "a": arrays(129) }))
+        .try_into()
+        .unwrap();
     assert!(
-        errors[0].contains("has a schema of more than 128 levels"),
-        "{}",
-        errors[0]
+        error.contains("has a schema of more than 128 levels"),
+        "{error}"
     );
 }
 
