@@ -1,11 +1,12 @@
 //! Reports a second `#[node]` or `#[tool]` on one item. Each makes a type with the name of the function, and rustc reports the name
 //! and everything that is generated for it. So the first attribute removes the others.
 
-use proc_macro2::TokenStream;
-use quote::quote;
-use syn::{Attribute, Meta, Path, parse_quote};
+use proc_macro2::{Span, TokenStream};
+use syn::{Attribute, Meta, Path, parse_quote_spanned};
 
 use crate::errors::Errors;
+use crate::site::{self, quote};
+use crate::spans::with_spans;
 
 const NODE: &str = "node";
 const TOOL: &str = "tool";
@@ -42,7 +43,24 @@ pub(crate) fn lints(attrs: &[Attribute]) -> TokenStream {
         _ if attr.path().is_ident("deprecated") => Some(quote!(#[allow(deprecated)])),
         _ => None,
     });
-    levels.collect()
+    of_the_macro(levels.collect())
+}
+
+/// Attributes at the macro call: clippy reports two that say the same at a place of the user.
+pub(crate) fn of_the_macro(attributes: TokenStream) -> TokenStream {
+    with_spans(attributes, &|_| Span::call_site())
+}
+
+/// Turns off the lints that are about code that a person maintains. rustc applies them to generated code, because it is at a place
+/// of the user: see `crate::site`.
+pub(crate) fn generated() -> TokenStream {
+    quote! {
+        #[allow(
+            missing_copy_implementations, missing_debug_implementations, missing_docs, private_interfaces,
+            unnameable_types, unreachable_pub, unused_qualifications,
+            clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction
+        )]
+    }
 }
 
 /// Makes `#[allow]` of each `#[expect]`, for an item that is generated as a whole: several of its parts may fulfil the expectation.
@@ -52,7 +70,7 @@ pub(crate) fn allow_expected(attrs: &mut [Attribute]) {
             && list.path.is_ident("expect")
         {
             let lints = &list.tokens;
-            *attr = parse_quote!(#[allow(#lints)]);
+            *attr = parse_quote_spanned!(site::span()=> #[allow(#lints)]);
         }
     }
 }

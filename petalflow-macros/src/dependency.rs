@@ -1,9 +1,11 @@
 //! The name under which the crate that is compiled depends on `petalflow`.
 
+use crate::site;
+
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::Ident;
 
 /// The name that the manifest of the crate gives to `petalflow`, as in `pf = { package = "petalflow" }`. `None` if it gives none,
 /// or if there is no manifest.
@@ -23,7 +25,7 @@ pub(crate) fn renamed_crate() -> Option<Ident> {
 }
 
 fn ident(name: &str) -> Ident {
-    Ident::new(name, Span::call_site())
+    Ident::new(name, site::span())
 }
 
 /// Reads what matters of a manifest, line by line: a parser of TOML would be the largest dependency of the macros.

@@ -4,8 +4,10 @@ use std::fmt::Display;
 
 use petalflow_graph::Rule;
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::ToTokens;
 use syn::DeriveInput;
+
+use crate::site::quote;
 
 /// The errors that were found so far.
 #[derive(Default)]

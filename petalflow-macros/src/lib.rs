@@ -4,6 +4,10 @@
     clippy::too_many_lines,
     reason = "the code in a `quote!` is long and flat"
 )]
+#![allow(
+    clippy::large_enum_variant,
+    reason = "spans are large where `span-locations` is enabled, as for the tests"
+)]
 
 mod ask;
 mod attributes;
@@ -18,6 +22,7 @@ mod partial;
 mod paths;
 mod placeholder;
 mod route;
+mod site;
 mod spans;
 mod state;
 #[cfg(test)]
@@ -34,7 +39,7 @@ macro_rules! for_compilers_and_editors {
         $(#[doc = $doc])*
         #[proc_macro_attribute]
         pub fn $name(args: TokenStream, item: TokenStream) -> TokenStream {
-            $expand(args.into(), item.into()).into()
+            site::at_item(item.into(), |item| $expand(args.into(), item)).into()
         }
 
         $(#[doc = $doc])*
@@ -156,7 +161,7 @@ state = state::expand, state_in_editor = state::in_editor
 #[doc(hidden)]
 #[proc_macro_derive(StateAfterCfg, attributes(key, __petalflow_state))]
 pub fn state_after_cfg(item: TokenStream) -> TokenStream {
-    state::expand_after_cfg(item.into()).into()
+    site::at_item(item.into(), state::expand_after_cfg).into()
 }
 
 for_compilers_and_editors! {
@@ -320,7 +325,7 @@ node = node::expand, node_in_editor = node::in_editor
 /// | `crate = path` | the path of the crate petalflow, if it is not `::petalflow` |
 #[proc_macro_derive(Route, attributes(route))]
 pub fn derive_route(item: TokenStream) -> TokenStream {
-    route::expand(item.into()).into()
+    site::at_item(item.into(), route::expand).into()
 }
 
 /// Makes a struct a question that a node can ask a person with `Context::ask`.
@@ -361,7 +366,7 @@ pub fn derive_route(item: TokenStream) -> TokenStream {
 /// | `crate = path` | the path of the crate petalflow, if it is not `::petalflow` |
 #[proc_macro_derive(Ask, attributes(ask))]
 pub fn derive_ask(item: TokenStream) -> TokenStream {
-    ask::expand(item.into()).into()
+    site::at_item(item.into(), ask::expand).into()
 }
 
 /// Makes a function a tool that a model can call.
@@ -443,7 +448,7 @@ pub fn tool(_: TokenStream, item: TokenStream) -> TokenStream {
 #[cfg(feature = "tool")]
 #[proc_macro_derive(Partial, attributes(partial, serde))]
 pub fn derive_partial(item: TokenStream) -> TokenStream {
-    partial::expand(item.into()).into()
+    site::at_item(item.into(), partial::expand).into()
 }
 
 /// The implementation of `petalflow::tools!`. Takes `[$crate] search, fetch`.

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use petalflow_graph::{Rule, messages, similar};
-use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote};
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Expr, Lit, LitInt, LitStr, Path, Token, token};
 
 use crate::errors::{Errors, coded_at};
+use crate::site::{self, quote};
 use crate::types;
 
 /// Words of other libraries, and the options that have their meaning.
@@ -290,6 +291,7 @@ fn retry(value: &Expr, runtime: &dyn ToTokens) -> syn::Result<TokenStream> {
     };
     let message = match attempts {
         Some(attempts) if attempts > 0 => {
+            let attempts = site::literal(Literal::u32_suffixed(attempts));
             return Ok(quote!(#runtime::policy::Retry::attempts(#attempts)));
         }
         Some(_) => "`retry` counts all attempts, so it is at least 1 (no retry)",
@@ -358,8 +360,8 @@ fn parse_duration(text: &str) -> Option<Duration> {
 
 /// An expression of type `Duration`.
 pub(crate) fn duration_tokens(duration: Duration) -> TokenStream {
-    let seconds = duration.as_secs();
-    let nanos = duration.subsec_nanos();
+    let seconds = site::literal(Literal::u64_suffixed(duration.as_secs()));
+    let nanos = site::literal(Literal::u32_suffixed(duration.subsec_nanos()));
     quote!(::core::time::Duration::new(#seconds, #nanos))
 }
 

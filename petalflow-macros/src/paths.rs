@@ -1,11 +1,12 @@
 //! Names, paths and spans in generated code.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, TokenStreamExt as _, format_ident, quote, quote_spanned};
+use quote::{ToTokens, TokenStreamExt as _, format_ident, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::{Lifetime, Path, Type};
 
 use crate::dependency;
+use crate::site::{self, quote};
 use crate::spans::with_spans;
 
 /// The path of the `petalflow` crate: the value of `crate = path`, or the name that the manifest gives to it.
@@ -41,13 +42,13 @@ impl Runtime {
             let (first, _) = ends.unwrap_or((token.span(), token.span()));
             ends = Some((first, token.span()));
         }
-        let (first, last) = ends.unwrap_or((Span::call_site(), Span::call_site()));
+        let (first, last) = ends.unwrap_or((site::span(), site::span()));
         self.spread(first, last, tokens)
     }
 
     /// `<#ty as #of>::#item`, underlined as the type.
     pub(crate) fn item_of(&self, ty: &Type, of: &TokenStream, item: &str) -> TokenStream {
-        let item = Ident::new(item, Span::call_site());
+        let item = Ident::new(item, site::span());
         let open = self.respan(ty, quote!(<));
         let rest = self.respan(ty, quote!(as #of>::#item));
         quote!(#open #ty #rest)
@@ -160,7 +161,7 @@ pub(crate) fn impl_at(at: Span, tokens: TokenStream) -> TokenStream {
 /// The name of a generated item, at the name that it is made from. An editor finds the item there, but does not rename it,
 /// because the two names differ.
 pub(crate) fn derived(text: &str, from: &Ident) -> Ident {
-    Ident::new(text, Span::call_site().located_at(from.span()))
+    Ident::new(text, site::span().located_at(from.span()))
 }
 
 /// The text of an identifier without `r#`: the name of a key, a node or a route.
@@ -199,12 +200,12 @@ pub(crate) fn option(value: Option<TokenStream>) -> TokenStream {
 /// A local variable that code of the user cannot access. A pattern also names statics, constants and unit structs, which are not
 /// hygienic, so the name is one that no item of the user has.
 pub(crate) fn local(name: &str) -> Ident {
-    format_ident!("__{name}", span = Span::mixed_site())
+    format_ident!("__{name}", span = site::span())
 }
 
 /// The local variable, or the function in a `const _`, for an index.
 pub(crate) fn local_at(name: &str, index: usize) -> Ident {
-    format_ident!("__{name}{index}", span = Span::mixed_site())
+    format_ident!("__{name}{index}", span = site::span())
 }
 
 /// The number of a route: FNV-1a over its name. `#[derive(Route)]` and `flow!` use it to refer to the payload of a variant in the

@@ -1,9 +1,9 @@
 //! Code in place of a tool that was reported, so that its uses are not errors.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
 
 use crate::paths::{Runtime, name};
+use crate::site::quote;
 
 /// The implementation of `Tool`.
 pub(crate) fn tool(ident: &Ident, runtime: &Runtime) -> TokenStream {

@@ -1,10 +1,12 @@
 //! Types and expressions, judged by their tokens.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{Expr, GenericArgument, PathArguments, PathSegment, Type};
+
+use crate::site::quote;
 
 /// The type without parentheses, and without the invisible delimiters that `macro_rules!` puts around a `$t:ty`.
 pub(crate) fn ungroup(ty: &Type) -> &Type {

@@ -253,6 +253,7 @@ pub(crate) const MODULES: &[(&str, &[&str])] = &[
     (
         "petalflow-macros",
         &[
+            "site",
             "errors",
             "types",
             "options",

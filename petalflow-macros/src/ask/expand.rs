@@ -1,14 +1,16 @@
 //! The code of a question. It cannot fail.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned as _;
 
 use super::ast::AskAst;
+use crate::attributes;
 use crate::errors::Errors;
 use crate::options::duration_tokens;
 use crate::paths::{Runtime, impl_at, name};
+use crate::site::{self, quote};
 use crate::types::{self, may_be_unshared};
 
 /// `impl Ask for ReviewDraft`. If the type of the answer is missing, the code has the errors.
@@ -33,6 +35,7 @@ pub(crate) fn ask(ask: &AskAst, errors: &mut Errors, runtime: &Runtime) -> Token
         .name
         .as_ref()
         .map_or_else(|| name(ident), syn::LitStr::value);
+    let text = site::text(&text);
     let key = ask.key.as_ref().map(|key| {
         let value = quote_spanned!(key.span()=> ::std::string::ToString::to_string(&self.#key));
         quote! {
@@ -54,10 +57,11 @@ pub(crate) fn ask(ask: &AskAst, errors: &mut Errors, runtime: &Runtime) -> Token
             }
         }
     });
+    let generated = attributes::generated();
     let implementation = quote! {
         #[automatically_derived]
         #lints
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        #generated
         impl #impl_generics #runtime::interrupt::Ask for #ident #type_generics #bounds {
             type Answer = #answer;
             const NAME: &'static ::core::primitive::str = #text;

@@ -12,15 +12,15 @@ mod tests;
 
 use petalflow_graph::Analysis;
 use proc_macro2::{TokenStream, TokenTree};
-use quote::quote;
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
-use syn::{bracketed, parse_quote};
+use syn::{bracketed, parse_quote_spanned};
 
 use ast::FlowAst;
 
 use crate::attributes;
 use crate::errors::Errors;
+use crate::site::{self, quote};
 use crate::types;
 
 /// The input from the `macro_rules!` wrapper: `[$crate]` and the tokens of the user.
@@ -44,19 +44,21 @@ impl Parse for Input {
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let documented = input.clone();
     read(input, &|cx| {
-        let krate = cx.krate;
-        let mut attrs = cx.attrs.to_vec();
-        attrs.push(parse_quote!(#[cfg(not(doc))]));
-        attributes::allow_expected(&mut attrs);
-        let code = expand::flow(&expand::Cx {
-            attrs: &attrs,
-            ..*cx
-        });
-        quote! {
-            #code
-            #[cfg(doc)]
-            #krate::__private::flow_documented! { #documented }
-        }
+        site::at(cx.name.span(), || {
+            let krate = cx.krate;
+            let mut attrs = cx.attrs.to_vec();
+            attrs.push(parse_quote_spanned!(site::span()=> #[cfg(not(doc))]));
+            attributes::allow_expected(&mut attrs);
+            let code = expand::flow(&expand::Cx {
+                attrs: &attrs,
+                ..*cx
+            });
+            quote! {
+                #code
+                #[cfg(doc)]
+                #krate::__private::flow_documented! { #documented }
+            }
+        })
     })
 }
 

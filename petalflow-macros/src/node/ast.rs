@@ -2,7 +2,7 @@
 
 use petalflow_graph::similar;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, TokenStreamExt as _, quote};
+use quote::{ToTokens, TokenStreamExt as _};
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::{Attribute, FnArg, Generics, LitStr, Path, Signature, Token, Type, Visibility};
@@ -11,6 +11,7 @@ use crate::attributes;
 use crate::errors::Errors;
 use crate::options::{self, Opt, Seen};
 use crate::paths::Runtime;
+use crate::site::quote;
 
 /// The arguments of `#[node(Essay, ..)]`.
 #[derive(Default)]

@@ -7,7 +7,7 @@ pub(crate) mod expand;
 pub(crate) mod model;
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens as _, quote};
+use quote::ToTokens as _;
 use syn::spanned::Spanned as _;
 
 use self::ast::{NodeArgs, NodeFn, NodeImpl, NodeItem};
@@ -17,6 +17,7 @@ use crate::attributes;
 use crate::errors::Errors;
 use crate::paths::Runtime;
 use crate::placeholder;
+use crate::site::quote;
 
 /// Expands `#[node(args)] item`.
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {

@@ -1,10 +1,12 @@
 //! The code of a partial form. It cannot fail.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens as _, quote};
+use quote::ToTokens as _;
 
 use super::ast::{FieldSource, PartialAst, PartialField};
+use crate::attributes;
 use crate::paths::{Runtime, derived, impl_at, name};
+use crate::site::{self, quote};
 
 /// `struct RecipePartial` and `impl Partial for Recipe`.
 pub(crate) fn partial(partial: &PartialAst, runtime: &Runtime) -> TokenStream {
@@ -25,10 +27,11 @@ fn whole(partial: &PartialAst, runtime: &Runtime) -> TokenStream {
         let comma = comma.then(|| quote!(,));
         quote!(where #before #comma Self: #runtime::__private::tool::DeserializeOwned)
     });
+    let generated = attributes::generated();
     let implementation = quote! {
         #[automatically_derived]
         #lints
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        #generated
         impl #impl_generics #runtime::tool::Partial for #ident #type_generics #bounds {
             type Partial = Self;
             fn partial(
@@ -50,7 +53,7 @@ fn in_fields(partial: &PartialAst, fields: &[PartialField], runtime: &Runtime) -
         ..
     } = partial;
     let form = derived(&format!("{}Partial", name(ident)), ident);
-    let doc = format!(" [`{}`] as far as it is known.", name(ident));
+    let doc = site::text(&format!(" [`{}`] as far as it is known.", name(ident)));
     let declared = fields.iter().map(|field| {
         let PartialField {
             ident,
@@ -61,8 +64,8 @@ fn in_fields(partial: &PartialAst, fields: &[PartialField], runtime: &Runtime) -
         let ty = type_of(field, runtime);
         quote!(#docs #visibility #ident: ::core::option::Option<#ty>,)
     });
-    let fields_of = Ident::new("fields", proc_macro2::Span::mixed_site());
-    let value = Ident::new("value", proc_macro2::Span::mixed_site());
+    let fields_of = Ident::new("fields", site::span());
+    let value = Ident::new("value", site::span());
     let read = fields.iter().map(|field| {
         let (ident, ty) = (&field.ident, &field.ty);
         let read = if field.whole {
@@ -71,15 +74,19 @@ fn in_fields(partial: &PartialAst, fields: &[PartialField], runtime: &Runtime) -
             runtime.respan(ty, quote!(<#ty as #runtime::tool::Partial>::partial))
         };
         let value = match &field.source {
-            FieldSource::Named(name) => quote!(#fields_of.get(#name).and_then(#read)),
+            FieldSource::Named(name) => {
+                let name = site::text(name);
+                quote!(#fields_of.get(#name).and_then(#read))
+            }
             FieldSource::Flattened => quote!(#read(#value)),
         };
         quote!(#ident: #value,)
     });
+    let generated = attributes::generated();
     let implementation = quote! {
         #[automatically_derived]
         #lints
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        #generated
         impl #runtime::tool::Partial for #ident {
             type Partial = #form;
             fn partial(
@@ -95,7 +102,8 @@ fn in_fields(partial: &PartialAst, fields: &[PartialField], runtime: &Runtime) -
         #[doc = #doc]
         #[derive(::core::fmt::Debug, ::core::default::Default, #derives)]
         #lints
-        #[allow(missing_docs, dead_code, clippy::all, clippy::pedantic, clippy::nursery)]
+        #[allow(dead_code)]
+        #generated
         #visibility struct #form {
             #(#declared)*
         }

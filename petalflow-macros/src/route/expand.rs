@@ -1,12 +1,14 @@
 //! The code for a route. It cannot fail.
 
 use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{ToTokens as _, quote};
+use quote::ToTokens as _;
 use syn::Type;
 
 use super::ast::RouteAst;
+use crate::attributes;
 use crate::editor::elsewhere;
 use crate::paths::{Runtime, impl_at, local, name, route_hash};
+use crate::site::{self, quote};
 
 /// The implementations for the enum.
 pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
@@ -16,10 +18,14 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
         variants,
         ..
     } = route;
-    let names = variants.iter().map(|variant| name(&variant.ident));
-    let payloads = variants.iter().map(|variant| variant.payload.is_some());
+    let names = variants
+        .iter()
+        .map(|variant| site::text(&name(&variant.ident)));
+    let payloads = variants
+        .iter()
+        .map(|variant| site::flag(variant.payload.is_some()));
     let indices = variants.iter().enumerate().map(|(index, variant)| {
-        let (index, variant) = (Literal::usize_unsuffixed(index), &variant.ident);
+        let (index, variant) = (site::index(index), &variant.ident);
         quote!(#ident::#variant { .. } => #index,)
     });
     let carried = variants_with_payload(route);
@@ -45,11 +51,13 @@ pub(crate) fn route(route: &RouteAst, runtime: &Runtime) -> TokenStream {
             }
         }
     };
+    let generated = attributes::generated();
     // Where rustc lists what a node can return, it shows the name of the enum.
     let output = impl_at(ident.span(), output);
     quote! {
         #lints
-        #[allow(unexpected_cfgs, unused, clippy::all, clippy::pedantic, clippy::nursery)]
+        #[allow(unexpected_cfgs, unused)]
+        #generated
         const _: () = {
             use #runtime::__private::route as __pf;
             #arms
@@ -123,7 +131,7 @@ fn payload_types(route: &RouteAst) -> TokenStream {
     let index = local("route");
     let variants = route.variants.iter().enumerate();
     let types = variants.filter_map(|(index, variant)| {
-        let (index, ty) = (Literal::usize_unsuffixed(index), variant.payload.as_ref()?);
+        let (index, ty) = (site::index(index), variant.payload.as_ref()?);
         Some(quote!(#index => __pf::PayloadType::<#ty>::carried(),))
     });
     quote! {
@@ -140,7 +148,7 @@ fn payload_types(route: &RouteAst) -> TokenStream {
 /// For each payload, its type by the hash of the route, and a check that it can be sent.
 fn lookups(ident: &Ident, carried: &[(&Ident, &Type)], runtime: &Runtime) -> TokenStream {
     let lookups = carried.iter().map(|(variant, ty)| {
-        let hash = route_hash(&name(variant));
+        let hash = site::literal(Literal::u64_suffixed(route_hash(&name(variant))));
         let sent = runtime.item_of(ty, &quote!(__pf::Deliverable), "SENT");
         quote! {
             impl __pf::Carries<#hash> for #ident {

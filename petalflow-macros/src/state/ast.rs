@@ -2,7 +2,7 @@
 
 use petalflow_graph::{Rule, similar};
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
-use quote::{ToTokens as _, quote};
+use quote::ToTokens as _;
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Data, DeriveInput, Field, Lifetime, LitInt, Meta, Path, Token, Type};
@@ -10,6 +10,7 @@ use syn::{Attribute, Data, DeriveInput, Field, Lifetime, LitInt, Meta, Path, Tok
 use crate::attributes;
 use crate::errors::Errors;
 use crate::options::{self, Opt, Seen};
+use crate::site::quote;
 use crate::types;
 
 /// The arguments of `#[state(..)]`.

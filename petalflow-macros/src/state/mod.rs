@@ -7,13 +7,13 @@ mod model;
 mod nil;
 
 use proc_macro2::{Span, TokenStream, TokenTree};
-use quote::quote;
 
 use self::ast::{StateArgs, StateAst};
 use self::model::State;
 use crate::editor;
 use crate::errors::Errors;
 use crate::paths::Runtime;
+use crate::site::quote;
 use crate::spans::with_spans;
 
 /// Expands `#[state(args)] item`.

@@ -4,6 +4,7 @@ mod half_typed;
 mod node;
 #[cfg(feature = "tool")]
 mod partial;
+mod places;
 mod route;
 mod snapshots;
 mod state;

@@ -2,10 +2,10 @@
 
 use std::iter;
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{ToTokens as _, format_ident, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{Attribute, LitStr, Meta, Type, parse_quote};
+use syn::{Attribute, LitStr, Meta, Type, parse_quote_spanned};
 
 use super::ast::{Confirm, ToolArgs};
 use super::model::{Param, Returned, Source, Tool};
@@ -15,6 +15,7 @@ use crate::node::expand::marker;
 use crate::node::expand::params::is_context;
 use crate::paths::{Runtime, impl_at, local, local_at, name};
 use crate::placeholder;
+use crate::site::{self, quote};
 
 /// The tool of a function: `struct search {}` and its implementations.
 pub(crate) fn tool(
@@ -30,7 +31,8 @@ pub(crate) fn tool(
     let deprecated = attributes::tokens(attrs, "deprecated");
     let lints = attributes::lints(attrs);
     let text = args.name_of(ident);
-    let doc = format!("The tool `{text}`, as agents name it.");
+    let doc = site::text(&format!("The tool `{text}`, as agents name it."));
+    let text = site::text(&text);
     let cx = Cx {
         args,
         tool,
@@ -49,6 +51,7 @@ pub(crate) fn tool(
     } else {
         placeholder::tool(&tool.call, runtime)
     };
+    let generated = attributes::generated();
     quote! {
         #cfgs
         #docs
@@ -60,7 +63,7 @@ pub(crate) fn tool(
         #marker
         #cfgs
         #lints
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        #generated
         const _: () = {
             #warning
             #arguments
@@ -92,7 +95,7 @@ struct Cx<'a> {
     tool: &'a Tool,
     runtime: &'a Runtime,
     /// The name of the tool.
-    text: &'a str,
+    text: &'a Literal,
 }
 
 impl Cx<'_> {
@@ -112,7 +115,7 @@ impl Cx<'_> {
             } = param;
             let plain = cfgs.is_empty() && attrs.iter().all(|attr| attr.path().is_ident("doc"));
             if plain {
-                let param = format_ident!("__P{index}");
+                let param = format_ident!("__P{index}", span = site::span());
                 fields.push(quote!(#(#attrs)* #ident: #param));
                 params.push(param);
                 types.push(ty);
@@ -121,7 +124,7 @@ impl Cx<'_> {
             }
         }
         let path = quote!(#runtime).to_string().replace(' ', "");
-        let text = |text: String| LitStr::new(&text, Span::call_site());
+        let text = |text: String| LitStr::new(&text, site::span());
         let serde = text(format!("{path}::__private::tool::serde"));
         let schemars = text(format!("{path}::__private::tool::schemars"));
         let bound = params
@@ -184,7 +187,7 @@ impl Cx<'_> {
             None => docs.iter().filter_map(|attr| line(attr)).collect(),
         };
         let description = quote!(&[#(#lines),*]);
-        let (long_running, deferred) = (args.long_running, args.deferred);
+        let (long_running, deferred) = (site::flag(args.long_running), site::flag(args.deferred));
         let confirm = self.confirm();
         let require = self.require();
         let arguments = local("arguments");
@@ -262,7 +265,7 @@ impl Cx<'_> {
     fn handle(&self, index: usize, ty: &Type, function: &str) -> TokenStream {
         let runtime = self.runtime;
         let constant = handle_constant(index);
-        let function = Ident::new(function, Span::call_site());
+        let function = Ident::new(function, site::span());
         quote!(<<#ty as #runtime::__private::Checked<#constant>>::Type as #runtime::__private::tool::ToolHandle>::#function)
     }
 
@@ -303,7 +306,7 @@ impl Cx<'_> {
                 // The function has the type. rustc reports there that `Context` is something else, such as the trait of `anyhow`.
                 Source::Run if is_context(ty) => {
                     let handle = quote!(#runtime::__private::tool::ToolHandle);
-                    let inferred = parse_quote!(_);
+                    let inferred = parse_quote_spanned!(site::span()=> _);
                     let from_context =
                         runtime.respan(ty, runtime.item_of(&inferred, &handle, "from_context"));
                     let extracted =
@@ -410,7 +413,7 @@ impl Cx<'_> {
         let types = self.tool.arguments().map(|(_, param, _)| &param.ty);
         let private = quote!(__tool);
         let runtime = self.runtime;
-        let check = Ident::new("check", Span::call_site().located_at(path.span()));
+        let check = Ident::new("check", site::span().located_at(path.span()));
         Some(quote! {
             #[allow(dead_code)]
             fn __confirm_check<'__x>() {

@@ -7,7 +7,6 @@ mod model;
 pub(crate) mod set;
 
 use proc_macro2::TokenStream;
-use quote::quote;
 
 use self::ast::{ToolArgs, ToolItem};
 use self::check::Form;
@@ -17,6 +16,7 @@ use crate::errors::Errors;
 use crate::node::check::body_calls_no_macro_of_its_name;
 use crate::node::expand_reported;
 use crate::paths::Runtime;
+use crate::site::quote;
 
 /// Expands `#[tool(args)] item`.
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> TokenStream {

@@ -1,12 +1,13 @@
 //! The model of a tool: its parameters and its result.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote};
+use quote::ToTokens;
 use syn::{
     Attribute, FnArg, GenericArgument, Pat, PatType, PathArguments, ReturnType, Signature, Type,
-    parse_quote,
+    parse_quote_spanned,
 };
 
+use crate::site::{self, quote};
 use crate::{attributes, node, types};
 
 /// A tool.
@@ -214,12 +215,18 @@ fn owned_type(ty: &Type) -> Option<Type> {
             Some(match &inner {
                 Type::Slice(slice) => {
                     let elem = &slice.elem;
-                    parse_quote!(Vec<#elem>)
+                    parse_quote_spanned!(site::span()=> Vec<#elem>)
                 }
                 ty => match types::last_segment(ty) {
-                    Some(segment) if segment.ident == "str" => parse_quote!(String),
-                    Some(segment) if segment.ident == "Path" => parse_quote!(PathBuf),
-                    Some(segment) if segment.ident == "OsStr" => parse_quote!(OsString),
+                    Some(segment) if segment.ident == "str" => {
+                        parse_quote_spanned!(site::span()=> String)
+                    }
+                    Some(segment) if segment.ident == "Path" => {
+                        parse_quote_spanned!(site::span()=> PathBuf)
+                    }
+                    Some(segment) if segment.ident == "OsStr" => {
+                        parse_quote_spanned!(site::span()=> OsString)
+                    }
                     _ => inner,
                 },
             })

@@ -1,7 +1,6 @@
 //! `tools!`: a list of tools with different names, which is checked at compile time.
 
 use proc_macro2::TokenStream;
-use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned as _;
 use syn::{Token, Type, bracketed, token};
@@ -9,6 +8,7 @@ use syn::{Token, Type, bracketed, token};
 use crate::errors::Errors;
 use crate::options::skip_to_comma;
 use crate::paths::Runtime;
+use crate::site::quote;
 use crate::spans::with_spans;
 
 /// The input from the `macro_rules!` wrapper: `[$crate]` and the tokens of the user.

@@ -1,7 +1,7 @@
 //! The public interface of a flow: its functions, and the implementation of `Flow`.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens as _, quote, quote_spanned};
+use quote::{ToTokens as _, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
@@ -9,6 +9,7 @@ use super::signatures::{run_with_defaults, signatures};
 use super::step::Dispatch;
 use super::{builder, interrupt_points};
 use crate::paths::local;
+use crate::site::quote;
 
 /// The functions of the type.
 pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
@@ -21,6 +22,7 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
         let run = run_with_defaults(cx, &input);
         quote! {
             #run
+            #[allow(dead_code)]
             impl #name {
                 #new {
                     static __FLOW: ::std::sync::OnceLock<::std::sync::Arc<#name>> = ::std::sync::OnceLock::new();
@@ -31,6 +33,7 @@ pub(super) fn inherent(cx: &Cx<'_>) -> TokenStream {
     };
     quote! {
         #launch
+        #[allow(dead_code)]
         impl #name {
             #topology {
                 __petalflow::topology(&__GRAPH.graph())

@@ -1,7 +1,7 @@
 //! The builder of a flow with node values.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens as _, format_ident, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 
@@ -11,6 +11,7 @@ use super::signatures;
 use super::tokens::{head, number, numbered, respan};
 use crate::flow::check::is_method;
 use crate::paths::{keyword, local};
+use crate::site::{self, quote};
 
 /// The type of the builder. It has one `const` parameter per required value: whether the value is set.
 pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
@@ -25,7 +26,7 @@ pub(super) fn item(cx: &Cx<'_>) -> TokenStream {
     let vis = respan(vis.to_token_stream(), name.span());
     let keyword = keyword("struct", name);
     let end = quote_spanned!(name.span()=> ;);
-    let doc = builder_doc(name);
+    let doc = site::text(&builder_doc(name));
     quote! {
         #cfgs
         #[doc = #doc]
@@ -127,7 +128,7 @@ impl Generics {
 
     /// The arguments before any value is set.
     pub(crate) fn none(required: &[&Value<'_>]) -> TokenStream {
-        let none = required.iter().map(|_| false);
+        let none = required.iter().map(|_| quote!(false));
         quote!(#(#none),*)
     }
 
@@ -189,11 +190,14 @@ impl FlowCode<'_> {
             let params = params(&others.copied().collect::<Vec<_>>());
             let arguments = Generics::with(value, self.required);
             let name = value.name.unraw();
-            let message = format!("the node value `{name}` of `{}` was not given", self.cx.name);
-            let label = format!("`{name}` is missing");
-            let note = format!(
+            let message = site::text(&format!(
+                "the node value `{name}` of `{}` was not given",
+                self.cx.name
+            ));
+            let label = site::text(&format!("`{name}` is missing"));
+            let note = site::text(&format!(
                 "give it with `.{name}(..)` before this; for a sub-flow, with `values: |flow| flow.{name}(..)` beside `in` and `out`"
-            );
+            ));
             quote! {
                 #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
                 pub trait #given {}
@@ -211,7 +215,7 @@ impl FlowCode<'_> {
             words.extend(letters.next().map(|first| first.to_ascii_uppercase()));
             words.push_str(letters.as_str());
         }
-        format_ident!("{}Has{words}", self.cx.name, span = Span::mixed_site())
+        format_ident!("{}Has{words}", self.cx.name, span = site::span())
     }
 
     /// The flow without its values is no sub-flow. The bounds, which never hold, say which value is missing: on a reference with
@@ -239,7 +243,7 @@ impl FlowCode<'_> {
             arguments,
             ..
         } = self;
-        let text_of_builder = self::builder(cx).to_string();
+        let text_of_builder = site::text(&self::builder(cx).to_string());
         quote! {
             #[automatically_derived]
             impl<#params> ::core::clone::Clone for #builder<#arguments> {
@@ -397,7 +401,7 @@ fn setter(cx: &Cx<'_>, value: &Value<'_>, required: &[&Value<'_>]) -> TokenStrea
     } else {
         quote!(Self)
     };
-    let doc = value.doc();
+    let doc = site::text(&value.doc());
     quote! {
         #[doc = #doc]
         pub fn #name(self, __value: #ty) -> #result {

@@ -1,12 +1,12 @@
 //! The input of code generation.
 
 use petalflow_graph::{Analysis, Graph};
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use proc_macro2::{Ident, TokenStream};
 use syn::{Attribute, Expr, LitStr, Type, Visibility};
 
 use crate::attributes;
 use crate::flow::model::{Kind, Model};
+use crate::site::{self, quote};
 
 /// The flow whose code is generated.
 pub(crate) struct Cx<'a> {
@@ -40,13 +40,13 @@ impl Cx<'_> {
         let levels = levels.map(|level| attributes::tokens(self.attrs, level));
         let deprecated = attributes::with_name(self.attrs, "deprecated");
         let deprecated = (!deprecated.is_empty()).then(|| quote!(#[allow(deprecated)]));
-        quote!(#(#levels)* #deprecated)
+        attributes::of_the_macro(quote!(#(#levels)* #deprecated))
     }
 
     /// The type of the flow in generated code. rustc reports what is wrong with an implementation at the name.
     pub(super) fn own(&self) -> TokenStream {
         let mut own = self.name.clone();
-        own.set_span(Span::call_site().located_at(self.name.span()));
+        own.set_span(site::span().located_at(self.name.span()));
         let module = self.module.map(|module| quote!(#module::));
         quote!(#module #own)
     }

@@ -1,7 +1,7 @@
 //! The type of a flow.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::{Type, Visibility};
 
@@ -9,6 +9,7 @@ use super::cx::Cx;
 use super::tokens::{check_at, number};
 use super::{builder, docs};
 use crate::paths::keyword;
+use crate::site::quote;
 use crate::types;
 
 /// The module for the type of this flow, if `#[state]` may have made a type of the same name for a key, as in `ResearchCompany` for

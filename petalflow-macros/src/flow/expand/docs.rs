@@ -2,10 +2,12 @@
 
 use petalflow_graph::{mermaid, picture};
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::ToTokens;
 use syn::Type;
 
 use super::cx::Cx;
+
+use crate::site::{self, quote};
 
 /// The graph as text.
 pub(crate) fn diagram(cx: &Cx<'_>) -> String {
@@ -30,5 +32,6 @@ pub(crate) fn code(cx: &Cx<'_>, graph: &str) -> TokenStream {
     } else {
         text.trim_start().to_owned()
     };
+    let text = site::text(&text);
     quote!(#[doc = #text])
 }

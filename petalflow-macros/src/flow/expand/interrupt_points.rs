@@ -1,7 +1,7 @@
 //! Interrupts: rows of a table, and one function per guard.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
@@ -11,14 +11,15 @@ use crate::flow::ast::Guard;
 use crate::flow::model::InterruptPoint;
 use crate::node::model::{Param, Source};
 use crate::paths::local;
+use crate::site::{self, quote};
 
 /// One row per interrupt, in the order of their statements.
 pub(super) fn rows(cx: &Cx<'_>) -> TokenStream {
     let points = cx.model.interrupt_points.iter().enumerate();
     let rows = points.map(|(index, point)| {
         let node = int(point.node.as_u32());
-        let after = point.after;
-        let guarded = point.guard.is_some();
+        let after = site::flag(point.after);
+        let guarded = site::flag(point.guard.is_some());
         let reads = if let Some(guard) = &point.guard {
             keys(index, guard)
         } else {
@@ -37,7 +38,7 @@ pub(super) fn facts(cx: &Cx<'_>, facts: TokenStream) -> TokenStream {
     }
     let reads = guards.iter().map(|(index, point, guard)| {
         let node = int(point.node.as_u32());
-        let after = point.after;
+        let after = site::flag(point.after);
         let keys = keys(*index, guard);
         quote!((#node, #after, #keys),)
     });
@@ -61,7 +62,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         code.extend(function(cx, index, guard));
         for (at, param) in read(guard) {
             let node = int(point.node.as_u32());
-            let after = point.after;
+            let after = site::flag(point.after);
             let cfgs = &param.cfgs;
             let name = key_name(index, at);
             let index_name = index_name(index, at);
@@ -93,12 +94,12 @@ fn read(guard: &Guard) -> Vec<(usize, &Param)> {
 
 /// The constant with the index of the key of a parameter, if its type is named.
 fn index_name(index: usize, param: usize) -> Ident {
-    format_ident!("__INDEX_{index}_{param}")
+    format_ident!("__INDEX_{index}_{param}", span = site::span())
 }
 
 /// The constant with the key of a parameter.
 fn key_name(index: usize, param: usize) -> Ident {
-    format_ident!("__READ_{index}_{param}")
+    format_ident!("__READ_{index}_{param}", span = site::span())
 }
 
 fn function(cx: &Cx<'_>, number: usize, guard: &Guard) -> TokenStream {

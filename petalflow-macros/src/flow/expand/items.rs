@@ -1,8 +1,8 @@
 //! Checks that each edge delivers an item of the type that its target takes: one call per edge, at the target's token.
 
 use petalflow_graph::{Source, Target, Via};
-use proc_macro2::TokenStream;
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use proc_macro2::{Literal, TokenStream};
+use quote::{ToTokens as _, format_ident, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
@@ -11,6 +11,7 @@ use super::subflow;
 use super::tokens::{numbered, respan};
 use crate::flow::model::{Kind, Model};
 use crate::paths::route_hash;
+use crate::site::{self, quote};
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let model = cx.model;
@@ -94,8 +95,8 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
 }
 
 fn kind(name: &str, route: &str) -> TokenStream {
-    let kind = format_ident!("{name}");
-    let hash = route_hash(route);
+    let kind = format_ident!("{name}", span = site::span());
+    let hash = site::literal(Literal::u64_suffixed(route_hash(route)));
     quote!(__petalflow::kinds::#kind<#hash>)
 }
 
@@ -103,7 +104,9 @@ fn kind(name: &str, route: &str) -> TokenStream {
 fn node(cx: &Cx<'_>, index: usize) -> Option<TokenStream> {
     let node = &cx.model.nodes[index];
     match node.kind {
-        Kind::Subflow(_) => Some(format_ident!("r#{}", node.name).to_token_stream()),
+        Kind::Subflow(_) => {
+            Some(format_ident!("r#{}", node.name, span = site::span()).to_token_stream())
+        }
         _ => node_type(node, index),
     }
 }
@@ -113,7 +116,7 @@ fn taker(cx: &Cx<'_>, model: &Model, index: usize) -> TokenStream {
     let Kind::Subflow(subflow) = &model.nodes[index].kind else {
         return TokenStream::new();
     };
-    let taker = format_ident!("r#{}", model.nodes[index].name);
+    let taker = format_ident!("r#{}", model.nodes[index].name, span = site::span());
     let state = cx.state;
     let item = subflow::item(subflow);
     let takes = item

@@ -18,7 +18,9 @@ mod tables;
 mod tokens;
 
 use proc_macro2::TokenStream;
-use quote::quote;
+
+use crate::attributes;
+use crate::site::quote;
 
 pub(crate) use self::builder::{Generics, builder_doc, required_values};
 pub(crate) use self::cx::Cx;
@@ -52,10 +54,12 @@ pub(crate) fn flow(cx: &Cx<'_>) -> TokenStream {
     } else {
         (reports::code(cx), items::code(cx))
     };
+    let generated = attributes::generated();
     let code = quote! {
         #cfgs
         #lints
-        #[allow(long_running_const_eval, unused_qualifications)]
+        #[allow(long_running_const_eval)]
+        #generated
         const _: () = {
             use #krate::{__private::flow as __petalflow, checks as __checks};
             // For `start` and `end`, rustc suggests these names.

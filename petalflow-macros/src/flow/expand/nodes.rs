@@ -1,12 +1,13 @@
 //! The state, the types of the nodes, and the table of their properties.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{Type, parse_quote};
+use syn::{Type, parse_quote_spanned};
 
 use super::cx::Cx;
 use crate::flow::model::{Kind, Node};
+use crate::site::{self, quote};
 
 /// The state under the name `__State`. If it is not a state, or if a node is not one over it, a constant fails, and the name is a type
 /// with an error: what uses it is not reported. Otherwise rustc would say which bounds of the runtime a node does not meet.
@@ -24,13 +25,14 @@ pub(super) fn checked_state(cx: &Cx<'_>) -> TokenStream {
         // In parentheses, a path that is no type is reported as such.
         Some(quote!(#check (#ty) #end;))
     });
+    let are_nodes = site::without_suggestion("__ARE_NODES");
     quote! {
         type #alias = #written;
         const __STATE: ::core::primitive::usize = #check::<#alias>();
         type __OfNodes = <#alias as __petalflow::Proven<__STATE>>::Type;
         // The list of the nodes reports a deprecated one.
         #[allow(unused_parens, deprecated)]
-        const __ARE_NODES: ::core::primitive::usize = {
+        const #are_nodes: ::core::primitive::usize = {
             #(#checks)*
             0
         };
@@ -46,14 +48,14 @@ pub(super) fn span_of(node: &Node) -> Span {
             .last()
             .map_or_else(|| path.span(), |last| last.ident.span()),
         Kind::Value(_, value) => value.ty.span(),
-        Kind::Subflow(_) | Kind::Broken => Span::call_site(),
+        Kind::Subflow(_) | Kind::Broken => site::span(),
     }
 }
 
 /// The name of the checked state.
 pub(super) fn state(cx: &Cx<'_>) -> Type {
     let state = Ident::new("__State", cx.state.span());
-    parse_quote!(#state)
+    parse_quote_spanned!(site::span()=> #state)
 }
 
 /// The types of the node values, each under one name, so that an error in a type is reported once. If threads cannot share the values,
@@ -62,7 +64,7 @@ pub(super) fn value_types(cx: &Cx<'_>) -> TokenStream {
     let values = cx.values().into_iter().map(|value| {
         let (name, ty, span) = (value_type(value.index, value.ty), value.ty, value.ty.span());
         let written = format_ident!("__Written{}", value.index, span = span);
-        let shared = format_ident!("__SHARED{}", value.index);
+        let shared = format_ident!("__SHARED{}", value.index, span = site::span());
         let check = quote_spanned!(span=> __checks::shared::<#written>());
         quote! {
             type #written = #ty;

@@ -1,13 +1,13 @@
 //! The tables for the options of `with`.
 
 use proc_macro2::TokenStream;
-use quote::quote;
 
 use super::cx::Cx;
 use super::tokens::number;
 use crate::flow::model::Node;
 use crate::options;
 use crate::paths::option;
+use crate::site::{self, quote};
 
 const POLICY: [&str; 5] = ["retry", "timeout", "idle", "cache", "remote"];
 
@@ -32,7 +32,10 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         let timeout = time("timeout");
         let idle = time("idle");
         let cache = time("cache");
-        let remote = option(node.text("remote").map(|pool| quote!(#pool)));
+        let remote = option(node.text("remote").map(|pool| {
+            let pool = site::text(&pool);
+            quote!(#pool)
+        }));
         quote!((#index, #krate::policy::Policy {
             retry: #retry, timeout: #timeout, idle: #idle, cache: #cache, remote: #remote,
         }))
@@ -44,7 +47,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
 pub(super) fn ids(cx: &Cx<'_>) -> TokenStream {
     let nodes = cx.model.nodes.iter().enumerate();
     let ids = nodes.filter_map(|(index, node)| {
-        let (index, id) = (number(index), node.id()?);
+        let (index, id) = (number(index), site::text(&node.id()?));
         Some(quote!((#index, #id)))
     });
     quote!(#(#ids),*)

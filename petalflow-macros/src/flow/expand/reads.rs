@@ -1,13 +1,14 @@
 //! The parameters of closures in a flow.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens as _, quote, quote_spanned};
+use quote::{ToTokens as _, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
 use crate::node::model::{Param, Shape, Source};
 use crate::paths::{local, name};
+use crate::site::{self, quote};
 
 /// The set of the key that a parameter reads. `None` for the whole state. The set is empty for an unknown key, because rustc
 /// reports it at [`binding`].
@@ -16,7 +17,7 @@ use crate::paths::{local, name};
 pub(super) fn key(param: &Param, index: &Ident) -> Option<TokenStream> {
     match &param.source {
         Source::Key(_) => {
-            let name = name(&param.ident);
+            let name = site::text(&name(&param.ident));
             Some(quote!(__petalflow::key_named(__KEYS, #name)))
         }
         Source::KeyOf(..) => Some(quote!(__petalflow::KeySet::of(#index))),

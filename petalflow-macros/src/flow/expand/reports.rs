@@ -2,11 +2,11 @@
 
 use petalflow_graph::{Source, Target, Via};
 use proc_macro2::TokenStream;
-use quote::quote;
 
 use super::cx::Cx;
 use super::tokens::{check_at, number};
 use crate::flow::model::Arm;
+use crate::site::{self, quote};
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let Cx { model, .. } = cx;
@@ -43,19 +43,19 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
         let first = number(first[index].unwrap_or(u32::MAX as usize));
         let arms = &arms[index];
         if arms.is_empty() {
-            let plain = plain[index];
+            let plain = site::flag(plain[index]);
             let call = quote!(__petalflow::node(__CHECKED, #i, #first, #plain));
             check(&node.at, call);
             continue;
         }
-        let names = arms.iter().map(|arm| &arm.route);
+        let names = arms.iter().map(|arm| site::text(&arm.route));
         let edges = arms.iter().map(|arm| number(arm.edge));
         let at = node.leaves.as_ref().unwrap_or(&node.at);
         check(&node.at, quote!(__petalflow::routed(__CHECKED, #i, #first)));
         let call = quote!(__petalflow::route(__CHECKED, #i, &[#(#names),*], &[#(#edges),*]));
         check(at, call);
         for arm in arms {
-            let name = &arm.route;
+            let name = site::text(&arm.route);
             let edge = number(arm.edge);
             let call = quote!(__petalflow::arm(__CHECKED, #i, #name, #edge));
             check(&arm.at, call);

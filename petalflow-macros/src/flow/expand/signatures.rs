@@ -1,10 +1,11 @@
 //! The functions of a flow, without their bodies, except for that of `run`.
 
 use proc_macro2::{Delimiter, Group, Ident, TokenStream};
-use quote::quote;
 
 use super::cx::Cx;
 use super::tokens::head;
+
+use crate::site::quote;
 
 /// `run` without its body, at the name of the flow, where rustc shows the function if the input does not fit.
 pub(super) fn run(cx: &Cx<'_>, input: &Ident) -> TokenStream {

@@ -1,7 +1,7 @@
 //! The dispatch from the index of a node to its code: a tree of lists of node types. The runtime has the functions over the lists.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
@@ -9,6 +9,7 @@ use super::nodes::{span_of, value_type};
 use super::subflow;
 use super::tokens::{number, numbered, respan};
 use crate::flow::model::Kind;
+use crate::site::{self, quote};
 
 /// The number of arms of the largest list of the runtime. A list below another one has this size.
 const LARGEST: usize = 32;
@@ -43,7 +44,7 @@ impl Dispatch {
         while arms.len() > LARGEST {
             let mut above = Vec::new();
             for (at, arms) in arms.chunks(LARGEST).enumerate() {
-                let range = format_ident!("__Range{}_{at}", level.width);
+                let range = format_ident!("__Range{}_{at}", level.width, span = site::span());
                 let first = at * LARGEST;
                 let list = list(
                     cx,
@@ -72,7 +73,7 @@ impl Dispatch {
             5..=16 => 16,
             _ => LARGEST,
         };
-        let name = format_ident!("__Nodes");
+        let name = format_ident!("__Nodes", span = site::span());
         let all = list(
             cx,
             name.clone(),
@@ -122,7 +123,7 @@ fn list(
     code: &mut TokenStream,
 ) -> List {
     let (name, state) = (cx.own(), cx.state);
-    let of = format_ident!("Upto{size}");
+    let of = format_ident!("Upto{size}", span = site::span());
     let below = &level.below;
     let width = (level.width > 1).then(|| {
         let width = number(level.width);
@@ -134,14 +135,15 @@ fn list(
     });
     let no_arm = quote!(__petalflow::NoArm);
     let types = (0..size).map(|index| {
-        let name = format_ident!("A{index}");
+        let name = format_ident!("A{index}", span = site::span());
         let arm = arms.get(index).unwrap_or(&no_arm);
         quote!(type #name = #arm;)
     });
+    let implementation = site::without_suggestion("impl");
     code.extend(quote! {
         enum #range {}
         #[allow(unused_parens)]
-        impl __petalflow::#of<#name, #state> for #range {
+        #implementation __petalflow::#of<#name, #state> for #range {
             #width
             #first
             type Below = #below;
@@ -207,7 +209,7 @@ pub(super) fn specs(cx: &Cx<'_>, lists: &[List]) -> TokenStream {
     let (name, model) = (cx.own(), cx.model);
     let state = cx.state;
     let count = number(model.nodes.len());
-    let names = model.nodes.iter().map(|node| &node.name);
+    let names = model.nodes.iter().map(|node| site::text(&node.name));
     let nodes = model.nodes.iter().enumerate();
     let declared = nodes.filter(|(_, node)| !node.has_own_name());
     let declared = declared.map(|(index, _)| number(index));

@@ -1,7 +1,7 @@
 //! Sub-flows. The closures become functions, because constant evaluation needs the type that `out` returns.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{format_ident, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::cx::Cx;
@@ -11,6 +11,7 @@ use crate::flow::ast::Subflow;
 use crate::flow::model::{Kind, Node};
 use crate::node::model::{self, Source};
 use crate::paths::{local, name};
+use crate::site::{self, quote};
 use crate::types;
 
 /// The types and functions of the sub-flows.
@@ -66,7 +67,7 @@ fn functions(cx: &Cx<'_>, index: usize, node: &Node, subflow: &Subflow) -> Token
             #out
         }
     };
-    let text = &node.name;
+    let text = site::text(&node.name);
     let once = if cx.lost {
         TokenStream::new()
     } else {

@@ -1,27 +1,29 @@
 //! The graph and its analysis as constants.
 
 use petalflow_graph::{Source, Target, Via, kind};
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, quote};
+use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens as _;
 
 use super::cx::Cx;
 use super::tokens::{check_at, int, ints, node_indices, number};
 use super::{interrupt_points, policy};
 use crate::flow::model::{Kind, Node};
 use crate::paths::option;
+use crate::site::{self, quote};
 
 pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     let Cx { name, model, .. } = cx;
     let nodes = number(model.nodes.len());
-    let flow = name.to_string();
+    let flow = site::text(&name.to_string());
     let joins = model.joins.iter().map(sides);
     let edges = edges(cx);
     let nodes_by_index = model.nodes.iter().enumerate();
     let node_flags = nodes_by_index.filter_map(|(index, node)| {
-        let deferred = node.deferred;
-        let subflow = matches!(node.kind, Kind::Subflow(_));
+        let is_deferred = node.deferred;
+        let is_subflow = matches!(node.kind, Kind::Subflow(_));
         let index = number(index);
-        (deferred || subflow).then(|| {
+        let (deferred, subflow) = (site::flag(is_deferred), site::flag(is_subflow));
+        (is_deferred || is_subflow).then(|| {
             quote!(__petalflow::NodeFlags { node: #index, deferred: #deferred, subflow: #subflow })
         })
     });
@@ -35,7 +37,7 @@ pub(super) fn code(cx: &Cx<'_>) -> TokenStream {
     } else {
         verdicts(cx)
     };
-    let (vertices, state) = (vertices(cx), cx.state);
+    let (vertices, state) = (site::text(&vertices(cx)), cx.state);
     quote! {
         #[doc = #vertices]
         const __EDGES: &[__petalflow::EdgeRow] = &[#edges];
@@ -125,8 +127,14 @@ fn edges(cx: &Cx<'_>) -> TokenStream {
         match &edge.via {
             Via::Plain => quote!(#row::plain(#from, #to)),
             Via::Each => quote!(#row::each(#from, #to)),
-            Via::Route(route) => quote!(#row::route(#from, #to, #route)),
-            Via::RouteEach(route) => quote!(#row::route_each(#from, #to, #route)),
+            Via::Route(route) => {
+                let route = site::text(route);
+                quote!(#row::route(#from, #to, #route))
+            }
+            Via::RouteEach(route) => {
+                let route = site::text(route);
+                quote!(#row::route_each(#from, #to, #route))
+            }
             Via::Catch => quote!(#row::catch(#from, #to)),
         }
     });
@@ -135,7 +143,7 @@ fn edges(cx: &Cx<'_>) -> TokenStream {
 
 /// The kind of an edge, by the names of its constants.
 fn edge_kind(kind: u8) -> TokenStream {
-    let name = |name: &str| Ident::new(name, Span::call_site());
+    let name = |name: &str| Ident::new(name, site::span());
     let what = name(match kind & kind::WITHOUT_FLAGS {
         kind::EACH => "EACH",
         kind::ROUTE => "ROUTE",
@@ -198,7 +206,7 @@ quote!(__petalflow::Transition::new(#from, #to, #begin, #end),)
         let arms = int(row.arms);
         quote!(__petalflow::EndlessRow::new(#part, #set, #report_at, #node, #arms))
     });
-    let exact = tables.exact;
+    let exact = site::flag(tables.exact);
     // If all states are known and no node type can add states, the edges are not needed.
     let needs_paths =
         tables.frontiers.is_none() || tables.any.is_some() || tables.delivered.is_some();

@@ -2,18 +2,19 @@
 
 use petalflow_graph::NodeIdx;
 use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{format_ident, quote_spanned};
 use syn::spanned::Spanned as _;
 
+use crate::site::{self, quote};
 use crate::spans::with_spans;
 
 /// A number without a suffix, so that its type is inferred.
 pub(super) fn number(number: usize) -> Literal {
-    Literal::usize_unsuffixed(number)
+    site::index(number)
 }
 
 pub(super) fn int(number: u32) -> Literal {
-    Literal::u32_unsuffixed(number)
+    site::literal(Literal::u32_unsuffixed(number))
 }
 
 /// `0, 1, 2`.
@@ -30,7 +31,7 @@ pub(super) fn node_indices(nodes: &[NodeIdx]) -> TokenStream {
 
 /// The name of a generated item: prefix and index.
 pub(super) fn numbered(prefix: &str, index: usize) -> Ident {
-    format_ident!("{prefix}{index}", span = Span::call_site())
+    format_ident!("{prefix}{index}", span = site::span())
 }
 
 /// A constant that checks something. All tokens have the span of the user's token, so that rustc underlines only that.

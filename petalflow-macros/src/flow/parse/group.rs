@@ -2,7 +2,6 @@
 
 use petalflow_graph::Rule;
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
-use quote::quote;
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Token, braced, parenthesized, token};
@@ -12,6 +11,7 @@ use super::mixed_operators::{self, Operator, Position};
 use super::node_ref::node_ref;
 use crate::flow::ast::{Arm, Group, Mistakes, RouteName};
 use crate::options::comma_separated;
+use crate::site::quote;
 
 /// Nodes joined by `&` or by `|`.
 pub(super) fn group(

@@ -3,8 +3,8 @@
 mod output;
 pub(crate) mod params;
 
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens as _, quote, quote_spanned};
+use proc_macro2::{Delimiter, Group, Ident, Literal, TokenStream, TokenTree};
+use quote::{ToTokens as _, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Type};
 
@@ -13,6 +13,7 @@ use super::ast::{NodeArgs, NodeFn, NodeImpl};
 use super::model::{Node, Source};
 use crate::attributes;
 use crate::paths::{Runtime, impl_at, local, name, option};
+use crate::site::{self, quote};
 use crate::types;
 
 /// The node of a function: `struct write {}` and its implementations.
@@ -26,7 +27,7 @@ pub(crate) fn function(
     let ident = &sig.ident;
     let cfgs = attributes::tokens(attrs, "cfg");
     let docs = attributes::tokens(attrs, "doc");
-    let doc = format!("The node `{}`, as flows name it.", name(ident));
+    let doc = site::text(&format!("The node `{}`, as flows name it.", name(ident)));
     let marker = marker(function);
     let deprecated = attributes::tokens(attrs, "deprecated");
     let lints = attributes::lints(attrs);
@@ -38,7 +39,7 @@ pub(crate) fn function(
             #[doc = #doc]
             #deprecated
             #lints
-            #[allow(non_camel_case_types, dead_code, missing_copy_implementations, missing_debug_implementations, unreachable_pub, clippy::empty_structs_with_brackets)]
+            #[allow(non_camel_case_types, dead_code, missing_copy_implementations, missing_debug_implementations, unreachable_pub, clippy::empty_structs_with_brackets, clippy::items_after_statements)]
             #marker
             #code
         }
@@ -57,7 +58,7 @@ pub(crate) fn function(
         ty: quote!(#ident),
         generics: None,
         where_clause: TokenStream::new(),
-        text: node_name(args, name(ident)),
+        text: site::text(&node_name(args, name(ident))),
         state_name: last_name(written),
         method: false,
         checked: true,
@@ -69,6 +70,7 @@ pub(crate) fn function(
     let checked_state = checked_state(written, runtime);
     let item_check = cx.item_check();
     let member_check = cx.member_check();
+    let generated = attributes::generated();
     let mut once = None;
     if let Some(output) = &node.output
         && output.repeats()
@@ -80,7 +82,7 @@ pub(crate) fn function(
     item(&quote! {
         #cfgs
         #lints
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        #generated
         const _: () = {
             #checked_state
             #from_run
@@ -99,7 +101,7 @@ pub(crate) fn marker(function: &NodeFn) -> TokenStream {
     let NodeFn { vis, sig, body, .. } = function;
     let begin = match sig.to_token_stream().into_iter().next() {
         Some(first) => first.span(),
-        None => Span::call_site(),
+        None => site::span(),
     };
     let end = match body.clone().into_iter().next() {
         Some(TokenTree::Group(body)) => body.span_close(),
@@ -118,7 +120,7 @@ pub(crate) fn broken(function: &NodeFn, runtime: &Runtime) -> TokenStream {
     let ident = &function.sig.ident;
     let cfgs = attributes::tokens(&function.attrs, "cfg");
     let lints = attributes::lints(&function.attrs);
-    let text = name(ident);
+    let text = site::text(&name(ident));
     quote! {
         #cfgs
         #lints
@@ -173,7 +175,7 @@ pub(crate) fn value(
         ty: quote!(#ty),
         generics,
         where_clause,
-        text: node_name(args, last_name(ty)),
+        text: site::text(&node_name(args, last_name(ty))),
         state_name: last_name(written),
         method: true,
         checked: !checked_state.is_empty(),
@@ -182,6 +184,7 @@ pub(crate) fn value(
     let node_impl = cx.node_impl();
     let takes = cx.takes();
     let cfgs = attributes::tokens(&block.attrs, "cfg");
+    let generated = attributes::generated();
     let lints = attributes::lints(&block.attrs);
     let method_lints = block
         .methods
@@ -191,7 +194,7 @@ pub(crate) fn value(
         #cfgs
         #lints
         #(#method_lints)*
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        #generated
         const _: () = {
             #checked_state
             #node_impl
@@ -249,7 +252,7 @@ struct Cx<'a> {
     ty: TokenStream,
     generics: Option<TokenStream>,
     where_clause: TokenStream,
-    text: String,
+    text: Literal,
     /// The name of the state.
     state_name: String,
     method: bool,

@@ -1,12 +1,12 @@
 //! The return type.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
 use syn::Type;
 use syn::ext::IdentExt as _;
 
 use super::super::model::Returned;
 use super::Cx;
+use crate::site::quote;
 use crate::types;
 
 impl Cx<'_> {

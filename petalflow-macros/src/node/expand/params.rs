@@ -1,12 +1,13 @@
 //! The parameters: the keys that are read, the values that are bound, and the values that the run must have.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, quote, quote_spanned};
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens as _, quote_spanned};
+use syn::Type;
 use syn::spanned::Spanned as _;
-use syn::{Index, Type};
 
 use super::super::model::{Param, Shape, Source};
 use crate::paths::{Runtime, local, local_at, name};
+use crate::site::{self, quote};
 
 /// Generates the code that binds parameters. That code reads the variables `state` (the snapshot) and `scope` (the run), and defines
 /// `value0`, `value1` and so on.
@@ -38,7 +39,7 @@ pub(crate) fn reads_all(params: &[Param]) -> bool {
 fn key_names(params: &[Param]) -> Vec<TokenStream> {
     let named = params.iter().filter_map(|param| match param.source {
         Source::Key(_) => {
-            let (cfgs, name) = (&param.cfgs, name(&param.ident));
+            let (cfgs, name) = (&param.cfgs, site::text(&name(&param.ident)));
             Some(quote!(#cfgs #name))
         }
         _ => None,
@@ -131,7 +132,7 @@ impl Binder<'_> {
             let ty = &param.ty;
             if is_context(ty) {
                 // The function has the type. rustc reports there that `Context` is something else, such as the trait of `anyhow`.
-                let inferred = syn::parse_quote!(_);
+                let inferred = syn::parse_quote_spanned!(site::span()=> _);
                 return self
                     .runtime
                     .respan(ty, extract(self.runtime, &inferred, function));
@@ -139,7 +140,7 @@ impl Binder<'_> {
             return extract(self.runtime, ty, function);
         }
         let name = take(param);
-        let index = Index::from(usize::from(function == "require"));
+        let index = site::index(usize::from(function == "require"));
         quote!((#name.#index))
     }
 
@@ -251,7 +252,7 @@ pub(crate) fn is_context(ty: &Type) -> bool {
 /// The constant for a value from the run.
 fn take(param: &Param) -> Ident {
     let name = name(&param.ident).to_uppercase();
-    Ident::new(&format!("__TAKE_{name}"), Span::call_site())
+    Ident::new(&format!("__TAKE_{name}"), site::span())
 }
 
 /// A function of `Extract`.

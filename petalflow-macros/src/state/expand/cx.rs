@@ -1,10 +1,11 @@
 //! The input of code generation.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens as _, quote};
+use quote::ToTokens as _;
 use syn::spanned::Spanned as _;
 
 use crate::paths::Runtime;
+use crate::site::quote;
 use crate::spans::with_spans;
 use crate::state::model::{Key, State};
 

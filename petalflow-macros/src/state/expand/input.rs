@@ -1,11 +1,12 @@
 //! `EssayInput`: the keys that are marked `input`.
 
-use proc_macro2::{Literal, TokenStream};
-use quote::{ToTokens as _, quote};
+use proc_macro2::TokenStream;
+use quote::ToTokens as _;
 
 use super::cx::Cx;
 use super::newtype::clone_field;
 use crate::paths::{impl_at, local, no_generics};
+use crate::site::{self, quote};
 use crate::state::model::{BuiltIn, Initial, Key, Reducer, State};
 
 pub(super) fn item(cx: &Cx) -> TokenStream {
@@ -27,12 +28,14 @@ pub(super) fn item(cx: &Cx) -> TokenStream {
         } = key;
         quote!(#docs #deprecated #vis #field: #ty,)
     });
-    let doc = format!("The input of a run over [`{ident}`]: the keys marked `input`.");
+    let doc = site::text(&format!(
+        "The input of a run over [`{ident}`]: the keys marked `input`."
+    ));
     let generics = no_generics(ident);
     quote! {
         #[doc = #doc]
         #lints
-        #[allow(dead_code, missing_copy_implementations, missing_debug_implementations, missing_docs, non_camel_case_types, private_interfaces, unreachable_pub)]
+        #[allow(dead_code, missing_copy_implementations, missing_debug_implementations, missing_docs, non_camel_case_types, private_interfaces, unreachable_pub, clippy::items_after_statements)]
         #vis struct #input #generics {
             #(#fields)*
         }
@@ -124,17 +127,17 @@ fn clone(cx: &Cx, inputs: &[&Key]) -> TokenStream {
 /// `Debug`, if the types have it. See `impls` of the newtype.
 fn debug(cx: &Cx, inputs: &[&Key]) -> TokenStream {
     let input = &cx.state.input;
-    let text = input.to_string();
+    let text = site::text(&input.to_string());
     let f = local("f");
     let others = inputs.iter().enumerate().filter(|(_, key)| !key.is_std);
     let bounds = others.map(|(index, key)| {
         let newtype = &key.newtype;
-        let index = Literal::usize_unsuffixed(index);
+        let index = site::index(index);
         quote!(for<'__a> __pf::Value<#newtype>: __pf::DebugFor<'__a, #index>)
     });
     let bounds = where_clause(bounds);
     let fields = inputs.iter().map(|key| {
-        let (field, name) = (&key.field, &key.name);
+        let (field, name) = (&key.field, site::text(&key.name));
         quote!(.field(#name, &&self.#field))
     });
     quote! {
@@ -156,7 +159,7 @@ fn default(cx: &Cx, inputs: &[&Key]) -> TokenStream {
         .filter(|(_, key)| !key.is_std && !is_explicit(key));
     let bounds = needing.map(|(index, key)| {
         let newtype = &key.newtype;
-        let index = Literal::usize_unsuffixed(index);
+        let index = site::index(index);
         quote!(for<'__a> __pf::Value<#newtype>: __pf::DefaultFor<'__a, #index>)
     });
     let bounds = where_clause(bounds);
@@ -189,7 +192,7 @@ fn where_clause(bounds: impl Iterator<Item = TokenStream>) -> TokenStream {
 /// key has its initial value.
 fn deserialize(cx: &Cx, inputs: &[&Key]) -> TokenStream {
     let State { ident, input, .. } = cx.state;
-    let text = input.to_string();
+    let text = site::text(&input.to_string());
     let key = local("key");
     let map = local("map");
     let from = local("from");
@@ -206,10 +209,10 @@ fn deserialize(cx: &Cx, inputs: &[&Key]) -> TokenStream {
     } else {
         quote!(#bound, #doubtful)
     };
-    let names = inputs.iter().map(|key| &key.name);
+    let names = inputs.iter().map(|key| site::text(&key.name));
     let reads = inputs.iter().enumerate().map(|(index, key)| {
         let newtype = &key.newtype;
-        let index = Literal::usize_unsuffixed(index);
+        let index = site::index(index);
         quote!(#index => __pf::read_key::<#newtype, __A>(#map, #values),)
     });
     let fields = inputs.iter().map(|key| {

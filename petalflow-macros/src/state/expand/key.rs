@@ -1,11 +1,12 @@
 //! The implementations of a newtype.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{ToTokens as _, format_ident, quote};
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens as _, format_ident};
 
 use super::cx::Cx;
 use super::newtype;
 use crate::paths::{impl_at, local, with_lifetimes};
+use crate::site::{self, quote};
 use crate::state::model::{BuiltIn, Flags, Initial, Key, Reducer, State};
 use crate::types;
 
@@ -39,7 +40,7 @@ fn key_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
         newtype,
         ..
     } = key;
-    let index = Literal::usize_unsuffixed(index);
+    let (index, name) = (site::index(index), site::text(name));
     let value_type = value_type(cx, key);
     let meta = meta(cx, key);
     let initial = initial(cx, key);
@@ -95,7 +96,7 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
         Reducer::Custom(_) => "Custom".to_owned(),
         Reducer::BuiltIn(reducer) => reducer.trait_name(),
     };
-    let reducer = Ident::new(&reducer, Span::call_site());
+    let reducer = Ident::new(&reducer, site::span());
     let flags = &key.flags;
     let known = [
         (key.exclusive(), "Exclusive"),
@@ -116,12 +117,12 @@ fn meta(cx: &Cx, key: &Key) -> TokenStream {
     let flags: Vec<_> = known
         .iter()
         .filter(|(is_set, _)| *is_set)
-        .map(|(_, name)| Ident::new(name, Span::call_site()))
+        .map(|(_, name)| Ident::new(name, site::span()))
         .collect();
     let flags = (!flags.is_empty()).then(|| quote!(.with_all(&[#(__pf::KeyFlag::#flags),*])));
     let id = key.id.as_ref().map(|id| quote!(.stored_as(#id)));
     let ty = (!cx.state.volatile).then(|| {
-        let ty = types::text_of(&key.ty);
+        let ty = site::text(&types::text_of(&key.ty));
         quote!(.of_type(#ty))
     });
     quote!(__pf::KeyMeta::new(Self::NAME, __pf::Reducer::#reducer) #flags #id #ty)
@@ -173,8 +174,8 @@ fn fold(cx: &Cx, key: &Key) -> TokenStream {
             quote!(let #fold: #pointer = #function; #fold(#current, #written))
         }
         Reducer::BuiltIn(reducer) => {
-            let trait_name = Ident::new(&reducer.trait_name(), Span::call_site());
-            let function = Ident::new(&reducer.name(), Span::call_site());
+            let trait_name = Ident::new(&reducer.trait_name(), site::span());
+            let function = Ident::new(&reducer.name(), site::span());
             let fold = quote!(<#of as __pf::reduce::#trait_name>::#function);
             let fold = cx.runtime.respan(&key.ty, fold);
             quote!(#fold(#current, #written))
@@ -238,7 +239,7 @@ fn attribute(cx: &Cx, key: &Key) -> Option<TokenStream> {
 fn output_impl(cx: &Cx, index: usize, key: &Key) -> TokenStream {
     let State { ident, .. } = cx.state;
     let newtype = &key.newtype;
-    let index = Literal::usize_unsuffixed(index);
+    let index = site::index(index);
     let effects = local("effects");
     let bound = cx.bound();
     // A write of zero is ignored.
@@ -298,7 +299,7 @@ fn type_check(cx: &Cx, key: &Key) -> TokenStream {
     } = key;
     // Neither is stored.
     let volatile = cx.state.volatile || key.flags.untracked.is_some();
-    let written = types::text_of(ty);
+    let (name, written) = (site::text(name), site::text(&types::text_of(ty)));
     let of = quote!(<__pf::KeyType<<#newtype as __pf::Holds>::Value>>);
     let with_lifetimes = with_lifetimes(ty);
     let call = if !volatile && (key.borrows() || with_lifetimes.is_some()) {

@@ -10,11 +10,12 @@ mod schema;
 mod state;
 
 use proc_macro2::TokenStream;
-use quote::quote;
 
 use self::cx::Cx;
 use super::model::State;
+use crate::attributes;
 use crate::paths::Runtime;
+use crate::site::{self, quote};
 
 /// The generated items, without the struct itself.
 pub(crate) fn state(state: &State, runtime: &Runtime) -> TokenStream {
@@ -30,12 +31,14 @@ pub(crate) fn state(state: &State, runtime: &Runtime) -> TokenStream {
     let state_impl = state::state_impl(&cx);
     let schema = schema::schema(&cx);
     let lints = &state.lints;
+    let generated = attributes::generated();
     quote! {
         #input
         #(#newtypes)*
         #update
         #lints
-        #[allow(unused, unused_qualifications, unreachable_pub, missing_debug_implementations, clippy::all, clippy::pedantic, clippy::nursery)]
+        #[allow(unused)]
+        #generated
         const _: () = {
             use #runtime::__private::state::{self as __pf, Key as _};
             #slots
@@ -54,10 +57,10 @@ fn update(cx: &Cx) -> TokenStream {
         ident, vis, update, ..
     } = cx.state;
     let runtime = cx.runtime;
-    let doc = format!("The writes of one node to [`{ident}`].");
+    let doc = site::text(&format!("The writes of one node to [`{ident}`]."));
     quote! {
         #[doc = #doc]
-        #[allow(dead_code, deprecated, non_camel_case_types, private_interfaces)]
+        #[allow(dead_code, deprecated, non_camel_case_types, private_interfaces, unreachable_pub, clippy::items_after_statements)]
         #vis type #update = #runtime::state::Update<#ident>;
     }
 }

@@ -1,11 +1,12 @@
 //! `EssayDraft`: the type of a key.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use super::cx::{Cx, at};
 use crate::paths::{keyword, local, no_generics};
+use crate::site::{self, quote};
 use crate::state::model::Key;
 
 pub(super) fn item(cx: &Cx, key: &Key) -> TokenStream {
@@ -23,7 +24,7 @@ pub(super) fn item(cx: &Cx, key: &Key) -> TokenStream {
     let vis = at(&key.field, vis.to_token_stream());
     let end = at(&key.field, quote!(;));
     let keyword = keyword("struct", &key.field);
-    let doc = format!("The key `{name}` of [`{}`].", cx.state.ident);
+    let doc = site::text(&format!("The key `{name}` of [`{}`].", cx.state.ident));
     let blank = (!docs.is_empty()).then(|| quote!(#[doc = ""]));
     let generics = no_generics(&cx.state.ident);
     quote! {
@@ -32,7 +33,7 @@ pub(super) fn item(cx: &Cx, key: &Key) -> TokenStream {
         #docs
         #deprecated
         #lints
-        #[allow(dead_code, missing_copy_implementations, missing_debug_implementations, non_camel_case_types, unreachable_pub)]
+        #[allow(dead_code, missing_copy_implementations, missing_debug_implementations, non_camel_case_types, unreachable_pub, clippy::items_after_statements)]
         #vis #keyword #newtype #generics (#vis #ty) #end
     }
 }
@@ -43,7 +44,7 @@ pub(super) fn item(cx: &Cx, key: &Key) -> TokenStream {
 /// rustc reports `where Grade: Debug` at a type without `Debug`.
 pub(super) fn impls(key: &Key) -> TokenStream {
     let newtype = &key.newtype;
-    let text = newtype.to_string();
+    let text = site::text(&newtype.to_string());
     let other = local("other");
     let f = local("f");
     let clone = clone_field(key, &quote!(0));
@@ -75,6 +76,6 @@ pub(super) fn impls(key: &Key) -> TokenStream {
 pub(super) fn clone_field(key: &Key, field: &dyn ToTokens) -> TokenStream {
     // `self` is not found with the span of a type that a `macro_rules!` takes. The parentheses let the argument begin and end at the
     // type.
-    let this = Ident::new("self", Span::call_site());
+    let this = Ident::new("self", site::span());
     quote_spanned!(key.ty.span()=> __pf::Clone::clone(&(#this.#field)))
 }

@@ -1,10 +1,9 @@
 //! The JSON Schemas of a state: `#[state(schema)]`.
 
-use proc_macro2::{Span, TokenStream};
-use quote::quote;
-use syn::LitStr;
+use proc_macro2::TokenStream;
 
 use super::cx::Cx;
+use crate::site::{self, quote};
 use crate::state::model::{Key, State};
 
 /// `impl StateSchema`, if it was asked for.
@@ -28,11 +27,11 @@ pub(super) fn schema(cx: &Cx) -> TokenStream {
     });
     let path = quote!(#runtime).to_string().replace(' ', "");
     let path = format!("{path}::__private::tool::schemars");
-    let schemars = LitStr::new(&path, Span::call_site());
+    let schemars = site::text(&path);
     let inputs = cx.inputs();
-    let names = inputs.iter().map(|key| &key.name);
+    let names = inputs.iter().map(|key| site::text(&key.name));
     let required = inputs.iter().filter(|key| !key.has_default());
-    let required = required.map(|key| &key.name);
+    let required = required.map(|key| site::text(&key.name));
     quote! {
         impl #runtime::state::StateSchema for #ident {
             fn state_schema() -> #runtime::__private::tool::Value {

@@ -1,10 +1,10 @@
 //! `impl State`.
 
 use proc_macro2::TokenStream;
-use quote::quote;
 
 use super::cx::Cx;
 use crate::paths::{local, name};
+use crate::site::{self, quote};
 use crate::state::model::{Key, State};
 
 /// The writes of an update: a field per key.
@@ -24,7 +24,7 @@ pub(super) fn state_impl(cx: &Cx) -> TokenStream {
     let State {
         ident, input, keys, ..
     } = cx.state;
-    let text = name(ident);
+    let text = site::text(&name(ident));
     let newtypes: Vec<_> = keys.iter().map(|key| &key.newtype).collect();
     let storage = if cx.state.volatile {
         quote!(Volatile)

@@ -22,7 +22,20 @@ graph TD
 )]
 pub struct WriteEssay;
 #[cfg(not(doc))]
-#[allow(long_running_const_eval, unused_qualifications)]
+#[allow(long_running_const_eval)]
+#[allow(
+    missing_copy_implementations,
+    missing_debug_implementations,
+    missing_docs,
+    private_interfaces,
+    unnameable_types,
+    unreachable_pub,
+    unused_qualifications,
+    clippy::all,
+    clippy::pedantic,
+    clippy::nursery,
+    clippy::restriction
+)]
 const _: () = {
     use petalflow::{__private::flow as __petalflow, checks as __checks};
     #[allow(unused_imports)]
@@ -225,6 +238,7 @@ const _: () = {
             ::core::default::Default::default()
         }
     }
+    #[allow(dead_code)]
     impl WriteEssay {
         /// A launch of the flow, for limits, managed values and middleware.
         pub fn new() -> petalflow::Launch<Self> {
@@ -232,6 +246,7 @@ const _: () = {
             __petalflow::launch(&__FLOW, Self)
         }
     }
+    #[allow(dead_code)]
     impl WriteEssay {
         /// The graph as data: its nodes, their roles, and its edges.
         #[must_use]

@@ -9,10 +9,23 @@ async fn write(topic: &str) -> EssayDraft {
     missing_copy_implementations,
     missing_debug_implementations,
     unreachable_pub,
-    clippy::empty_structs_with_brackets
+    clippy::empty_structs_with_brackets,
+    clippy::items_after_statements
 )]
 struct write {}
-#[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+#[allow(
+    missing_copy_implementations,
+    missing_debug_implementations,
+    missing_docs,
+    private_interfaces,
+    unnameable_types,
+    unreachable_pub,
+    unused_qualifications,
+    clippy::all,
+    clippy::pedantic,
+    clippy::nursery,
+    clippy::restriction
+)]
 const _: () = {
     type __Written = Essay;
     const __STATE: ::core::primitive::usize = ::petalflow::checks::is_state::<

@@ -9,7 +9,8 @@ pub struct Essay {
     missing_docs,
     non_camel_case_types,
     private_interfaces,
-    unreachable_pub
+    unreachable_pub,
+    clippy::items_after_statements
 )]
 pub struct EssayInput {
     pub topic: String,
@@ -20,20 +21,33 @@ pub struct EssayInput {
     missing_copy_implementations,
     missing_debug_implementations,
     non_camel_case_types,
-    unreachable_pub
+    unreachable_pub,
+    clippy::items_after_statements
 )]
 pub struct EssayTopic(pub String);
 ///The writes of one node to [`Essay`].
-#[allow(dead_code, deprecated, non_camel_case_types, private_interfaces)]
-pub type EssayUpdate = ::petalflow::state::Update<Essay>;
 #[allow(
-    unused,
-    unused_qualifications,
+    dead_code,
+    deprecated,
+    non_camel_case_types,
+    private_interfaces,
     unreachable_pub,
+    clippy::items_after_statements
+)]
+pub type EssayUpdate = ::petalflow::state::Update<Essay>;
+#[allow(unused)]
+#[allow(
+    missing_copy_implementations,
     missing_debug_implementations,
+    missing_docs,
+    private_interfaces,
+    unnameable_types,
+    unreachable_pub,
+    unused_qualifications,
     clippy::all,
     clippy::pedantic,
-    clippy::nursery
+    clippy::nursery,
+    clippy::restriction
 )]
 const _: () = {
     use ::petalflow::__private::state::{self as __pf, Key as _};
