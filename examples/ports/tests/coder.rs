@@ -74,7 +74,7 @@ fn coder<S: Store + Clone>(
             mode: Mode::Yolo,
             allowed: Vec::new(),
             steps: None,
-            cost: 3.0,
+            cost: None,
             prices: Prices::new(),
             time: None,
             workplace: Workplace {

@@ -48,46 +48,65 @@ impl Place {
     }
 }
 
-/// Kills the program before and after each of its writes, and then again and again after every few writes, until it was killed
-/// 200 times at least. Each time it must end as if nothing had happened. Returns the number of kills.
+/// Kills the program as these faults say, each in a new process, and lets it end then. It must end as if nothing had happened.
+/// Returns the number of kills: a process that ends before its fault is the last one.
+async fn survives<T: Debug + PartialEq>(
+    program: &impl AsyncFn(FaultyStore, &Path) -> T,
+    expected: Option<&T>,
+    faults: impl IntoIterator<Item = Fault>,
+) -> usize {
+    let (place, mut kills, mut description) = (Place::new(), 0, String::new());
+    for fault in faults {
+        if let Some(ended) = place.run(program, Some(fault)).await {
+            assert_eq!(Some(&ended), expected, "{description}");
+            return kills;
+        }
+        kills += 1;
+        description.push_str(&format!("{fault}; "));
+    }
+    let ended = place.run(program, None).await;
+    assert_eq!(ended.as_ref(), expected, "{description}");
+    kills
+}
+
+/// Kills the program before and after each of its writes, then after every few writes again and again, and then twice, until it
+/// was killed 200 times at least. Returns the number of kills.
 pub(crate) async fn everywhere<T: Debug + PartialEq>(
     program: impl AsyncFn(FaultyStore, &Path) -> T,
 ) -> usize {
     let expected = Place::new().run(&program, None).await;
+    let expected = expected.as_ref();
     assert!(expected.is_some(), "nothing kills it");
+    let after = |nth| Fault {
+        kind: FaultKind::KilledAfter,
+        nth,
+    };
     let mut kills = 0;
     for kind in FaultKind::KILLED {
-        for nth in 1.. {
-            let (place, fault) = (Place::new(), Fault { kind, nth });
-            if place.run(&program, Some(fault)).await.is_some() {
-                break;
-            }
-            kills += 1;
-            let ended = place.run(&program, None).await;
-            assert_eq!(ended, expected, "{fault}");
+        let occurs = async |nth| survives(&program, expected, [Fault { kind, nth }]).await > 0;
+        let mut nth = 1;
+        while occurs(nth).await {
+            (kills, nth) = (kills + 1, nth + 1);
         }
     }
     assert!(kills > 20, "only {kills} writes");
-    // With fewer writes, a process does no more than to take the thread over.
-    let mut writes = 4;
-    while kills < KILLS {
-        let (place, kind) = (Place::new(), FaultKind::KilledAfter);
-        let mut times = 0;
-        let ended = loop {
-            let fault = Fault { kind, nth: writes };
-            match place.run(&program, Some(fault)).await {
-                None => times += 1,
-                ended => break ended,
-            }
-            assert!(
-                times < 1_000,
-                "killed after every {writes} writes, it never ends"
-            );
-        };
-        assert_eq!(ended, expected, "killed after every {writes} writes");
-        assert!(times > 0, "not killed after {writes} writes");
+    // With fewer writes, a process can do no more than take the thread over, and two agents that were called.
+    for writes in 5..10 {
+        let faults = std::iter::repeat_n(after(writes), 1_000);
+        let times = survives(&program, expected, faults).await;
+        assert!(
+            times < 1_000,
+            "killed after every {writes} writes, it never ends"
+        );
         kills += times;
-        writes += 1;
+    }
+    for second in 1.. {
+        for first in 1..5 {
+            if kills >= KILLS {
+                return kills;
+            }
+            kills += survives(&program, expected, [after(first), after(second)]).await;
+        }
     }
     kills
 }

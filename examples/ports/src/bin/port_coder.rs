@@ -50,7 +50,7 @@ async fn main() -> petalflow::Result<()> {
         mode: Mode::Confirm,
         allowed: Vec::new(),
         steps: None,
-        cost: 3.0,
+        cost: None,
         prices: Prices::new(),
         time: None,
         workplace: Workplace {

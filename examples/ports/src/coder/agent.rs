@@ -44,8 +44,8 @@ pub struct Settings {
     /// The most requests to the model.
     pub steps: Option<u64>,
     /// The most that the work may cost, in dollars.
-    pub cost: f64,
-    /// What the model costs.
+    pub cost: Option<f64>,
+    /// What the model costs. A limit of the cost needs it.
     pub prices: Prices,
     /// How long the work may take.
     pub time: Option<Duration>,
@@ -101,7 +101,10 @@ pub struct Coder<S> {
 impl<S: Store + Clone> Coder<S> {
     fn agent(&self) -> Agent {
         let settings = self.settings.clone();
-        let limits = Limits::new().cost(settings.cost);
+        let limits = match settings.cost {
+            Some(cost) => Limits::new().cost(cost),
+            None => Limits::new(),
+        };
         Agent::new(Arc::clone(&self.model))
             .name("mini")
             .instructions(SYSTEM)

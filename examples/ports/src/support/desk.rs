@@ -10,7 +10,7 @@ use petalflow::tool::ToolContext;
 use petalflow_agent::deep::Workspace;
 use petalflow_agent::extension::{Approval, Approvals, ToolStep};
 use petalflow_agent::skills::{Skill, Skills};
-use petalflow_agent::{Agent, AgentFlow, ConversationInput, Limits, Mode, Pending};
+use petalflow_agent::{Agent, AgentFlow, ConversationInput, Mode, Pending};
 use petalflow_llm::LlmClient;
 use petalflow_llm::request::ToolChoice;
 use serde_json::{Value, json};
@@ -110,8 +110,7 @@ fn policies(workspace: Workspace) -> petalflow::Result<Agent> {
         .tools(tools![exec_command])
         .output_function(finalize_policy_packet {})
         .callbacks(Progress)
-        .request(|request| request.tool_choice = ToolChoice::Required)
-        .turn_limits(Limits::new().requests(20)))
+        .request(|request| request.tool_choice = ToolChoice::Required))
 }
 
 /// A desk: its model, the store of its conversation, and the folder of its cases.

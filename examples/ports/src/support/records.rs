@@ -64,7 +64,7 @@ fn matched(record: &Value) -> Value {
 
 /// Finds a patient by patient ID, phone number or name.
 #[tool]
-pub fn patient_info_lookup(
+pub(super) fn patient_info_lookup(
     patient_id: Option<String>,
     phone: Option<String>,
     name: Option<String>,
@@ -86,7 +86,7 @@ pub fn patient_info_lookup(
 
 /// Finds the insurance of a patient by payer, member ID and date of birth.
 #[tool]
-pub fn insurance_eligibility_lookup(
+pub(super) fn insurance_eligibility_lookup(
     payer: Option<String>,
     member_id: Option<String>,
     dob: Option<String>,
@@ -111,7 +111,7 @@ pub fn insurance_eligibility_lookup(
 
 /// Finds a referral by its ID or by the patient's ID.
 #[tool]
-pub fn appointment_referral_status_lookup(
+pub(super) fn appointment_referral_status_lookup(
     referral_id: Option<String>,
     patient_id: Option<String>,
     records: Managed<Records>,
