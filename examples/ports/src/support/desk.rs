@@ -110,7 +110,8 @@ fn policies(workspace: Workspace) -> petalflow::Result<Agent> {
         .tools(tools![exec_command])
         .output_function(finalize_policy_packet {})
         .callbacks(Progress)
-        .request(|request| request.tool_choice = ToolChoice::Required))
+        .request(|request| request.tool_choice = ToolChoice::Required)
+        .max_model_calls(20))
 }
 
 /// A desk: its model, the store of its conversation, and the folder of its cases.

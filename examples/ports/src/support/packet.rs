@@ -7,7 +7,7 @@ use petalflow::prelude::*;
 use petalflow::tool::ToolContext;
 use petalflow::{BoxError, async_trait};
 use petalflow_agent::extension::{Callbacks, ModelCall, ToolStep};
-use petalflow_llm::{LlmResponse, Role};
+use petalflow_llm::LlmResponse;
 use serde_json::Value;
 
 use super::PolicyPacket;
@@ -16,9 +16,6 @@ use super::folder::{Folder, POLICIES};
 /// The keys of the conversation's state, for the agent that has one case.
 const HAS_SKILL: &str = "packet_skill";
 const SEARCHES: &str = "packet_searches";
-
-/// How often the agent asks its model for one packet.
-const MOST_ANSWERS: usize = 20;
 
 const FINDINGS: &str = "output/policy_findings.md";
 const CHECKLIST: &str = "output/human_review_checklist.md";
@@ -39,12 +36,6 @@ impl Callbacks for Progress {
         &self,
         call: &mut ModelCall<'_>,
     ) -> Result<Option<LlmResponse>, BoxError> {
-        // An agent below another one has no limits of its own.
-        let messages = call.request.messages.iter();
-        let answers = messages.filter(|message| message.role == Role::Assistant);
-        if answers.count() >= MOST_ANSWERS {
-            return Err(format!("the packet is not done after {MOST_ANSWERS} answers").into());
-        }
         let folder = call.cx().managed::<Folder>();
         let has_files = folder.is_some_and(|folder| {
             [FINDINGS, CHECKLIST]
