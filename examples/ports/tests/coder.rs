@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use petalflow::checkpoint::{InMemoryStore, Store};
-use petalflow_llm::usage::Prices;
-use petalflow_llm::{LlmRequest, Reply, Role, ScriptedModel};
+use petalflow_llm::usage::{Price, Prices};
+use petalflow_llm::{LlmRequest, Reply, Role, ScriptedModel, TokenUsage};
 use petalflow_port_examples::coder::{Coder, Mode, Progress, Settings, Workplace};
 use serde_json::json;
 
@@ -159,6 +159,27 @@ async fn f44_the_shell_agent_continues_after_its_limit_was_raised() {
     coder.settings.time = Some(Duration::ZERO);
     let error = coder.say("More.").await.expect_err("it stops");
     assert!(format!("{error:?}").contains("all its time"), "{error:?}");
+}
+
+#[tokio::test]
+async fn f44_the_shell_agent_stops_at_the_limit_of_its_cost() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let script = |_: &LlmRequest| {
+        run("ls").with_usage(TokenUsage {
+            input: 1_000_000,
+            total: 1_000_000,
+            ..TokenUsage::default()
+        })
+    };
+    let mut coder = coder(script, InMemoryStore::new(), folder.path());
+    let price = Price {
+        input: 1.0,
+        ..Price::default()
+    };
+    coder.settings.prices = Prices::new().with(coder.model.name(), price);
+    coder.settings.cost = Some(2.5);
+    let error = coder.work("Do it.").await.expect_err("it stops");
+    assert!(error.to_string().contains("2.5"), "{error}");
 }
 
 #[tokio::test]

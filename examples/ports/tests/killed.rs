@@ -55,17 +55,17 @@ async fn survives<T: Debug + PartialEq>(
     expected: Option<&T>,
     faults: impl IntoIterator<Item = Fault>,
 ) -> usize {
-    let (place, mut kills, mut description) = (Place::new(), 0, String::new());
+    let (place, mut kills, mut description) = (Place::new(), 0, Vec::new());
     for fault in faults {
         if let Some(ended) = place.run(program, Some(fault)).await {
-            assert_eq!(Some(&ended), expected, "{description}");
+            assert_eq!(Some(&ended), expected, "{description:?}");
             return kills;
         }
         kills += 1;
-        description.push_str(&format!("{fault}; "));
+        description.push(fault.to_string());
     }
     let ended = place.run(program, None).await;
-    assert_eq!(ended.as_ref(), expected, "{description}");
+    assert_eq!(ended.as_ref(), expected, "{description:?}");
     kills
 }
 

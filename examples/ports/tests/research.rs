@@ -105,6 +105,16 @@ fn script(request: &LlmRequest) -> Reply {
                 found.contains("roses are red") && found.contains("tulips are red"),
                 "{found}"
             );
+            // It reads the findings, and not the pages behind them.
+            let texts: String = request
+                .messages
+                .iter()
+                .map(|message| message.text())
+                .collect();
+            assert!(
+                !texts.contains("All about") && !found.contains("All about"),
+                "{texts}"
+            );
             plan(["done", "active"])
         }
         4 => write("final_report.md", "Both are red [1][2]."),

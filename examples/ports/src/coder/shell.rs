@@ -71,26 +71,27 @@ impl Workplace {
             process.wait().await
         };
         let ended = tokio::time::timeout(self.longest, whole).await;
-        let (status, problem) = match ended {
-            Ok(status) => (status?.code().unwrap_or(-1), None),
-            Err(_) => {
-                if let Some(id) = process.id() {
-                    let mut kill = tokio::process::Command::new("kill");
-                    kill.args(["-KILL", "--", &format!("-{id}")])
-                        .status()
-                        .await?;
-                }
-                let problem = format!(
-                    "the command took longer than {:?} and was killed",
-                    self.longest
-                );
-                (-1, Some(problem))
-            }
-        };
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        if let Ok(status) = ended {
+            return Ok(Ran {
+                status: status?.code().unwrap_or(-1),
+                output: text(&bytes),
+                problem: None,
+            });
+        }
+        if let Some(group) = process.id() {
+            let mut kill = tokio::process::Command::new("kill");
+            let kill = kill.args(["-KILL", "--", &format!("-{group}")]);
+            kill.status().await?;
+        }
+        let problem = format!(
+            "the command took longer than {:?} and was killed",
+            self.longest
+        );
         Ok(Ran {
-            status,
-            output: String::from_utf8_lossy(&bytes).into_owned(),
-            problem,
+            status: -1,
+            output: text(&bytes),
+            problem: Some(problem),
         })
     }
 }

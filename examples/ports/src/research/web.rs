@@ -1,5 +1,6 @@
 //! What a researcher can do: search the web, and think.
 
+use std::fmt::Write;
 use std::sync::Arc;
 
 use petalflow::async_trait;
@@ -57,7 +58,7 @@ pub(super) async fn tavily_search(
             Ok(text) => text,
             Err(error) => format!("The page cannot be read: {error}"),
         };
-        found.push_str(&format!("\n## {title}\n{url}\n\n{text}\n\n---\n"));
+        write!(found, "\n## {title}\n{url}\n\n{text}\n\n---\n")?;
     }
     Ok(found)
 }
