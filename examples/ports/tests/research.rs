@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use petalflow::async_trait;
 use petalflow::checkpoint::{InMemoryStore, Store};
-use petalflow_llm::{LlmRequest, Reply, Role, ScriptedModel};
+use petalflow_llm::{ChatMessage, LlmRequest, Reply, Role, ScriptedModel};
 use petalflow_port_examples::research::{Hit, Research, Topic, Web, research};
 use serde_json::json;
 
@@ -96,21 +96,14 @@ fn script(request: &LlmRequest) -> Reply {
         2 => Reply::call("research-agent", json!({ "request": "Research roses" }))
             .and_call("research-agent", json!({ "request": "Research tulips" })),
         3 => {
-            let results = request
-                .messages
-                .iter()
-                .flat_map(|message| message.tool_results());
+            let results = request.messages.iter().flat_map(ChatMessage::tool_results);
             let found: String = results.map(|result| result.content.to_string()).collect();
             assert!(
                 found.contains("roses are red") && found.contains("tulips are red"),
                 "{found}"
             );
             // It reads the findings, and not the pages behind them.
-            let texts: String = request
-                .messages
-                .iter()
-                .map(|message| message.text())
-                .collect();
+            let texts: String = request.messages.iter().map(ChatMessage::text).collect();
             assert!(
                 !texts.contains("All about") && !found.contains("All about"),
                 "{texts}"

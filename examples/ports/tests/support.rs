@@ -1,12 +1,12 @@
-//! The support desk.
+//! The patient support.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use petalflow::checkpoint::{InMemoryStore, Store};
 use petalflow_agent::Pending;
-use petalflow_llm::{LlmRequest, Reply, Role, ScriptedModel};
-use petalflow_port_examples::support::{Case, Closed, Desk};
+use petalflow_llm::{ChatMessage, LlmRequest, Reply, Role, ScriptedModel};
+use petalflow_port_examples::support::{Case, Closed, PatientSupport};
 use serde_json::{Value, json};
 
 use crate::killed;
@@ -23,10 +23,7 @@ fn answers(request: &LlmRequest) -> usize {
 
 /// The contents of all results of tools, as one text.
 fn results(request: &LlmRequest) -> String {
-    let results = request
-        .messages
-        .iter()
-        .flat_map(|message| message.tool_results());
+    let results = request.messages.iter().flat_map(ChatMessage::tool_results);
     results.map(|result| result.content.to_string()).collect()
 }
 
@@ -135,11 +132,7 @@ fn support(request: &LlmRequest) -> Reply {
 }
 
 fn recap(request: &LlmRequest) -> Reply {
-    let all: String = request
-        .messages
-        .iter()
-        .map(|message| message.text())
-        .collect();
+    let all: String = request.messages.iter().map(ChatMessage::text).collect();
     // It reads the same conversation.
     assert!(all.contains("Somebody wants to operate"), "{all}");
     typed(
@@ -153,7 +146,7 @@ fn recap(request: &LlmRequest) -> Reply {
 
 fn script(request: &LlmRequest) -> Reply {
     let system = request.system.as_deref().unwrap_or_default();
-    if system.contains("support desk") {
+    if system.contains("patient support") {
         support(request)
     } else if system.contains("benefits of insurances") {
         benefits(request)
@@ -169,21 +162,22 @@ async fn close(
     folder: &Path,
     yes: Option<bool>,
 ) -> petalflow::Result<Option<Closed>> {
-    let desk = Desk {
+    let support = PatientSupport {
         model: Arc::new(ScriptedModel::from_fn(script)),
         store,
         folder: folder.into(),
     };
     let case = Case::find("unclear_knee_surgery")?;
-    desk.close(&case, |call| {
-        assert!(matches!(call, Pending::Confirmation { .. }), "{call}");
-        yes
-    })
-    .await
+    support
+        .close(&case, |call| {
+            assert!(matches!(call, Pending::Confirmation { .. }), "{call}");
+            yes
+        })
+        .await
 }
 
 #[tokio::test]
-async fn f44_the_support_desk_closes_a_case_after_a_person_has_agreed() {
+async fn f44_the_patient_support_closes_a_case_after_a_person_has_agreed() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let store = InMemoryStore::new();
     let open = close(store.clone(), folder.path(), None).await;
@@ -206,7 +200,7 @@ async fn f44_the_support_desk_closes_a_case_after_a_person_has_agreed() {
 }
 
 #[tokio::test]
-async fn f44_a_refused_handoff_of_the_support_desk_is_not_made() {
+async fn f44_a_refused_handoff_of_the_patient_support_is_not_made() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let closed = close(InMemoryStore::new(), folder.path(), Some(false)).await;
     let closed = closed.expect("it works").expect("it is decided");
@@ -215,7 +209,7 @@ async fn f44_a_refused_handoff_of_the_support_desk_is_not_made() {
 }
 
 #[tokio::test]
-async fn f44_a_support_desk_that_is_killed_at_each_write_closes_the_case() {
+async fn f44_a_patient_support_that_is_killed_at_each_write_closes_the_case() {
     let kills = killed::everywhere(async |store, folder| {
         let closed = close(store, folder, Some(true)).await;
         let findings = folder.join("unclear_knee_surgery/output/policy_findings.md");
@@ -223,5 +217,5 @@ async fn f44_a_support_desk_that_is_killed_at_each_write_closes_the_case() {
         (closed.expect("it works"), findings)
     })
     .await;
-    println!("the support desk was killed {kills} times");
+    println!("the patient support was killed {kills} times");
 }

@@ -1,10 +1,10 @@
-//! A support desk for patients: `cargo run --bin port_support -- --case unclear_knee_surgery`
+//! A patient support for patients: `cargo run --bin port_support -- --case unclear_knee_surgery`
 //!
 //! `--list` prints the cases, `--yes` and `--no` decide about a case that waits for a person. The conversation of all cases is in
-//! `desk.db`, and what is written about them in the folder `cases`. It needs a model: see [`model`].
+//! `support.db`, and what is written about them in the folder `cases`. It needs a model: see [`model`].
 
 use petalflow_port_examples::model;
-use petalflow_port_examples::support::{Case, Desk};
+use petalflow_port_examples::support::{Case, PatientSupport};
 use petalflow_sqlite::SqliteStore;
 
 const USAGE: &str = "usage: port_support [--list] [--case CASE] [--yes | --no]";
@@ -29,13 +29,13 @@ async fn main() -> petalflow::Result<()> {
         }
     }
     let case = Case::find(&case)?;
-    let desk = Desk {
+    let support = PatientSupport {
         model: model::from_environment()?,
-        store: SqliteStore::open("desk.db").await?,
+        store: SqliteStore::open("support.db").await?,
         folder: "cases".into(),
     };
     println!("{}\n", case.transcript);
-    let closed = desk.close(&case, |call| {
+    let closed = support.close(&case, |call| {
         println!("{call}");
         decision
     });

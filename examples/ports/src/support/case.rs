@@ -1,4 +1,4 @@
-//! The cases of the desk.
+//! The cases of the support.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! The records of the desk, and the tools that look things up.
+//! The records of the support, and the tools that look things up.
 
 use petalflow::prelude::*;
 use serde::Deserialize;

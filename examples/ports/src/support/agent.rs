@@ -1,4 +1,4 @@
-//! The agents of the desk, and how a case is worked on.
+//! The agents of the support, and how a case is worked on.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,11 +24,11 @@ use super::records::{
 };
 use crate::turn;
 
-/// The keys of the conversation's state: whether a person has agreed to a handoff, and the answer of the desk.
+/// The keys of the conversation's state: whether a person has agreed to a handoff, and the answer of the support.
 const APPROVED: &str = "handoff_approved";
 const RESOLUTION: &str = "resolution";
 
-const SUPPORT: &str = "You are the support desk of a clinic, and work on one case with the help of other agents.\n\
+const SUPPORT: &str = "You are the patient support of a clinic, and work on one case with the help of other agents.\n\
      1. Call `benefits_review` first and `sandbox_policy_packet` second.\n\
      2. Call `route_to_human_queue` only for the case `unclear_knee_surgery`, and only if the packet recommends a review by \
      a person. Answer all other cases yourself.\n\
@@ -114,9 +114,9 @@ fn policies(workspace: Workspace) -> petalflow::Result<Agent> {
         .max_model_calls(20))
 }
 
-/// A desk: its model, the store of its conversation, and the folder of its cases.
+/// The support of a clinic: its model, the store of its conversation, and the folder of its cases.
 #[allow(missing_debug_implementations, reason = "a model has none")]
-pub struct Desk<S> {
+pub struct PatientSupport<S> {
     /// The model of all agents.
     pub model: Arc<dyn LlmClient>,
     /// The store of the conversation.
@@ -134,8 +134,8 @@ pub struct Closed {
     pub recap: MemoryRecap,
 }
 
-impl<S: Store + Clone> Desk<S> {
-    /// The thread of the desk, with the agent for a case. All cases have one conversation.
+impl<S: Store + Clone> PatientSupport<S> {
+    /// The thread of the support, with the agent for a case. All cases have one conversation.
     fn agent(&self, case: &Case) -> petalflow::Result<Thread<AgentFlow>> {
         let folder = Folder::of(case, &self.folder)?;
         let agent = Agent::new(Arc::clone(&self.model))
@@ -150,7 +150,7 @@ impl<S: Store + Clone> Desk<S> {
         Ok(launch
             .store(&self.store)
             .on_busy(OnBusy::Queue)
-            .thread("desk"))
+            .thread("support"))
     }
 
     /// The same thread, with the agent that says what it remembers.
@@ -161,7 +161,7 @@ impl<S: Store + Clone> Desk<S> {
             .output::<MemoryRecap>()
             .store(&self.store)
             .on_busy(OnBusy::Queue)
-            .thread("desk")
+            .thread("support")
     }
 
     /// Works on a case until there is a resolution. None if a person has not decided.
