@@ -146,7 +146,7 @@ async fn digs(most: Option<u32>, most_of_digger: Option<u32>) -> (String, u64) {
             return Reply::call("ping", json!({}));
         }
         let results = request.messages.iter();
-        let results = results.flat_map(|message| message.tool_results());
+        let results = results.flat_map(ChatMessage::tool_results);
         let texts: Vec<_> = results
             .map(|result| result.content["error"].to_string())
             .collect();
