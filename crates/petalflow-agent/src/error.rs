@@ -75,7 +75,7 @@ pub enum AgentError {
         "agent `{agent}` called its model {calls} times in one turn: raise it with `.max_model_calls(..)`"
     )]
     TooManyModelCalls {
-        /// The agent.
+        /// The agent whose maximum it is.
         agent: String,
         /// The number of model calls.
         calls: u32,

@@ -195,10 +195,14 @@ impl Agent {
         self.edit(|agent| agent.streaming = true)
     }
 
-    /// Sets the maximum number of model calls in one turn, by this agent and the agents below it. Default: 50.
+    /// Sets the maximum number of model calls in one turn. Default: 50.
+    ///
+    /// The calls of this agent, and of the agents to which it transfers the conversation or gives a task, count together. Each
+    /// call of an agent with [`Mode::SingleTurn`] has a count and a maximum of its own: what is set for that agent, or else the
+    /// maximum of the agent above all others. [`Limits::requests`](crate::Limits::requests) bounds the sum.
     #[must_use]
     pub fn max_model_calls(self, calls: u32) -> Self {
-        self.edit(|agent| agent.max_model_calls = calls)
+        self.edit(|agent| agent.max_model_calls = Some(calls))
     }
 
     /// Sets the maximum number of consecutive model answers that contain only thoughts. Default: 3.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::branch;
 use super::cut::{Cut, MessageOrigin};
 use crate::AgentEvent;
 use crate::human;
@@ -53,6 +54,8 @@ pub(crate) struct Reader {
     /// Whether the program runs the agent's code. If so, the agent reads it as text: providers accept only their
     /// code.
     pub(crate) runs_code: bool,
+    /// Whether it reads the events of agents that were called for one answer.
+    pub(crate) reads_called: bool,
 }
 
 /// Error of a history with a result that has no call.
@@ -79,7 +82,19 @@ impl Reader {
     pub(crate) fn sees(&self, event: &AgentEvent) -> bool {
         event.has_content()
             && event.scope.as_deref() == self.task.as_ref().map(|(call, _)| &**call)
-            && is_in_branch(self.branch.as_deref(), event.branch.as_deref())
+            && self.sees_branch(event.branch.as_deref())
+    }
+
+    /// Whether the reader sees the events of a branch: its own branch, or one above it. A reader without a branch sees all branches,
+    /// except those of agents that were called for one answer: it reads the answer as the result of the call.
+    fn sees_branch(&self, event: Option<&str>) -> bool {
+        match (self.branch.as_deref(), event) {
+            (_, None) => true,
+            (None, Some(event)) => self.reads_called || !branch::is_of_call(event),
+            (Some(branch), Some(event)) => branch
+                .strip_prefix(event)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.')),
+        }
     }
 
     /// The event's message as the reader sees it; `None` if no part of it is left.
@@ -122,16 +137,6 @@ impl Reader {
             role: if is_output { Role::User } else { message.role },
             ..message.clone()
         })
-    }
-}
-
-/// Whether a reader in `branch` sees an event: the event is in the same branch or in a branch above it.
-fn is_in_branch(branch: Option<&str>, event: Option<&str>) -> bool {
-    match (branch, event) {
-        (_, None) | (None, _) => true,
-        (Some(branch), Some(event)) => branch
-            .strip_prefix(event)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.')),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The conversation of an agent and its user: the state of the agent's flow, its input, and what models read of it.
 
+pub(crate) mod branch;
 mod calls;
 mod client;
 pub(crate) mod cut;

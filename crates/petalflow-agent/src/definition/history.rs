@@ -18,9 +18,13 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum History {
-    /// All events that the agent can see.
+    /// All events that the agent can see. Of an agent that it has called for one answer
+    /// ([`Mode::SingleTurn`](crate::Mode::SingleTurn)), it reads the answer, as the result of the call.
     #[default]
     All,
+    /// The same, and all events of the agents that it has called, as the agents of ADK do. What they read is read again with
+    /// each request.
+    WithCalled,
     /// The events since the last message to the agent.
     Turn,
 }

@@ -13,4 +13,4 @@ pub(crate) use instruction::Instruction;
 pub use mode::Mode;
 pub(crate) use root_agent::RootAgent;
 pub(crate) use source::{SEARCH, Source, Unavailable};
-pub(crate) use tree::{AgentTree, Definition};
+pub(crate) use tree::{AgentTree, Definition, MODEL_CALLS};

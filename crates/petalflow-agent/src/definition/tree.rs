@@ -23,6 +23,9 @@ use petalflow::tool::{Tool, ToolSpec};
 use petalflow_llm::usage::Prices;
 use petalflow_llm::{LlmClient, LlmRequest};
 
+/// The maximum number of model calls in a turn, if none is set.
+pub(crate) const MODEL_CALLS: u32 = 50;
+
 /// The transfers that an agent may make to agents that are not below it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transfers {
@@ -66,7 +69,8 @@ pub(crate) struct Definition {
     pub(crate) artifacts: Option<Arc<dyn Artifacts>>,
     pub(crate) approvals: Vec<Arc<dyn Approvals>>,
     pub(crate) streaming: bool,
-    pub(crate) max_model_calls: u32,
+    /// `None`: that of the agent above all others, or [`MODEL_CALLS`].
+    pub(crate) max_model_calls: Option<u32>,
     pub(crate) max_thoughts: u32,
     pub(crate) max_repairs: u32,
     pub(crate) guardrails: Vec<Arc<dyn Guardrail>>,
@@ -115,7 +119,7 @@ impl Definition {
             artifacts: None,
             approvals: Vec::new(),
             streaming: false,
-            max_model_calls: 50,
+            max_model_calls: None,
             max_thoughts: 3,
             max_repairs: 2,
             guardrails: Vec::new(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::conversation::history::Reader;
-use crate::definition::{AgentTree, Definition};
+use crate::definition::{AgentTree, Definition, History};
 use crate::extension::{Callbacks, Position};
 use crate::limits::{OwnShare, Share};
 use crate::{AgentError, AgentEvent, Conversation, ConversationInput};
@@ -93,6 +93,7 @@ impl<'a> Ctx<'a> {
             branch: self.conversation.branch.clone(),
             plans: agent.plans.clone(),
             runs_code: agent.code_executor.is_some(),
+            reads_called: agent.history == History::WithCalled,
             task: task.map(|task| (task.id.clone(), task.arguments.to_string())),
         }
     }

@@ -120,6 +120,7 @@ fn reader(agent: &Definition, conversation: &Conversation) -> Reader {
         branch: conversation.branch.clone(),
         plans: agent.plans.clone(),
         runs_code: agent.code_executor.is_some(),
+        reads_called: agent.history == History::WithCalled,
         task: None,
     }
 }

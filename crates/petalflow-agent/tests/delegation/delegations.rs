@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use petalflow::checkpoint::InMemoryStore;
-use petalflow_agent::{Agent, AgentEvent, Mode};
+use petalflow_agent::{Agent, AgentEvent, History, Mode};
 use petalflow_llm::{Part, Reply, ScriptedModel};
 use serde::Deserialize;
 use serde_json::json;
@@ -225,4 +225,45 @@ async fn a069_single_turn_agents_answer_in_parallel() {
         by_id(&events),
         "and they are kept"
     );
+}
+
+/// What the model of a caller is sent after its reader has read a page, and has itself called another agent.
+async fn sent_after_reading(history: History) -> String {
+    let reader = [
+        Reply::call("page", json!({})),
+        Reply::call("counter", json!({ "request": "count" })),
+        Reply::call("page", json!({})),
+        "three".into(),
+        "Read: three.".into(),
+    ];
+    let call = Reply::call("reader", json!({ "request": "read" }));
+    let script = [call].into_iter().chain(reader).chain(["Done.".into()]);
+    let (agent, model) = scripted_agent(script);
+    let page = || tool("page", |_, _| Ok(json!("a long page")));
+    let counter = Agent::named("counter").mode(Mode::SingleTurn).tool(page());
+    let reader = Agent::named("reader").mode(Mode::SingleTurn).tool(page());
+    let agent = agent.history(history).sub_agent(reader.sub_agent(counter));
+    let talk = agent.run("Read it.").await.unwrap();
+    assert_eq!(talk.answer(), "Done.");
+    // The events of both agents are part of the conversation.
+    assert_eq!(
+        results(&talk)
+            .iter()
+            .filter(|result| **result == "a long page")
+            .count(),
+        2
+    );
+    sent_messages(&model).join("\n")
+}
+
+#[tokio::test]
+async fn f44_a_caller_reads_the_answer_of_an_agent_and_not_what_that_agent_has_read() {
+    let sent = sent_after_reading(History::All).await;
+    assert!(sent.contains("Read: three."), "{sent}");
+    assert!(
+        !sent.contains("a long page") && !sent.contains("For context"),
+        "{sent}"
+    );
+    let sent = sent_after_reading(History::WithCalled).await;
+    assert_eq!(sent.matches("a long page").count(), 2, "{sent}");
 }

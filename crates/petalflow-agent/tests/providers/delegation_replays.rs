@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use petalflow::tool::FuncTool;
 use petalflow::tool::schemars::{self, JsonSchema};
 use petalflow_agent::human::CONFIRMATION;
-use petalflow_agent::{Agent, AgentEvent, Conversation, ConversationInput, Mode};
+use petalflow_agent::{Agent, AgentEvent, Conversation, ConversationInput, History, Mode};
 use petalflow_llm::{Part, Role};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -81,6 +81,7 @@ fn agent(pairs: &[Pair], name: &str) -> Agent {
     let described = after.strip_prefix(" The description about you is \"");
     let described = described.and_then(|rest| rest.split_once("\"."));
     Agent::named(name)
+        .history(History::WithCalled)
         .instructions(before.trim())
         .description(described.map(|(words, _)| words).unwrap_or_default())
 }

@@ -2,10 +2,10 @@
 
 use petalflow::tool::Actions;
 use petalflow_agent::stream::AgentEventKind;
-use petalflow_agent::{Agent, AgentEvent, ConversationInput};
+use petalflow_agent::{Agent, AgentEvent, ConversationInput, Mode};
 use petalflow_llm::message::Text;
 use petalflow_llm::{
-    ChatMessage, LlmError, LlmErrorKind, LlmResponse, Part, Reply, Role, ScriptedModel,
+    ChatMessage, LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part, Reply, Role, ScriptedModel,
 };
 use petalflow_test_support::{assert_contains, assert_starts_with};
 use serde_json::json;
@@ -136,6 +136,53 @@ async fn a_model_that_always_calls_is_stopped() {
         failure(&agent, "go").await,
         "agent `agent` called its model 4 times in one turn: raise it with `.max_model_calls(..)`"
     );
+}
+
+/// Two calls of a digger, which always wants to dig again, and the answer of its caller: the problems that it reads, and its number
+/// of results of `ping`.
+async fn digs(most: Option<u32>, most_of_digger: Option<u32>) -> (String, u64) {
+    let model = ScriptedModel::from_fn(|request: &LlmRequest| {
+        if request.tools.iter().any(|tool| tool.name == "ping") {
+            return Reply::call("ping", json!({}));
+        }
+        let results = request.messages.iter();
+        let results = results.flat_map(ChatMessage::tool_results);
+        let texts: Vec<_> = results
+            .map(|result| result.content["error"].to_string())
+            .collect();
+        match texts.len() {
+            0 | 1 => Reply::call("digger", json!({ "request": "dig" })),
+            _ => Reply::text(texts.join(" ")),
+        }
+    });
+    let with = |agent: Agent, most: Option<u32>| match most {
+        Some(most) => agent.max_model_calls(most),
+        None => agent,
+    };
+    let digger = Agent::named("digger").mode(Mode::SingleTurn);
+    let digger = digger.tool(constant_tool("ping", json!("pong")));
+    let agent = Agent::new(model).sub_agent(with(digger, most_of_digger));
+    let talk = with(agent, most)
+        .run("go")
+        .await
+        .expect("the caller answers");
+    (talk.answer(), talk.usage().requests)
+}
+
+#[tokio::test]
+async fn f44_each_call_of_an_agent_for_one_answer_has_a_maximum_of_its_own() {
+    for (most, most_of_digger, each) in [
+        (Some(10), Some(4), 4),
+        (Some(4), Some(10), 10),
+        (Some(4), None, 4),
+        (None, Some(4), 4),
+        (None, None, 50),
+    ] {
+        let (problems, requests) = digs(most, most_of_digger).await;
+        let problem = format!("agent `digger` called its model {each} times in one turn");
+        assert_eq!(problems.matches(&problem).count(), 2, "{problems}");
+        assert_eq!(requests, 3 + 2 * each);
+    }
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::conversation::{PendingCall, Speaker, Waiting};
+use crate::conversation::{PendingCall, Speaker, Waiting, branch};
 use crate::definition::Definition;
 use crate::limits::{OwnShare, Usage};
 use crate::turn::ctx::Ctx;
@@ -38,11 +38,7 @@ pub(in crate::turn) async fn call(
     spent: &mut Option<Usage>,
 ) -> Result<AgentAnswer, BoxError> {
     let agent = ctx.tree.agent(index);
-    let step = format!("{}@1", agent.name);
-    let branch = match &ctx.conversation.branch {
-        Some(branch) => format!("{branch}.{step}"),
-        None => step,
-    };
+    let branch = branch::of_call(ctx.conversation.branch.as_deref(), &agent.name);
     let input = input_of_call(ctx.conversation, agent, pending);
     let known = input.events.len();
     let caller = ctx.conversation;

@@ -13,6 +13,7 @@ use super::steering;
 use super::steps;
 use super::tools;
 use crate::conversation::PendingCall;
+use crate::definition::{MODEL_CALLS, Mode};
 use crate::extension::{CallStage, ModelCall};
 use crate::limits::Usage;
 use crate::turn::ctx::Ctx;
@@ -141,11 +142,17 @@ pub(in crate::turn) async fn ask(ctx: Ctx<'_>) -> Result<ModelStep, BoxError> {
 /// Fails if the model was called too often in the turn.
 fn check_model_calls(ctx: Ctx<'_>) -> Result<(), AgentError> {
     let calls = ctx.conversation.calls;
-    if calls < ctx.root().max_model_calls {
+    // Such an agent has a conversation of its own, with a count of its own.
+    let counted = match ctx.agent().mode {
+        Mode::SingleTurn => ctx.agent(),
+        _ => ctx.root(),
+    };
+    let most = counted.max_model_calls.or(ctx.root().max_model_calls);
+    if calls < most.unwrap_or(MODEL_CALLS) {
         return Ok(());
     }
     Err(AgentError::TooManyModelCalls {
-        agent: ctx.agent().name.to_string(),
+        agent: counted.name.to_string(),
         calls,
     })
 }

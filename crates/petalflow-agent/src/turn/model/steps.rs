@@ -147,7 +147,7 @@ fn identity(ctx: Ctx<'_>, call: &mut ModelCall<'_>) {
 fn conversation(ctx: Ctx<'_>, call: &mut ModelCall<'_>) -> Result<(), AgentError> {
     let (reader, events) = (ctx.reader(), &*ctx.conversation.events);
     call.request.messages = match ctx.agent().history {
-        History::All => {
+        History::All | History::WithCalled => {
             let cut = reader.cut(&ctx.conversation.cuts, events);
             let messages = ctx.conversation.view.messages(events, &reader, cut);
             messages.map_err(invalid)?
@@ -167,7 +167,7 @@ pub(in crate::turn) fn messages(
     let (reader, events) = (ctx.reader(), &*ctx.conversation.events);
     let cut = reader.cut(&ctx.conversation.cuts, events);
     let turn = match ctx.agent().history {
-        History::All => 0,
+        History::All | History::WithCalled => 0,
         History::Turn => history::turn_start(events, &reader),
     };
     let messages = match cut {
