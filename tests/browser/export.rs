@@ -35,11 +35,10 @@ async fn f44_7_the_export_of_a_thread_is_a_file_that_is_replayed() {
         let input = json!({ "total": 3, "note": "<b>note</b> \u{e9} \"quoted\"" });
         let thread = page
             .served
-            .thread("steps", json!({ "id": "ann's thread", "input": input }))
+            .thread("steps", json!({ "id": "ann-7", "input": input }))
             .await;
         page.served.settled(&thread).await;
-        page.go(&format!("#/thread/{}", thread.replace(' ', "%20")))
-            .await;
+        page.go(&format!("#/thread/{thread}")).await;
         page.press("Export").await;
         let file = downloaded(&page.downloads()).await;
         let name = file.file_name().and_then(|name| name.to_str());
@@ -48,7 +47,7 @@ async fn f44_7_the_export_of_a_thread_is_a_file_that_is_replayed() {
             .await;
         assert!(name.ends_with(".thread.json"), "{name}");
         // The bytes are those of the server.
-        let path = format!("/threads/{}/export", thread.replace(' ', "%20"));
+        let path = format!("/threads/{thread}/export");
         assert_eq!(
             serde_json::from_slice::<serde_json::Value>(&std::fs::read(&file).expect("a file"))
                 .expect("JSON"),

@@ -197,7 +197,8 @@ fn yaml(text: &str) -> Result<Value, String> {
 
 /// Reads a file, in JSON if its name says so, and in YAML otherwise.
 fn parsed(name: &str, text: &str) -> Result<Value, String> {
-    if name.ends_with(".json") {
+    let ending = Path::new(name).extension();
+    if ending.is_some_and(|it| it.eq_ignore_ascii_case("json")) {
         return json(text).map_err(|problem| format!("it is no JSON: {problem}"));
     }
     #[cfg(feature = "yaml")]

@@ -35,12 +35,10 @@ pub(super) fn is_exact(media_type: &str) -> bool {
 /// A list of media types: `image/png, image/*`.
 pub(super) fn list(text: &str) -> Result<Vec<String>, String> {
     let listed = text.split(',').map(str::trim).filter(|it| !it.is_empty());
-    let listed = listed.map(|it| match is_valid(it) {
-        true => Ok(it.to_owned()),
-        false => Err(format!(
-            "`{}` is no media type: write one such as `image/png`",
-            it.escape_debug()
-        )),
+    let listed = listed.map(|it| {
+        let shown = it.escape_debug();
+        let problem = || format!("`{shown}` is no media type: write one such as `image/png`");
+        is_valid(it).then(|| it.to_owned()).ok_or_else(problem)
     });
     listed.collect()
 }

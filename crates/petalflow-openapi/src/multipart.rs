@@ -34,17 +34,16 @@ pub(super) fn write(parts: &[Part]) -> (String, Vec<u8>) {
     let boundary = free_boundary(parts, candidates(parts));
     let mut bytes = Vec::new();
     for part in parts {
-        let mut head = format!(
-            "--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"",
-            quoted(&part.name)
+        let name = format!("form-data; name=\"{}\"", quoted(&part.name));
+        let file_name = part.file_name.as_ref();
+        let file_name = file_name.map(|it| format!("; filename=\"{}\"", quoted(it)));
+        let kind = part.content_type.as_ref();
+        let kind = kind.map(|it| format!("\r\nContent-Type: {it}"));
+        let head = format!(
+            "--{boundary}\r\nContent-Disposition: {name}{}{}\r\n\r\n",
+            file_name.unwrap_or_default(),
+            kind.unwrap_or_default()
         );
-        if let Some(name) = &part.file_name {
-            head.push_str(&format!("; filename=\"{}\"", quoted(name)));
-        }
-        if let Some(content_type) = &part.content_type {
-            head.push_str(&format!("\r\nContent-Type: {content_type}"));
-        }
-        head.push_str("\r\n\r\n");
         bytes.extend_from_slice(head.as_bytes());
         bytes.extend_from_slice(&part.content);
         bytes.extend_from_slice(b"\r\n");

@@ -342,9 +342,10 @@ impl OpenApi {
         let options = &self.options;
         self.check_names()?;
         let mut calls = Vec::new();
-        let mut problems = match options.skip_unsupported {
-            true => Vec::new(),
-            false => self.hidden(),
+        let mut problems = if options.skip_unsupported {
+            Vec::new()
+        } else {
+            self.hidden()
         };
         for listed in self.selected() {
             let is_named = options.operations.contains(&listed.operation.id);

@@ -20,13 +20,11 @@ pub(super) fn split(reference: &str) -> (&str, &str) {
 /// The last name in a reference: that of the schema, or that of the file without its ending.
 pub(super) fn last_name(reference: &str) -> &str {
     let (file, place) = split(reference);
-    match place.rsplit_once('/') {
-        Some((_, name)) => name,
-        None => {
-            let name = file.rsplit('/').next().unwrap_or_default();
-            name.split('.').next().unwrap_or_default()
-        }
+    if let Some((_, name)) = place.rsplit_once('/') {
+        return name;
     }
+    let name = file.rsplit('/').next().unwrap_or_default();
+    name.split('.').next().unwrap_or_default()
 }
 
 /// Whether a file is an address, and not a path.

@@ -56,8 +56,8 @@ properties:
   pets: { type: array, items: { $ref: 'pet.yaml#/Pet' } }
 ";
 
-const COMMON: &str = r##"{ "parameters": { "page": { "name": "page", "in": "query", "schema": { "type": "integer" } } },
-    "security": { "key": { "type": "apiKey", "in": "header", "name": "X-Key" } } }"##;
+const COMMON: &str = r#"{ "parameters": { "page": { "name": "page", "in": "query", "schema": { "type": "integer" } } },
+    "security": { "key": { "type": "apiKey", "in": "header", "name": "X-Key" } } }"#;
 
 const FILES: [(&str, &str); 5] = [
     ("api.yaml", API),
