@@ -13,10 +13,10 @@ use super::converse_blocks::{
     CITED, READ_OF_CALLS, add_fields, add_text_fields, cited_text, format_of, left_over,
     reasoning_fields, text_block,
 };
-use super::origins;
 use super::response_data::{REDACTED, ResponseData, arguments_text, hidden_reasoning, text};
 use super::schemas::{Schemas, SentSchema};
 use super::usage;
+use super::{citations, native, origins};
 use crate::message::{Media, MediaSource};
 use crate::provider::catalog::Target;
 use crate::provider::plan::{MIN_REASONING, schema_instruction};
@@ -137,7 +137,9 @@ fn tool_config(
             .any(|message| message.calls().next().is_some())
     };
     let may_call = request.tool_choice != ToolChoice::None;
-    if request.tools.is_empty() || !(may_call || has_calls()) {
+    let of_provider: Vec<Value> = native::of_converse(request).filter(|_| may_call).collect();
+    let has_tools = !request.tools.is_empty() || !of_provider.is_empty();
+    if !has_tools || !(may_call || has_calls()) {
         return None;
     }
     let tools = request.tools.iter().zip(schemas).map(|(tool, sent)| {
@@ -150,7 +152,7 @@ fn tool_config(
         }
         json!({ "toolSpec": spec })
     });
-    let mut config = json!({ "tools": tools.collect::<Value>() });
+    let mut config = json!({ "tools": tools.chain(of_provider).collect::<Value>() });
     match &request.tool_choice {
         ToolChoice::Auto | ToolChoice::None => {}
         ToolChoice::Required => config["toolChoice"] = json!({ "any": {} }),
@@ -531,7 +533,11 @@ impl ConverseParser {
             Some(OpenBlock::Call { index, rest }) => {
                 deltas.extend(origins::needed_back(Some(index), rest));
             }
-            Some(OpenBlock::Text { rest }) => deltas.extend(origins::needed_back(None, rest)),
+            Some(OpenBlock::Text { rest }) => {
+                let cited = citations::of_converse(&rest);
+                deltas.extend(origins::needed_back(None, rest));
+                deltas.extend(cited);
+            }
             Some(OpenBlock::Opaque {
                 name,
                 mut block,
@@ -586,9 +592,18 @@ impl ConverseParser {
             rest.extend(reasoning_fields(None, of_reasoning));
             deltas.extend(origins::needed_back(None, rest));
         } else if let Some((text, rest)) = cited_text(block) {
+            let cited = citations::of_converse(&rest);
             deltas.push(Delta::Text(text));
             deltas.extend(origins::needed_back(None, rest));
+            deltas.extend(cited);
         } else {
+            // Sources that have no text are those of the text before them.
+            deltas.extend(
+                block
+                    .as_object()
+                    .into_iter()
+                    .flat_map(citations::of_converse),
+            );
             deltas.push(origins::opaque(block.clone()));
         }
     }
