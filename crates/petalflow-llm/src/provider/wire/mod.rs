@@ -13,6 +13,8 @@ mod content;
 mod converse;
 #[cfg(feature = "bedrock")]
 mod converse_blocks;
+#[cfg(feature = "bedrock")]
+mod converse_tools;
 mod counting;
 mod embeddings;
 mod gemini;
