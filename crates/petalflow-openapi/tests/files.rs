@@ -282,6 +282,27 @@ fn f44_6_references_that_lead_to_each_other_are_refused() {
     );
 }
 
+/// References of a file that was given by its address are addresses too.
+#[test]
+fn f44_6_a_program_gives_files_by_their_addresses() {
+    let document = r#"{ "openapi": "3.1.0", "servers": [{ "url": "https://pets.example.com" }],
+        "paths": { "/pets": { "$ref": "https://example.com/api/common.json#/list" } } }"#;
+    let common = r#"{ "list": { "get": { "operationId": "listPets", "parameters": [{ "$ref": "../page.json" }] } } }"#;
+    let api = OpenApi::from_json(document).unwrap();
+    let api = api
+        .file("https://example.com/api/common.json", common)
+        .unwrap();
+    assert_eq!(
+        api.problems()[0].problem,
+        "it refers to `https://example.com/page.json`, and addresses are not fetched: give the text of `https://example.com/page.json` with `file`"
+    );
+    let page = r#"{ "name": "page", "in": "query" }"#;
+    let api = api.file("https://example.com/page.json", page).unwrap();
+    let tools = api.tools().unwrap();
+    let parameters = &tools.get("listPets").unwrap().spec().parameters;
+    assert!(parameters["properties"]["page"].is_object(), "{parameters}");
+}
+
 #[test]
 fn f44_6_files_that_cannot_be_read_are_errors() {
     let folder = tempfile::tempdir().unwrap();
