@@ -5,8 +5,10 @@
 
 mod accessibility;
 mod chat;
+mod citations;
 mod engine;
 mod event_source;
+mod export;
 mod flows;
 mod foreign_text;
 mod forms;

@@ -1,6 +1,7 @@
 //! A browser with the studio, and what a person does with it.
 
 use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use fantoccini::elements::{Element, ElementRef};
@@ -203,6 +204,11 @@ impl Page {
         thread.as_str().expect("a text").to_owned()
     }
 
+    /// The folder in which the browser saves files.
+    pub(crate) fn downloads(&self) -> PathBuf {
+        downloads(&self.profile)
+    }
+
     /// Sets the size of the window, also to that of a telephone.
     pub(crate) async fn resize(&self, width: u32, height: u32, scale: f32) {
         let metrics = json!({
@@ -220,6 +226,10 @@ impl Page {
         let errors = lines.filter(|line| line["level"] == "SEVERE");
         errors.map(|line| line["message"].to_string()).collect()
     }
+}
+
+fn downloads(profile: &TempDir) -> PathBuf {
+    profile.path().join("downloads")
 }
 
 fn capabilities(driver: &Chromedriver, profile: &TempDir) -> serde_json::Map<String, Value> {
@@ -240,7 +250,8 @@ fn capabilities(driver: &Chromedriver, profile: &TempDir) -> serde_json::Map<Str
     ] {
         arguments.push(argument.into());
     }
-    let mut options = json!({ "args": arguments });
+    let preferences = json!({ "download.default_directory": downloads(profile) });
+    let mut options = json!({ "args": arguments, "prefs": preferences });
     if let Some(chromium) = &driver.chromium {
         options["binary"] = json!(chromium);
     }

@@ -7,7 +7,7 @@ use petalflow_llm::message::{Media, MediaSource};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::parameter::is_json;
+use super::media_type::{essence, is_json};
 use super::secrets::Secrets;
 
 /// The longest text of an error, in characters.
@@ -31,8 +31,7 @@ pub(super) fn read(title: &str, answer: Answer, secrets: &Secrets) -> Result<Val
     if answer.body.is_empty() {
         return Ok(json!({ "status": answer.status.as_u16() }));
     }
-    let essence = answer.content_type.split(';').next().unwrap_or_default();
-    let essence = essence.trim().to_ascii_lowercase();
+    let essence = essence(&answer.content_type);
     let kind = essence.split('/').next().unwrap_or_default();
     if matches!(kind, "image" | "audio" | "video") || essence == "application/pdf" {
         let media = Media {

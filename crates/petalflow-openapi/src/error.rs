@@ -21,6 +21,14 @@ pub enum OpenApiError {
         /// The problem, with its line.
         problem: String,
     },
+    /// A file of the document cannot be used.
+    #[error("the file `{file}` of the document cannot be used: {problem}")]
+    File {
+        /// The path of the file, or its address.
+        file: String,
+        /// The problem, and what to do.
+        problem: String,
+    },
     /// The document is of another version, or is no OpenAPI document.
     #[error("the document is {found}, and 3.0, 3.1 and 3.2 of OpenAPI can be read: {fix}")]
     Version {
@@ -84,9 +92,9 @@ pub enum OpenApiError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OperationError {
-    /// The method and the path.
+    /// The method and the path. The path alone if its reference leads to nothing, so its methods are not known.
     pub operation: String,
-    /// The id of the operation.
+    /// The id of the operation. Empty if its methods are not known.
     pub id: String,
     /// The problem, and what to do.
     pub problem: String,
@@ -94,7 +102,11 @@ pub struct OperationError {
 
 impl fmt::Display for OperationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` (`{}`): {}", self.operation, self.id, self.problem)
+        write!(f, "`{}`", self.operation)?;
+        if !self.id.is_empty() {
+            write!(f, " (`{}`)", self.id)?;
+        }
+        write!(f, ": {}", self.problem)
     }
 }
 

@@ -1,6 +1,7 @@
 //! A service that an OpenAPI document describes.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -105,6 +106,59 @@ impl OpenApi {
         Ok(OpenApi::of(Document::new(document)?))
     }
 
+    /// Reads a document that is a file, and the files that it refers to, such as `$ref: "./schemas/pet.yaml#/Pet"`. They are read
+    /// now, in JSON if the name ends in `.json`, and in YAML otherwise, which needs the feature `yaml`.
+    ///
+    /// Only files in the folder of the document, and in folders in it, are read, at most 64 MiB together. Nothing is fetched from a
+    /// network. For other files, see [`file`](Self::file). A file that cannot be used is a [problem](Self::problems) of the
+    /// operations that need it.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or is no document of OpenAPI 3.
+    ///
+    /// ```
+    /// use petalflow_openapi::OpenApi;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let folder = folder.path();
+    ///
+    /// let document = r#"{ "openapi": "3.1.0", "servers": [{ "url": "https://example.com" }],
+    ///     "paths": { "/pets": { "$ref": "pets.json" } } }"#;
+    /// std::fs::write(folder.join("api.json"), document)?;
+    /// std::fs::write(folder.join("pets.json"), r#"{ "get": { "operationId": "listPets" } }"#)?;
+    ///
+    /// let tools = OpenApi::from_file(folder.join("api.json"))?.tools()?;
+    /// assert!(tools.get("listPets").is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, OpenApiError> {
+        Ok(OpenApi::of(Document::from_file(path.as_ref())?))
+    }
+
+    /// Gives the text of another file that the document refers to: by its path from the folder of the document, or by its address.
+    /// It is used instead of a file of the folder.
+    ///
+    /// # Errors
+    ///
+    /// If the text is no JSON, for a name that ends in `.json`, or no YAML.
+    ///
+    /// ```
+    /// use petalflow_openapi::OpenApi;
+    ///
+    /// let document = r#"{ "openapi": "3.1.0", "servers": [{ "url": "https://example.com" }],
+    ///     "paths": { "/pets": { "$ref": "./paths/pets.json#/all" } } }"#;
+    /// let pets = r#"{ "all": { "get": { "operationId": "listPets" } } }"#;
+    /// let api = OpenApi::from_json(document)?.file("paths/pets.json", pets)?;
+    /// assert!(api.tools()?.get("listPets").is_some());
+    /// # Ok::<(), petalflow_openapi::OpenApiError>(())
+    /// ```
+    pub fn file(mut self, name: &str, text: &str) -> Result<Self, OpenApiError> {
+        Arc::make_mut(&mut self.document).add_file(name, text)?;
+        Ok(self)
+    }
+
     fn of(document: Document) -> Self {
         OpenApi {
             document: Arc::new(document),
@@ -189,7 +243,7 @@ impl OpenApi {
         self.with(|options| options.filter = Some(Arc::new(wanted)))
     }
 
-    /// Leaves out operations that cannot be tools, such as those that upload files. [`problems`](Self::problems) lists them.
+    /// Leaves out operations that cannot be tools, such as those whose body is XML. [`problems`](Self::problems) lists them.
     /// Without it, they are the error of [`tools`](Self::tools). Operations that [`operations`](Self::operations) names are never
     /// left out.
     #[must_use]
@@ -238,6 +292,13 @@ impl OpenApi {
         self.with(|options| options.attempts = attempts.max(1))
     }
 
+    /// The longest body of a request, in bytes, with the files in it. 1 MiB by default. A longer one is not sent, and the error
+    /// tells the model to send less.
+    #[must_use]
+    pub fn request_limit(self, bytes: usize) -> Self {
+        self.with(|options| options.request_limit = bytes)
+    }
+
     /// The longest answer, in bytes. 1 MiB by default. A longer one is an error that tells the model to ask for less.
     #[must_use]
     pub fn response_limit(self, bytes: usize) -> Self {
@@ -257,11 +318,15 @@ impl OpenApi {
         all.into_iter().map(|listed| listed.operation).collect()
     }
 
-    /// The selected operations that cannot be tools, and why.
+    /// The selected operations that cannot be tools, and why. Before them, the paths whose reference leads to nothing, unless
+    /// [`operations`](Self::operations) alone selects.
     pub fn problems(&self) -> Vec<OperationError> {
         let selected = self.selected().into_iter();
         let calls = selected.map(|listed| Call::of(&self.document, &listed, &self.options));
-        calls.filter_map(Result::err).collect()
+        self.hidden()
+            .into_iter()
+            .chain(calls.filter_map(Result::err))
+            .collect()
     }
 
     /// The tools of the selected operations. A set of tools is a [`ToolSource`](petalflow::tool::ToolSource): an agent takes it with
@@ -277,7 +342,11 @@ impl OpenApi {
         let options = &self.options;
         self.check_names()?;
         let mut calls = Vec::new();
-        let mut problems = Vec::new();
+        let mut problems = if options.skip_unsupported {
+            Vec::new()
+        } else {
+            self.hidden()
+        };
         for listed in self.selected() {
             let is_named = options.operations.contains(&listed.operation.id);
             match Call::of(&self.document, &listed, options) {
@@ -309,12 +378,24 @@ impl OpenApi {
         all
     }
 
+    /// The paths that may have selected operations, and whose reference leads to nothing.
+    fn hidden(&self) -> Vec<OperationError> {
+        if self.options.filter.is_none() && !self.options.operations.is_empty() {
+            return Vec::new();
+        }
+        operation::hidden(&self.document)
+    }
+
     /// Checks the names of operations and credentials that the program gave.
     fn check_names(&self) -> Result<(), OpenApiError> {
         let all = self.all_operations();
         for id in &self.options.operations {
             let with_id = all.iter().filter(|operation| operation.id == *id).count();
             if with_id != 1 {
+                let hidden = operation::hidden(&self.document);
+                if with_id == 0 && !hidden.is_empty() {
+                    return Err(OpenApiError::Operations(hidden));
+                }
                 let known = all.iter().map(|operation| operation.id.clone()).collect();
                 return Err(OpenApiError::UnknownOperation {
                     id: id.clone(),
@@ -358,6 +439,7 @@ impl OpenApi {
             limits: Limits {
                 timeout: options.timeout,
                 attempts: options.attempts,
+                request: options.request_limit,
                 response: options.response_limit,
             },
             headers,

@@ -94,7 +94,7 @@ pub(super) fn all<'d>(document: &'d Document, prefix: &str) -> Vec<Listed<'d>> {
         if !path.starts_with('/') {
             continue;
         }
-        // What a wrong reference hides has no methods.
+        // What a wrong reference hides has no methods: `hidden` lists it.
         let Ok(item) = document.resolve(item) else {
             continue;
         };
@@ -111,6 +111,21 @@ pub(super) fn all<'d>(document: &'d Document, prefix: &str) -> Vec<Listed<'d>> {
     }
     name(&mut all, prefix);
     all
+}
+
+/// The paths whose reference leads to nothing.
+pub(super) fn hidden(document: &Document) -> Vec<OperationError> {
+    let paths = document.root().get("paths").and_then(Value::as_object);
+    let paths = paths.into_iter().flatten();
+    let hidden = paths.filter_map(|(path, item)| {
+        let problem = document.resolve(item).err()?;
+        Some(OperationError {
+            operation: path.clone(),
+            id: String::new(),
+            problem,
+        })
+    });
+    hidden.collect()
 }
 
 fn operation(method: &str, path: &str, value: &Value) -> Operation {

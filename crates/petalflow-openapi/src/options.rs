@@ -47,6 +47,8 @@ pub(super) struct Options {
     /// The longest time of one request with its answer.
     pub(super) timeout: Duration,
     pub(super) attempts: u32,
+    /// The longest body of a request, in bytes.
+    pub(super) request_limit: usize,
     /// The longest answer, in bytes.
     pub(super) response_limit: usize,
     /// The longest schema of a tool, in bytes.
@@ -68,6 +70,7 @@ impl Default for Options {
             skip_unsupported: false,
             timeout: Duration::from_secs(30),
             attempts: 3,
+            request_limit: 1024 * 1024,
             response_limit: 1024 * 1024,
             schema_limit: 64 * 1024,
         }

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::document::{Document, read};
+use super::media_type::is_json;
 use super::names;
 use super::schema::Schemas;
 use super::style::{Form, Style};
@@ -194,11 +195,4 @@ fn fits(style: Style, location: Location) -> bool {
         Location::Cookie => style == Style::Form,
         Location::Query => !matches!(style, Style::Simple | Style::Label | Style::Matrix),
     }
-}
-
-/// Whether a media type is that of JSON.
-pub(super) fn is_json(media_type: &str) -> bool {
-    let essence = media_type.split(';').next().unwrap_or_default().trim();
-    let essence = essence.to_ascii_lowercase();
-    essence == "application/json" || essence == "text/json" || essence.ends_with("+json")
 }

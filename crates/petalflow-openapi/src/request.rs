@@ -11,12 +11,14 @@ use super::parameter::{Location, Parameter};
 use super::security::Part;
 use super::style;
 
-/// The request for arguments, which are checked. `credentials` are those of the call, and `given` the headers of the program.
+/// The request for arguments, which are checked. `credentials` are those of the call, `given` the headers of the program, and
+/// `limit` the most bytes of the body.
 pub(super) fn request(
     call: &Call,
     arguments: Value,
     credentials: Vec<Part>,
     given: &HeaderMap,
+    limit: usize,
 ) -> Result<Request, ToolError> {
     let name = &call.spec.name;
     let wrong = |problem: String| {
@@ -102,9 +104,16 @@ pub(super) fn request(
     if let Some(body) = &call.body
         && let Some(value) = arguments.get(&body.argument)
     {
-        let content_type = HeaderValue::from_str(&body.content_type);
+        let payload = body.write(value).map_err(wrong)?;
+        let bytes = payload.bytes.len();
+        if bytes > limit {
+            return Err(wrong(format!(
+                "its body has {bytes} bytes, and at most {limit} are sent: send less"
+            )));
+        }
+        let content_type = HeaderValue::from_str(&payload.content_type);
         headers.insert(CONTENT_TYPE, content_type.map_err(ToolError::failed)?);
-        *request.body_mut() = Some(body.write(value).into());
+        *request.body_mut() = Some(payload.bytes.into());
     }
     *request.headers_mut() = headers;
     Ok(request)

@@ -22,6 +22,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 pub(super) struct Limits {
     pub(super) timeout: Duration,
     pub(super) attempts: u32,
+    /// The longest body of a request, in bytes.
+    pub(super) request: usize,
+    /// The longest answer, in bytes.
     pub(super) response: usize,
 }
 
@@ -71,7 +74,7 @@ pub(super) async fn send(
     let attempt = |_| {
         let request = request.try_clone();
         async move {
-            // All bodies are texts, which can be cloned.
+            // All bodies are in memory, so they can be cloned.
             let request = request.ok_or_else(|| Failure::NotSent("it has no body".into()))?;
             once(client, request, limits).await
         }

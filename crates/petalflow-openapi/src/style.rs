@@ -83,49 +83,75 @@ pub(super) fn header(form: Form, value: &Value) -> String {
 
 /// The pairs `name=value` of a query or of cookies, percent-encoded.
 pub(super) fn pairs(name: &str, form: Form, value: &Value) -> Vec<String> {
-    let encode = |text: &str| form.encode(text);
-    let key = encode::value(name);
-    let pair = |it: &Value| format!("{key}={}", encode(&text(it)));
+    let encode = Encode {
+        name: &encode::value,
+        value: &|text| form.encode(text),
+    };
+    let fields = fields(name, form, value, encode).into_iter();
+    fields
+        .map(|(name, text)| format!("{name}={text}"))
+        .collect()
+}
+
+/// How the names and the values of fields are encoded.
+#[derive(Clone, Copy)]
+struct Encode<'a> {
+    name: &'a dyn Fn(&str) -> String,
+    value: &'a dyn Fn(&str) -> String,
+}
+
+/// The names and values of a form whose parts are not encoded.
+pub(super) fn plain_fields(name: &str, form: Form, value: &Value) -> Vec<(String, String)> {
+    let encode = Encode {
+        name: &str::to_owned,
+        value: &str::to_owned,
+    };
+    fields(name, form, value, encode)
+}
+
+fn fields(name: &str, form: Form, value: &Value, encode: Encode<'_>) -> Vec<(String, String)> {
+    let key = (encode.name)(name);
+    let field = |it: &Value| (key.clone(), (encode.value)(&text(it)));
     if form.style == Style::DeepObject {
-        let mut pairs = Vec::new();
-        deep(&key, form, value, &mut pairs);
-        return pairs;
+        let mut fields = Vec::new();
+        deep(&key, value, encode, &mut fields);
+        return fields;
     }
     let between = match form.style {
-        Style::SpaceDelimited => "%20",
-        Style::PipeDelimited => "%7C",
-        _ => ",",
+        Style::SpaceDelimited => (encode.value)(" "),
+        Style::PipeDelimited => (encode.value)("|"),
+        _ => ",".into(),
     };
     match value {
-        Value::Array(items) if form.explode => items.iter().map(pair).collect(),
+        Value::Array(items) if form.explode => items.iter().map(field).collect(),
         Value::Object(fields) if form.explode => {
             let fields = fields.iter();
             fields
-                .map(|(key, it)| format!("{}={}", encode::value(key), encode(&text(it))))
+                .map(|(key, it)| ((encode.name)(key), (encode.value)(&text(it))))
                 .collect()
         }
         // An empty list has no value.
         Value::Array(items) if items.is_empty() => Vec::new(),
         Value::Object(fields) if fields.is_empty() => Vec::new(),
-        value => vec![format!("{key}={}", joined(value, false, between, &encode))],
+        value => vec![(key, joined(value, false, &between, encode.value))],
     }
 }
 
-/// `filter[price][min]=3`: objects in objects too, and lists as repeated pairs.
-fn deep(key: &str, form: Form, value: &Value, pairs: &mut Vec<String>) {
+/// `filter[price][min]=3`: objects in objects too, and lists as repeated fields.
+fn deep(key: &str, value: &Value, encode: Encode<'_>, all: &mut Vec<(String, String)>) {
     match value {
         Value::Object(fields) => {
             for (name, value) in fields {
-                let key = format!("{key}%5B{}%5D", encode::value(name));
-                deep(&key, form, value, pairs);
+                let key = format!("{key}{}", (encode.name)(&format!("[{name}]")));
+                deep(&key, value, encode, all);
             }
         }
         Value::Array(items) => {
             for item in items {
-                pairs.push(format!("{key}={}", form.encode(&text(item))));
+                all.push((key.into(), (encode.value)(&text(item))));
             }
         }
-        value => pairs.push(format!("{key}={}", form.encode(&text(value)))),
+        value => all.push((key.into(), (encode.value)(&text(value)))),
     }
 }
 

@@ -49,7 +49,13 @@ impl Tool for OperationTool {
         for placed in &call.credentials {
             credentials.push(placed.part(&mut secrets).await.map_err(ToolError::Failed)?);
         }
-        let mut request = request(call, arguments, credentials, &service.headers)?;
+        let mut request = request(
+            call,
+            arguments,
+            credentials,
+            &service.headers,
+            service.limits.request,
+        )?;
         let mut may_repeat = call.operation.is_idempotent();
         if let Some(name) = &service.idempotency_header
             && !call.operation.is_read()

@@ -69,7 +69,7 @@ fn f44_6_a_problem_names_the_operation_and_the_fix() {
         (
             "/a",
             parameter(json!({ "$ref": "other.yaml#/x" })),
-            "it refers to `other.yaml#/x`, which is in another document: join the documents to one, for example with `redocly bundle`",
+            "it refers to `other.yaml#/x`, and the file `other.yaml` was not given: read the document with `from_file`, or give the text of the file with `file`",
         ),
         (
             "/a",
@@ -103,8 +103,20 @@ fn f44_6_a_problem_names_the_operation_and_the_fix() {
         ),
         (
             "/a",
-            json!({ "post": { "operationId": "op", "requestBody": { "content": { "multipart/form-data": {} } } } }),
-            "its body is `multipart/form-data`, and JSON, forms and texts can be sent: leave it out",
+            json!({ "post": { "operationId": "op", "requestBody": { "content": { "application/xml": {} } } } }),
+            "its body is `application/xml`, and JSON, forms, texts and files can be sent: leave it out",
+        ),
+        (
+            "/a",
+            json!({ "post": { "operationId": "op", "requestBody": { "content": { "multipart/form-data": {
+                "encoding": { "photo": { "headers": { "X-Size": { "required": true } } } } } } } } }),
+            "its body: the part `photo` needs the header `X-Size`, and parts are sent without headers of their own: leave the operation out",
+        ),
+        (
+            "/a",
+            json!({ "post": { "operationId": "op", "requestBody": { "content": { "multipart/form-data": {
+                "encoding": { "photo": { "contentType": "image/png\r\nX-Admin: 1" } } } } } } }),
+            "its body: `image/png\\r\\nX-Admin: 1` is no media type: write one such as `image/png`",
         ),
         (
             "/a",
@@ -139,7 +151,8 @@ fn f44_6_a_problem_names_the_operation_and_the_fix() {
 
 #[test]
 fn f44_6_unsupported_operations_are_left_out_only_when_the_program_says_so() {
-    let upload = json!({ "operationId": "upload", "requestBody": { "content": { "multipart/form-data": {} } } });
+    let upload =
+        json!({ "operationId": "upload", "requestBody": { "content": { "application/xml": {} } } });
     let api = api(json!({ "/files": { "get": { "operationId": "list" }, "post": upload } }));
     let all = api.clone().filter(|_| true);
     let OpenApiError::Operations(problems) = all.tools().unwrap_err() else {

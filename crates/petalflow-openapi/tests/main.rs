@@ -4,6 +4,8 @@ mod agents;
 mod calls;
 mod credentials;
 mod documents;
+mod files;
+mod forms;
 mod limits;
 mod real;
 mod service;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::extract::Request;
+use axum::extract::{FromRequest, Multipart, Request};
 use axum::response::Response;
 use petalflow::tool::{Tool, ToolContext, ToolError, ToolSet};
 use petalflow_openapi::OpenApi;
@@ -18,7 +18,38 @@ pub(crate) struct Seen {
     /// The path and the query as they were sent.
     pub(crate) target: String,
     pub(crate) headers: Vec<(String, String)>,
+    /// The body as a text.
     pub(crate) body: String,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// A part of a form.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) name: String,
+    pub(crate) file_name: Option<String>,
+    pub(crate) content_type: Option<String>,
+    pub(crate) content: Vec<u8>,
+}
+
+impl Part {
+    pub(crate) fn text(name: &str, content: &str) -> Self {
+        Part {
+            name: name.into(),
+            file_name: None,
+            content_type: None,
+            content: content.into(),
+        }
+    }
+
+    pub(crate) fn file(name: &str, file_name: &str, content_type: &str, content: &[u8]) -> Self {
+        Part {
+            name: name.into(),
+            file_name: Some(file_name.into()),
+            content_type: Some(content_type.into()),
+            content: content.into(),
+        }
+    }
 }
 
 impl Seen {
@@ -27,6 +58,24 @@ impl Seen {
         headers
             .find(|(it, _)| it == name)
             .map(|(_, value)| value.as_str())
+    }
+
+    /// The parts of the body, as a server reads a form of parts.
+    pub(crate) async fn parts(&self) -> Vec<Part> {
+        let content_type = self.header("content-type").unwrap();
+        let request = Request::post("/").header("content-type", content_type);
+        let request = request.body(Body::from(self.bytes.clone())).unwrap();
+        let mut form = Multipart::from_request(request, &()).await.unwrap();
+        let mut parts = Vec::new();
+        while let Some(field) = form.next_field().await.unwrap() {
+            parts.push(Part {
+                name: field.name().unwrap().into(),
+                file_name: field.file_name().map(Into::into),
+                content_type: field.content_type().map(Into::into),
+                content: field.bytes().await.unwrap().into(),
+            });
+        }
+        parts
     }
 
     /// The request as JSON.
@@ -93,7 +142,7 @@ impl Service {
 
 async fn received(request: Request) -> Seen {
     let (parts, body) = request.into_parts();
-    let body = to_bytes(body, 1 << 20).await.unwrap();
+    let body = to_bytes(body, 4 << 20).await.unwrap();
     let headers = parts.headers.iter();
     let headers = headers.map(|(name, value)| {
         let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
@@ -104,6 +153,7 @@ async fn received(request: Request) -> Seen {
         target: parts.uri.to_string(),
         headers: headers.collect(),
         body: String::from_utf8_lossy(&body).into_owned(),
+        bytes: body.into(),
     }
 }
 

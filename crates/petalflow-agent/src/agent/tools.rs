@@ -119,8 +119,12 @@ impl Agent {
     /// ```
     #[must_use]
     pub fn computer(self, computer: impl Computer) -> Self {
-        let agent = self.tool(ComputerTool::new(computer));
-        let agent = agent.native_tool(ComputerUse::new());
+        let used = ComputerUse::new();
+        let used = match computer.display() {
+            Some((width, height)) => used.display(width, height),
+            None => used,
+        };
+        let agent = self.tool(ComputerTool::new(computer)).native_tool(used);
         agent.edit(|agent| agent.request.parallel_calls = Some(false))
     }
 

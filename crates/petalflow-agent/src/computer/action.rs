@@ -140,7 +140,8 @@ pub(super) enum Step {
     Screenshot,
 }
 
-/// The steps of a call, from its arguments: a list in OpenAI's form, or one step in Anthropic's.
+/// The steps of a call, from its arguments: a list in OpenAI's form, or one action in Anthropic's. Older models of Anthropic name
+/// the action in the field `action`.
 ///
 /// # Errors
 ///
@@ -148,6 +149,16 @@ pub(super) enum Step {
 pub(super) fn steps(arguments: &Value) -> Result<Vec<Step>, String> {
     if let Some(actions) = arguments["actions"].as_array() {
         return actions.iter().map(of_openai).collect();
+    }
+    if let Some(name) = arguments["action"].as_str() {
+        let input = arguments.as_object().cloned().unwrap_or_default();
+        // The oldest ones drag from where the pointer is.
+        if name == "left_click_drag" && input.get("start_coordinate").is_none_or(Value::is_null) {
+            let to = of_anthropic("mouse_move", &input)?;
+            let [down, up] = [ComputerAction::MouseDown, ComputerAction::MouseUp].map(Step::Act);
+            return Ok(vec![down, to, up]);
+        }
+        return Ok(vec![of_anthropic(name, &input)?]);
     }
     let only = arguments.as_object().and_then(|all| all.iter().next());
     let (name, input) = only.ok_or("the call has no action")?;
@@ -386,6 +397,56 @@ mod tests {
             matches!(only(&scroll), Step::Act(ComputerAction::Scroll { by, .. }) if by == steps_up)
         );
         assert_eq!(only(&json!({"screenshot": {}})), Step::Screenshot);
+    }
+
+    #[test]
+    fn f44_5_older_models_name_the_action_in_its_input() {
+        for (input, in_set) in [
+            (
+                json!({"action": "left_click", "coordinate": [1, 2], "text": "shift"}),
+                json!({"left_click": {"coordinate": [1, 2], "text": "shift"}}),
+            ),
+            (
+                json!({"action": "triple_click"}),
+                json!({"triple_click": {}}),
+            ),
+            (
+                json!({"action": "key", "text": "ctrl+s"}),
+                json!({"key": {"text": "ctrl+s"}}),
+            ),
+            (
+                json!({"action": "hold_key", "text": "a", "duration": 2}),
+                json!({"hold_key": {"text": "a", "duration": 2}}),
+            ),
+            (
+                json!({"action": "scroll", "coordinate": [1, 2], "scroll_direction": "left", "scroll_amount": 3}),
+                json!({"scroll": {"coordinate": [1, 2], "scroll_direction": "left", "scroll_amount": 3}}),
+            ),
+            (
+                json!({"action": "left_click_drag", "start_coordinate": [1, 2], "coordinate": [3, 4]}),
+                json!({"left_click_drag": {"start_coordinate": [1, 2], "coordinate": [3, 4]}}),
+            ),
+            (json!({"action": "screenshot"}), json!({"screenshot": {}})),
+        ] {
+            assert_eq!(steps(&input), steps(&in_set), "{input}");
+            assert_eq!(steps(&input).unwrap().len(), 1);
+        }
+        let drag = steps(&json!({"action": "left_click_drag", "coordinate": [3, 4]})).unwrap();
+        let to = Point { x: 3, y: 4 };
+        assert_eq!(
+            drag,
+            [
+                ComputerAction::MouseDown,
+                ComputerAction::Move { to },
+                ComputerAction::MouseUp
+            ]
+            .map(Step::Act)
+        );
+        let error = steps(&json!({"action": "cursor_position"})).unwrap_err();
+        assert_eq!(
+            error,
+            "this computer has no action `cursor_position`: use another one"
+        );
     }
 
     #[test]

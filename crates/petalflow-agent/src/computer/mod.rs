@@ -54,4 +54,10 @@ pub trait Computer: Send + Sync + 'static {
     ///
     /// The model reads the error.
     async fn screenshot(&self) -> Result<Media, BoxError>;
+
+    /// The width and the height of the screenshots, in pixels. Models of Anthropic before Opus 4.8 must know them. `None` by default:
+    /// other models read them from the screenshots.
+    fn display(&self) -> Option<(u32, u32)> {
+        None
+    }
 }

@@ -39,8 +39,10 @@ impl<C: Computer> Tool for ComputerTool<C> {
 
     async fn call(&self, arguments: Value, _: &ToolContext) -> Result<Value, ToolError> {
         let steps = steps(&arguments).map_err(ToolError::Arguments)?;
-        // OpenAI reads the screen after each call, Anthropic asks for it.
-        let shows = arguments["actions"].is_array() || steps.contains(&Step::Screenshot);
+        // OpenAI and older models of Anthropic read the screen after each call, newer ones ask for it.
+        let shows = arguments["actions"].is_array()
+            || arguments["action"].is_string()
+            || steps.contains(&Step::Screenshot);
         for step in steps {
             if let Step::Act(action) = step {
                 self.computer.act(action).await.map_err(ToolError::Failed)?;

@@ -43,6 +43,10 @@ impl Computer for Recorded {
             origin: None,
         })
     }
+
+    fn display(&self) -> Option<(u32, u32)> {
+        Some((1280, 800))
+    }
 }
 
 fn actions(actions: Value) -> Reply {
@@ -55,7 +59,15 @@ async fn f44_5_actions_are_done_in_order_and_the_model_sees_the_screen() {
     let typed = json!([{"type": "click", "x": 1, "y": 2}, {"type": "type", "text": "hi"}]);
     let broken = json!([{"type": "wait"}, {"type": "type", "text": "never"}]);
     let of_anthropic = Reply::call("computer", json!({"type": {"text": "there"}}));
-    let replies = [actions(typed), actions(broken), of_anthropic, "done".into()];
+    let older = json!({"action": "left_click_drag", "coordinate": [3, 4]});
+    let older = Reply::call("computer", older);
+    let replies = [
+        actions(typed),
+        actions(broken),
+        of_anthropic,
+        older,
+        "done".into(),
+    ];
     let model = ScriptedModel::new(replies);
     let agent = Agent::new(model.clone()).computer(computer.clone());
     let talk = agent.run("Write.").await.unwrap();
@@ -66,7 +78,11 @@ async fn f44_5_actions_are_done_in_order_and_the_model_sees_the_screen() {
             "clicks Some(Point { x: 1, y: 2 })",
             "types hi",
             "shows the screen",
-            "types there"
+            "types there",
+            "does something else",
+            "does something else",
+            "does something else",
+            "shows the screen"
         ]
     );
     let results = results(&talk);
@@ -79,7 +95,10 @@ async fn f44_5_actions_are_done_in_order_and_the_model_sees_the_screen() {
     assert!(failed.contains("the clock is broken"), "{failed}");
     assert!(results[2].to_string().contains("done"), "{}", results[2]);
     let sent = model.last_request().unwrap();
-    assert_eq!(*sent.native_tools, [NativeTool::from(ComputerUse::new())]);
+    assert_eq!(
+        *sent.native_tools,
+        [NativeTool::from(ComputerUse::new().display(1280, 800))]
+    );
     assert_eq!(sent.parallel_calls, Some(false));
 }
 

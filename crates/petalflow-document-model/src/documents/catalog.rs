@@ -61,6 +61,7 @@ const PROVIDERS: &[&str] = &[
     "vertex",
     "vllm",
     "xai",
+    "xai_resp",
     "zai",
 ];
 

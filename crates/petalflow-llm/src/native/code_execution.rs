@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The code execution of a provider: the model writes code and reads its output, in a container of the provider. OpenAI has
-/// it over the Responses interface, Anthropic, and Gemini.
+/// The code execution of a provider: the model writes code and reads its output, in a container of the provider. OpenAI and
+/// xAI have it over the Responses interface, Anthropic, Gemini, and Nova 2 at Bedrock.
 ///
 /// Code that runs at the program's side has a code executor of the agent instead.
 ///

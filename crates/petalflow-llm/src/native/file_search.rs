@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The file search of a provider, in files that the program has uploaded to it. OpenAI has it over the Responses interface,
-/// and Gemini, but not at Vertex AI.
+/// The file search of a provider, in files that the program has uploaded to it. OpenAI and xAI have it over the Responses
+/// interface, and Gemini has it, but not at Vertex AI.
 ///
 /// ```
 /// use petalflow_llm::native::FileSearch;
@@ -18,7 +18,7 @@ use serde_json::Value;
 pub struct FileSearch {
     /// The stores that are searched: the ids of OpenAI's vector stores, or the names of Gemini's file search stores.
     pub stores: Vec<String>,
-    /// The maximum number of results of a search. OpenAI and Gemini.
+    /// The maximum number of results of a search. OpenAI, Gemini and xAI.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_results: Option<u32>,
     /// The lowest score of a result, from 0 to 1. OpenAI.

@@ -21,6 +21,7 @@ mod native_use;
 mod read;
 mod tool;
 mod web_search;
+mod x_search;
 
 pub use crate::message::citation::{Citation, DocumentPlace, Source};
 pub use code_execution::{CodeExecution, CodeMemory};
@@ -31,3 +32,4 @@ pub use native_use::{CodeOutput, FoundFile, NativeAction, NativeOutcome, NativeU
 pub use read::uses;
 pub use tool::NativeTool;
 pub use web_search::{SearchContext, UserLocation, WebSearch};
+pub use x_search::XSearch;

@@ -49,6 +49,11 @@ pub enum NativeAction {
         /// The words that were searched for.
         queries: Vec<String>,
     },
+    /// A search of posts on X.
+    SearchPosts {
+        /// The words that were searched for.
+        queries: Vec<String>,
+    },
     /// A page was read.
     OpenPage {
         /// Its address.

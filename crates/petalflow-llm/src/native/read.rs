@@ -21,6 +21,9 @@ pub fn uses<'p>(parts: impl IntoIterator<Item = &'p Part>) -> Vec<NativeUse> {
     let mut uses: Vec<NativeUse> = Vec::new();
     for part in parts {
         match part {
+            // At OpenAI, such a call is one of the program.
+            Part::Provider { provider, value }
+                if value["type"] == "custom_tool_call" && provider != "xai_resp" => {}
             Part::Provider { value, .. } => read_value(value, &mut uses),
             Part::Code { language, code, .. } => uses.push(NativeUse {
                 id: String::new(),
@@ -75,6 +78,21 @@ fn read_value(value: &Value, uses: &mut Vec<NativeUse>) {
         }
         return;
     }
+    if let Some(result) = value.get("toolResult") {
+        let id = text(result, "toolUseId");
+        if let Some(used) = uses.iter_mut().find(|used| used.id == id) {
+            used.outcome = Some(outcome_of_nova(result));
+        }
+        return;
+    }
+    if let Some(call) = value.get("toolUse") {
+        uses.push(NativeUse {
+            id: text(call, "toolUseId"),
+            action: action_of_nova(call),
+            outcome: None,
+        });
+        return;
+    }
     if let Some(id) = value.get("tool_use_id").and_then(Value::as_str) {
         let found = uses.iter_mut().find(|used| used.id == id);
         if let Some(used) = found {
@@ -108,6 +126,7 @@ fn read_value(value: &Value, uses: &mut Vec<NativeUse>) {
         Some("web_search_call") => Some(web_search_call(value)),
         Some("code_interpreter_call") => Some(code_interpreter_call(value)),
         Some("file_search_call") => Some(file_search_call(value)),
+        Some("x_search_call" | "custom_tool_call") => Some((action_of_xai(value), failure(value))),
         Some("image_generation_call") => Some(image_generation_call(value)),
         _ => value.get("toolCall").map(|call| (tool_call(call), None)),
     };
@@ -119,6 +138,43 @@ fn read_value(value: &Value, uses: &mut Vec<NativeUse>) {
         action,
         outcome,
     }));
+}
+
+/// A block in which Nova uses a tool of Amazon.
+fn action_of_nova(call: &Value) -> NativeAction {
+    let input = &call["input"];
+    match call["name"].as_str().unwrap_or_default() {
+        "nova_grounding" => NativeAction::SearchWeb {
+            queries: texts(&input["query"]),
+        },
+        "nova_code_interpreter" => run("python", text(input, "snippet")),
+        name => NativeAction::Other {
+            name: name.to_string(),
+            input: input.clone(),
+        },
+    }
+}
+
+/// The result of such a block. It is JSON, or a text of JSON that may be in pieces.
+fn outcome_of_nova(result: &Value) -> NativeOutcome {
+    let content = &result["content"];
+    let words: String = items(content)
+        .filter_map(|one| one["text"].as_str())
+        .collect();
+    let read = items(content).find_map(|one| one.get("json")).cloned();
+    let read = read.or_else(|| serde_json::from_str(&words).ok());
+    let Some(read) = read.filter(|read| read["stdOut"].is_string()) else {
+        return match &result["status"] {
+            status if status == "error" => NativeOutcome::Failed(words),
+            _ => NativeOutcome::Other(content.clone()),
+        };
+    };
+    NativeOutcome::Code(CodeOutput {
+        stdout: text(&read, "stdOut"),
+        stderr: text(&read, "stdErr"),
+        return_code: read["exitCode"].as_i64(),
+        ..CodeOutput::default()
+    })
 }
 
 /// A block in which Claude uses a tool of Anthropic.
@@ -177,6 +233,28 @@ fn web_page(page: &Value) -> Option<Source> {
     })
 }
 
+/// A search of posts, or another tool that xAI ran, whose input is a text of JSON.
+fn action_of_xai(item: &Value) -> NativeAction {
+    let written = ["input", "arguments"].into_iter().map(|it| &item[it]);
+    let input = written
+        .filter_map(Value::as_str)
+        .find_map(|text| serde_json::from_str(text).ok());
+    let input: Value = input.unwrap_or_else(|| item["input"].clone());
+    let name = match text(item, "name") {
+        name if name.is_empty() => "x_search".to_string(),
+        name => name,
+    };
+    let queries = texts(&input["query"]);
+    if queries.is_empty() {
+        return NativeAction::Other { name, input };
+    }
+    match &*name {
+        name if name.starts_with("x_") => NativeAction::SearchPosts { queries },
+        name if name.starts_with("web_search") => NativeAction::SearchWeb { queries },
+        _ => NativeAction::Other { name, input },
+    }
+}
+
 /// A search of OpenAI, which is a call and its outcome in one.
 fn web_search_call(item: &Value) -> (NativeAction, Option<NativeOutcome>) {
     let action = &item["action"];
@@ -215,7 +293,14 @@ fn code_interpreter_call(item: &Value) -> (NativeAction, Option<NativeOutcome>) 
     let outcome = item["outputs"]
         .is_array()
         .then_some(NativeOutcome::Code(output));
-    (run("python", text(item, "code")), failure(item).or(outcome))
+    let mut code = text(item, "code");
+    if code.is_empty() {
+        // xAI sends it as the arguments of a call.
+        let arguments = item["arguments"].as_str();
+        let arguments = arguments.and_then(|it| serde_json::from_str::<Value>(it).ok());
+        code = arguments.map(|it| text(&it, "code")).unwrap_or_default();
+    }
+    (run("python", code), failure(item).or(outcome))
 }
 
 fn file_search_call(item: &Value) -> (NativeAction, Option<NativeOutcome>) {

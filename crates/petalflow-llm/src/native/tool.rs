@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CodeExecution, ComputerUse, FileSearch, ImageGeneration, WebSearch};
+use super::{CodeExecution, ComputerUse, FileSearch, ImageGeneration, WebSearch, XSearch};
 
 /// A tool that the provider runs itself.
 ///
@@ -29,6 +29,14 @@ pub enum NativeTool {
     ImageGeneration(ImageGeneration),
     /// Uses a computer. The provider trains its model for it, and the program acts.
     ComputerUse(ComputerUse),
+    /// Searches posts on X.
+    XSearch(XSearch),
+}
+
+impl From<XSearch> for NativeTool {
+    fn from(tool: XSearch) -> Self {
+        NativeTool::XSearch(tool)
+    }
 }
 
 impl From<WebSearch> for NativeTool {

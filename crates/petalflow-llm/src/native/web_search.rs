@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The web search of a provider. OpenAI has it over the Responses interface, Anthropic, and Gemini.
+/// The web search of a provider. OpenAI and xAI have it over the Responses interface, Anthropic, Gemini, and Nova at
+/// Bedrock.
 ///
 /// ```
 /// use petalflow_llm::native::{UserLocation, WebSearch};
@@ -20,10 +21,10 @@ pub struct WebSearch {
     /// How often the model may search in one request. Anthropic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_uses: Option<u32>,
-    /// The only domains that are searched, with their subdomains. OpenAI and Anthropic.
+    /// The only domains that are searched, with their subdomains. OpenAI, Anthropic and xAI.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed_domains: Vec<String>,
-    /// The domains that are not searched. Anthropic, and Gemini at Vertex AI. Not together with `allowed_domains`.
+    /// The domains that are not searched. Anthropic, xAI, and Gemini at Vertex AI. Not together with `allowed_domains`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub blocked_domains: Vec<String>,
     /// Where the user is. OpenAI and Anthropic.

@@ -56,12 +56,16 @@ impl Provider {
     pub(super) fn identity(&self) -> &'static str {
         match self.name {
             "openai_resp" => "openai",
+            "xai_resp" => XAI,
             name => name,
         }
     }
 }
 
-/// How a provider of the family [`Family::Chat`] differs from OpenAI. The other families have one provider each.
+/// The name of xAI in what it signs. Its responses have tools of its own.
+pub(super) const XAI: &str = "xai";
+
+/// How a provider of the family [`Family::Chat`] differs from OpenAI.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quirks {
     /// How earlier reasoning is sent back.
@@ -223,6 +227,7 @@ providers! {
     "requesty" Chat "https://router.requesty.ai/v1" Some("REQUESTY_API_KEY"), COMPATIBLE;
     "together" Chat "https://api.together.xyz/v1" Some("TOGETHER_API_KEY"), COMPATIBLE;
     "xai" Chat "https://api.x.ai/v1" Some("XAI_API_KEY"), NO_REASONING;
+    "xai_resp" Responses "https://api.x.ai/v1" Some("XAI_API_KEY"), NO_REASONING;
     "zai" Chat "https://api.z.ai/api/paas/v4" Some("ZAI_API_KEY"), COMPATIBLE;
 }
 

@@ -18,6 +18,9 @@ use super::wire;
 use crate::secrets::{Secrets, is_secret_name};
 use crate::{LlmError, LlmErrorKind};
 
+/// The header with the names of features that Anthropic has not released.
+const BETA: HeaderName = HeaderName::from_static("anthropic-beta");
+
 /// The address of a model, and what gives access to it.
 #[derive(Clone, Default)]
 pub(super) struct Endpoint {
@@ -28,7 +31,7 @@ pub(super) struct Endpoint {
     key: Option<String>,
     /// The environment variable with the key.
     variable: Option<&'static str>,
-    /// The user's headers, which replace others of the same name.
+    /// The user's headers, which replace others of the same name. Features of [`BETA`] are added to those of the request.
     headers: Vec<(String, String)>,
     /// Used instead of the key.
     tokens: Option<Renewing<AccessToken>>,
@@ -114,6 +117,11 @@ impl Endpoint {
             let version = HeaderValue::from_static(wire::ANTHROPIC_VERSION);
             headers.insert(HeaderName::from_static("anthropic-version"), version);
         }
+        if target.family == Family::Messages
+            && let Some(beta) = wire::beta(target, body)
+        {
+            headers.insert(BETA, HeaderValue::from_static(beta));
+        }
         Ok(HttpRequest {
             url: self.url(name, target, path)?,
             headers,
@@ -150,7 +158,10 @@ impl Endpoint {
         }
         for (header, value) in &self.headers {
             let parsed = header.parse::<HeaderName>().ok();
-            let (Some(parsed), Some(value)) = (parsed, secret_value(value)) else {
+            let own = parsed.as_ref().filter(|name| **name == BETA);
+            let own = own.and_then(|name| request.headers.get(name)?.to_str().ok());
+            let value = own.map_or_else(|| value.clone(), |own| format!("{own},{value}"));
+            let (Some(parsed), Some(value)) = (parsed, secret_value(&value)) else {
                 return Err(LlmError::request(format!(
                     "the header `{header}` of `with_header` cannot be sent: its name or its value has a character that headers \
                      do not have; remove it"

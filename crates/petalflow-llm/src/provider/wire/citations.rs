@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+#[cfg(feature = "bedrock")]
+use serde_json::Map;
 use serde_json::Value;
 
 use crate::Part;
@@ -110,6 +112,46 @@ pub(super) fn of_block(cited: &[Value]) -> Vec<Delta> {
         };
         Some(Citation {
             quote: text(cited, "cited_text").filter(|quote| !quote.is_empty()),
+            ..Citation::of(source)
+        })
+    });
+    cited.map(part).collect()
+}
+
+/// The sources of a text of Bedrock, in the fields of its block.
+#[cfg(feature = "bedrock")]
+pub(super) fn of_converse(block: &Map<String, Value>) -> Vec<Delta> {
+    let cited = block.get("citationsContent");
+    let cited = cited.and_then(|cited| cited["citations"].as_array());
+    let cited = cited.into_iter().flatten().filter_map(|cited| {
+        let title = text(cited, "title").filter(|title| !title.is_empty());
+        let location = cited.get("location")?;
+        let source = if let Some(page) = location.get("web") {
+            Source::Web {
+                url: text(page, "url")?,
+                title: title.or_else(|| text(page, "domain")),
+            }
+        } else if location.get("searchResultLocation").is_some() {
+            match text(cited, "source")? {
+                url if url.starts_with("http") => Source::Web { url, title },
+                id => Source::File {
+                    id: Some(id),
+                    name: title,
+                },
+            }
+        } else {
+            // A document. Bedrock does not say whether the end of a place is a part of it.
+            let place = location.as_object()?.values().next()?;
+            Source::Document {
+                index: place["documentIndex"].as_u64()?,
+                title,
+                place: None,
+            }
+        };
+        let words = cited["sourceContent"].as_array().into_iter().flatten();
+        let quote: String = words.filter_map(|words| words["text"].as_str()).collect();
+        Some(Citation {
+            quote: Some(quote).filter(|quote| !quote.is_empty()),
             ..Citation::of(source)
         })
     });

@@ -13,14 +13,14 @@ use super::converse_blocks::{
     CITED, READ_OF_CALLS, add_fields, add_text_fields, cited_text, format_of, left_over,
     reasoning_fields, text_block,
 };
-use super::origins;
 use super::response_data::{REDACTED, ResponseData, arguments_text, hidden_reasoning, text};
-use super::schemas::{Schemas, SentSchema};
+use super::schemas::Schemas;
 use super::usage;
+use super::{citations, converse_tools, origins};
 use crate::message::{Media, MediaSource};
 use crate::provider::catalog::Target;
 use crate::provider::plan::{MIN_REASONING, schema_instruction};
-use crate::request::{Effort, PromptCache, ToolChoice};
+use crate::request::{Effort, PromptCache};
 use crate::stream::Delta;
 use crate::{LlmError, LlmRequest, Part, Role};
 use petalflow::tool::ToolResult;
@@ -62,7 +62,7 @@ pub(super) fn body(
     if !inference.is_empty() {
         body["inferenceConfig"] = inference.into();
     }
-    if let Some(config) = tool_config(request, schemas.tools) {
+    if let Some(config) = converse_tools::config(request, schemas.tools) {
         body["toolConfig"] = config;
     }
     match schemas.answer {
@@ -123,40 +123,6 @@ fn reasoning(
         let all = tokens.saturating_add(ANSWER_TOKENS);
         inference.entry("maxTokens").or_insert_with(|| all.into());
     }
-}
-
-/// The tools. A conversation with calls must have them also if none may be called.
-fn tool_config(
-    request: &LlmRequest,
-    schemas: impl IntoIterator<Item = SentSchema>,
-) -> Option<Value> {
-    let has_calls = || {
-        request
-            .messages
-            .iter()
-            .any(|message| message.calls().next().is_some())
-    };
-    let may_call = request.tool_choice != ToolChoice::None;
-    if request.tools.is_empty() || !(may_call || has_calls()) {
-        return None;
-    }
-    let tools = request.tools.iter().zip(schemas).map(|(tool, sent)| {
-        let mut spec = json!({ "name": tool.name, "inputSchema": { "json": sent.schema } });
-        if !is_blank(&tool.description) {
-            spec["description"] = (&*tool.description).into();
-        }
-        if sent.strict {
-            spec["strict"] = true.into();
-        }
-        json!({ "toolSpec": spec })
-    });
-    let mut config = json!({ "tools": tools.collect::<Value>() });
-    match &request.tool_choice {
-        ToolChoice::Auto | ToolChoice::None => {}
-        ToolChoice::Required => config["toolChoice"] = json!({ "any": {} }),
-        ToolChoice::Tool(name) => config["toolChoice"] = json!({ "tool": { "name": name } }),
-    }
-    Some(config)
 }
 
 /// Marks the ends of the parts of a request that later requests repeat.
@@ -531,7 +497,11 @@ impl ConverseParser {
             Some(OpenBlock::Call { index, rest }) => {
                 deltas.extend(origins::needed_back(Some(index), rest));
             }
-            Some(OpenBlock::Text { rest }) => deltas.extend(origins::needed_back(None, rest)),
+            Some(OpenBlock::Text { rest }) => {
+                let cited = citations::of_converse(&rest);
+                deltas.extend(origins::needed_back(None, rest));
+                deltas.extend(cited);
+            }
             Some(OpenBlock::Opaque {
                 name,
                 mut block,
@@ -586,9 +556,18 @@ impl ConverseParser {
             rest.extend(reasoning_fields(None, of_reasoning));
             deltas.extend(origins::needed_back(None, rest));
         } else if let Some((text, rest)) = cited_text(block) {
+            let cited = citations::of_converse(&rest);
             deltas.push(Delta::Text(text));
             deltas.extend(origins::needed_back(None, rest));
+            deltas.extend(cited);
         } else {
+            // Sources that have no text are those of the text before them.
+            deltas.extend(
+                block
+                    .as_object()
+                    .into_iter()
+                    .flat_map(citations::of_converse),
+            );
             deltas.push(origins::opaque(block.clone()));
         }
     }

@@ -56,7 +56,7 @@ pub(super) fn body(
         body["container"] = container.into();
     }
     if request.has_tools() {
-        body["tools"] = messages_tools::tools(request, schemas.tools, schemas.searchable);
+        body["tools"] = messages_tools::tools(target, request, schemas.tools, schemas.searchable);
         body["tool_choice"] = messages_tools::choice(&request.tool_choice);
         if !target.capabilities.parallel_calls && request.tool_choice != ToolChoice::None {
             body["tool_choice"]["disable_parallel_tool_use"] = true.into();

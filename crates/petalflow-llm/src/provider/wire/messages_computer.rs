@@ -1,22 +1,46 @@
 //! The computer use of Anthropic: a set of tools, whose calls become calls of one tool.
 //!
-//! `left_click` with an input becomes `computer` with `{"left_click": input}`.
+//! `left_click` with an input becomes `computer` with `{"left_click": input}`. Older models have one tool, whose calls name the
+//! action in their input: `{"action": "left_click"}`.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
+use super::messages_version::{ComputerTool, ModelVersion};
 use crate::native::ComputerUse;
+use crate::provider::catalog::Target;
 use petalflow::tool::ToolCall;
 
 /// The field of a call and of its result with the name of the set of tools.
 const TOOLSET: &str = "toolset_name";
 
-/// The tool in Anthropic's form. Without the actions that only some programs have: a part of the screen in detail, and the
-/// place of the pointer.
-pub(super) fn tool() -> Value {
-    let off = json!({ "enabled": false });
-    json!({ "type": "computer_toolset_20260801", "configs": { "zoom": off, "cursor_position": off } })
+/// The tool in the form of the model. Without the actions that only some programs have: a part of the screen in detail, and, in
+/// the set of tools, the place of the pointer.
+pub(super) fn tool(target: &Target<'_>, computer: &ComputerUse) -> Value {
+    match ModelVersion::computer_of(target.model) {
+        Some(ComputerTool::Single { version, .. }) => json!({
+            "type": version,
+            "name": ComputerUse::NAME,
+            "display_width_px": computer.display_width,
+            "display_height_px": computer.display_height,
+        }),
+        // Models without one were refused before.
+        Some(ComputerTool::Set) | None => {
+            let off = json!({ "enabled": false });
+            json!({ "type": "computer_toolset_20260801", "configs": { "zoom": off, "cursor_position": off } })
+        }
+    }
+}
+
+/// What the header `anthropic-beta` must have for the tools of a body.
+pub(crate) fn beta(target: &Target<'_>, body: &Value) -> Option<&'static str> {
+    let Some(ComputerTool::Single { version, beta }) = ModelVersion::computer_of(target.model)
+    else {
+        return None;
+    };
+    let mut tools = body["tools"].as_array().into_iter().flatten();
+    tools.any(|tool| tool["type"] == version).then_some(beta)
 }
 
 /// The name of the action, if the block is one.

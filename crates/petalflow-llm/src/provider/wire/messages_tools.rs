@@ -5,11 +5,13 @@ use serde_json::{Value, json};
 use super::native;
 use super::schemas::SentSchema;
 use crate::LlmRequest;
+use crate::provider::catalog::Target;
 use crate::request::ToolChoice;
 
 /// The tools of the provider, those of the program, those that are searched for, and the provider's tool that searches. The
 /// last one can be marked for the cache, which a tool that is searched for cannot.
 pub(super) fn tools(
+    target: &Target<'_>,
     request: &LlmRequest,
     schemas: Vec<SentSchema>,
     searchable: Vec<Value>,
@@ -37,7 +39,7 @@ pub(super) fn tools(
             "defer_loading": true,
         })
     });
-    native::of_messages(request)
+    native::of_messages(target, request)
         .chain(tools)
         .chain(searchable)
         .chain(searches.then_some(search))

@@ -13,6 +13,8 @@ mod content;
 mod converse;
 #[cfg(feature = "bedrock")]
 mod converse_blocks;
+#[cfg(feature = "bedrock")]
+mod converse_tools;
 mod counting;
 mod embeddings;
 mod gemini;
@@ -45,6 +47,7 @@ use crate::stream::{Delta, StreamAccumulator};
 use crate::{LlmError, LlmRequest, LlmResponse, Part, TokenUsage};
 use answer_tool::AnswerTool;
 pub(super) use messages::VERSION as ANTHROPIC_VERSION;
+pub(super) use messages_computer::beta;
 use origins::Origins;
 use response_data::ResponseData;
 pub(super) use schemas::Schemas;

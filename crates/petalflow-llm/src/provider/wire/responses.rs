@@ -21,7 +21,7 @@ use super::responses_tools;
 use super::schemas::Schemas;
 use super::usage;
 use crate::native::ComputerUse;
-use crate::provider::catalog::Target;
+use crate::provider::catalog::{Target, XAI};
 use crate::request::ToolChoice;
 use crate::response::Reasoning;
 use crate::stream::Delta;
@@ -42,7 +42,13 @@ pub(super) fn body(
     if let Some(system) = &request.system {
         body["instructions"] = system.as_str().into();
     }
-    if target.capabilities.reasoning {
+    if target.provider == XAI {
+        // It has no summaries that are asked for.
+        body["include"] = json!(["reasoning.encrypted_content"]);
+        if let Some(effort) = request.effort {
+            body["reasoning"] = json!({ "effort": effort_level(effort) });
+        }
+    } else if target.capabilities.reasoning {
         // The reasoning is sent back with the next request, because OpenAI does not store it.
         body["include"] = json!(["reasoning.encrypted_content"]);
         body["reasoning"] = json!({ "summary": "auto" });
@@ -50,9 +56,9 @@ pub(super) fn body(
             body["reasoning"]["effort"] = effort_level(effort).into();
         }
     }
-    responses_tools::include(&mut body, request);
+    responses_tools::include(&mut body, target, request);
     if request.has_tools() {
-        body["tools"] = responses_tools::tools(request, schemas.tools, schemas.searchable);
+        body["tools"] = responses_tools::tools(target, request, schemas.tools, schemas.searchable);
         if !target.capabilities.parallel_calls {
             body["parallel_tool_calls"] = false.into();
         }

@@ -5,9 +5,11 @@ use serde_json::{Value, json};
 use super::native;
 use super::schemas::SentSchema;
 use crate::LlmRequest;
+use crate::provider::catalog::Target;
 
 /// The tools of the program, those that are searched for, and those of the provider, the one that searches among them.
 pub(super) fn tools(
+    target: &Target<'_>,
     request: &LlmRequest,
     schemas: Vec<SentSchema>,
     searchable: Vec<Value>,
@@ -33,7 +35,7 @@ pub(super) fn tools(
             "defer_loading": true,
         })
     });
-    let native = native::of_responses(request);
+    let native = native::of_responses(target, request);
     tools
         .chain(searchable)
         .chain(search)
@@ -42,8 +44,8 @@ pub(super) fn tools(
 }
 
 /// Asks for what OpenAI sends of the outcomes of its tools only then.
-pub(super) fn include(body: &mut Value, request: &LlmRequest) {
-    for field in native::include(request) {
+pub(super) fn include(body: &mut Value, target: &Target<'_>, request: &LlmRequest) {
+    for field in native::include(target, request) {
         match &mut body["include"] {
             Value::Array(fields) => fields.push(field.into()),
             none => *none = json!([field]),

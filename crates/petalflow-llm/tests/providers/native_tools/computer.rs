@@ -9,7 +9,7 @@ use petalflow_llm::response::FinishReason;
 use petalflow_llm::{
     ChatMessage, LlmClient as _, LlmErrorKind, LlmRequest, LlmResponse, ProviderModel,
 };
-use petalflow_llm_test_support::server::Server;
+use petalflow_llm_test_support::server::{ReceivedRequest, Server};
 use serde_json::{Value, json};
 
 use super::{asked, streamed, whole, with};
@@ -220,4 +220,115 @@ async fn f44_5_the_actions_of_anthropic_are_calls_of_the_computer() {
         panic!("{error:?}")
     };
     assert!(response.calls().all(|call| call.error.is_some()));
+}
+
+fn betas(request: &ReceivedRequest) -> Option<&str> {
+    let mut lines = request.head.lines();
+    lines.find_map(|line| line.strip_prefix("anthropic-beta: "))
+}
+
+/// Models before the set of tools have one tool, whose calls name the action. The forms are those of the types
+/// `BetaToolComputerUse20241022Param` and of its successors in Anthropic's SDK.
+#[tokio::test]
+async fn f44_5_older_models_of_anthropic_have_one_tool() {
+    let blocks = json!([
+        {"type": "text", "text": "I click."},
+        {"type": "tool_use", "id": "toolu_1", "name": "computer", "input": {"action": "left_click", "coordinate": [10, 20]}},
+    ]);
+    let body = json!({"id": "m", "content": blocks, "stop_reason": "tool_use", "usage": {"input_tokens": 1, "output_tokens": 1}});
+    let mut request = request();
+    request.native_tools = with([ComputerUse::new().display(1280, 800)]).native_tools;
+    for (name, version, beta) in [
+        (
+            "claude-3-5-sonnet-20241022",
+            "computer_20241022",
+            "computer-use-2024-10-22",
+        ),
+        (
+            "claude-3-7-sonnet-20250219",
+            "computer_20250124",
+            "computer-use-2025-01-24",
+        ),
+        (
+            "claude-sonnet-4-5",
+            "computer_20250124",
+            "computer-use-2025-01-24",
+        ),
+        (
+            "claude-opus-4-5",
+            "computer_20251124",
+            "computer-use-2025-11-24",
+        ),
+        (
+            "claude-sonnet-4-6",
+            "computer_20251124",
+            "computer-use-2025-11-24",
+        ),
+    ] {
+        let server = Server::always(whole(&body)).await;
+        let model = ProviderModel::new(name).unwrap().without_retry();
+        let model = model.with_base_url(server.url("/v1")).with_key("k");
+        let response = model.complete(&request).await.unwrap();
+        let call = response.calls().next().unwrap();
+        assert_eq!(call.name, "computer");
+        assert_eq!(
+            call.arguments,
+            json!({"action": "left_click", "coordinate": [10, 20]})
+        );
+        let next = with_results(&request, &response, &screenshot(), false);
+        // Features of the program are sent too.
+        let model = model.with_header("Anthropic-Beta", "context-1m-2025-08-07");
+        model.complete(&next).await.unwrap();
+        let sent = server.requests();
+        let tools = sent[0].body["tools"].as_array().unwrap();
+        let expected = json!({"type": version, "name": "computer", "display_width_px": 1280, "display_height_px": 800});
+        assert_eq!((tools.len(), &tools[0]), (2, &expected), "{name}");
+        assert_eq!(tools[1]["name"], "look");
+        assert_eq!(betas(&sent[0]), Some(beta));
+        let both = format!("{beta},context-1m-2025-08-07");
+        assert_eq!(betas(&sent[1]), Some(&*both));
+        let messages = sent[1].body["messages"].as_array().unwrap();
+        let [.., answered, results] = &messages[..] else {
+            panic!("{messages:?}")
+        };
+        assert_eq!(answered["content"], blocks);
+        let result = &results["content"][0];
+        assert_eq!(
+            (&result["type"], &result["tool_use_id"]),
+            (&json!("tool_result"), &json!("toolu_1"))
+        );
+        assert_eq!(result.get("toolset_name"), None);
+        let content = result["content"].as_array().unwrap();
+        assert!(content.iter().any(|block| block["type"] == "image"));
+
+        // Without the size nothing is sent, and without the tool there is no header.
+        request.native_tools = with([ComputerUse::new()]).native_tools;
+        let error = model.complete(&request).await.unwrap_err();
+        assert!(
+            error.to_string().contains(
+                "give it with `ComputerUse::display`, or with `Computer::display` of an agent"
+            ),
+            "{error}"
+        );
+        assert_eq!(server.requests().len(), 2);
+        request.native_tools = with([ComputerUse::new().display(1280, 800)]).native_tools;
+    }
+    let server = Server::always(whole(&body)).await;
+    let model = ProviderModel::new("claude-sonnet-4-6")
+        .unwrap()
+        .without_retry();
+    let model = model.with_base_url(server.url("/v1")).with_key("k");
+    model.complete(&LlmRequest::prompt("hi")).await.unwrap();
+    assert_eq!(betas(&server.requests()[0]), None);
+    // The size is no setting that others refuse.
+    let named = ["openai_resp::gpt-5.4", "claude-opus-5-5"];
+    for (name, kind) in named
+        .into_iter()
+        .zip(["computer", "computer_toolset_20260801"])
+    {
+        let sent = super::sent(name, request.clone()).await;
+        let tools = sent["tools"].as_array().unwrap();
+        let tool = tools.iter().find(|tool| tool["type"] == kind).unwrap();
+        assert_eq!(tool.get("display_width_px"), None);
+    }
 }

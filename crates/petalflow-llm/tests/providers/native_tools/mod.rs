@@ -1,9 +1,11 @@
 //! Tools that providers run themselves: what is sent, what is refused, and what a program reads.
 
 mod anthropic;
+mod bedrock;
 mod computer;
 mod gemini;
 mod openai;
+mod xai;
 
 use std::sync::Arc;
 
@@ -206,9 +208,9 @@ async fn f44_5_what_a_provider_does_not_have_is_refused_before_anything_is_sent(
         .blocked_domains(["b.com"]);
     let cases: [(&str, NativeTool, &str); 14] = [
         (
-            "claude-sonnet-4-6",
+            "claude-3-haiku-20240307",
             ComputerUse::new().into(),
-            "provider `anthropic` has no computer use for model `claude-sonnet-4-6`: `claude-opus-4-8` and later models have \
+            "provider `anthropic` has no computer use for model `claude-3-haiku-20240307`: Claude 3.7 and later models have \
              one",
         ),
         (

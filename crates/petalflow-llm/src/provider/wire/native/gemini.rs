@@ -36,7 +36,9 @@ pub(crate) fn add(body: &mut Value, target: &Target<'_>, request: &LlmRequest) {
                 sent.push(json!({ "fileSearch": fields }));
             }
             // An option of the answer, and what was refused before.
-            NativeTool::ImageGeneration(_) | NativeTool::ComputerUse(_) => {}
+            NativeTool::ImageGeneration(_)
+            | NativeTool::ComputerUse(_)
+            | NativeTool::XSearch(_) => {}
         }
     }
     if sent.is_empty() {

@@ -67,6 +67,8 @@ fn tool(tool: &NativeTool) -> Value {
             sent
         }
         NativeTool::ComputerUse(_) => json!({ "type": "computer" }),
+        // Refused before.
+        NativeTool::XSearch(_) => Value::Null,
     }
 }
 
@@ -76,6 +78,8 @@ pub(crate) fn include(request: &LlmRequest) -> impl Iterator<Item = &'static str
         NativeTool::WebSearch(_) => Some("web_search_call.action.sources"),
         NativeTool::CodeExecution(_) => Some("code_interpreter_call.outputs"),
         NativeTool::FileSearch(_) => Some("file_search_call.results"),
-        NativeTool::ImageGeneration(_) | NativeTool::ComputerUse(_) => None,
+        NativeTool::ImageGeneration(_) | NativeTool::ComputerUse(_) | NativeTool::XSearch(_) => {
+            None
+        }
     })
 }

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::document::Document;
-use super::names;
+use super::{file, names, reference};
+
+mod form;
 
 /// Keywords that say nothing to a model, or that only OpenAPI has.
 const DROPPED: [&str; 14] = [
@@ -54,6 +56,8 @@ pub(super) struct Schemas<'d> {
     taken: BTreeSet<String>,
     /// The references whose definitions are not written yet.
     pending: Vec<&'d str>,
+    /// The name of the definition of a file, if there is one.
+    file: Option<String>,
 }
 
 impl<'d> Schemas<'d> {
@@ -63,6 +67,7 @@ impl<'d> Schemas<'d> {
             names: BTreeMap::new(),
             taken: BTreeSet::new(),
             pending: Vec::new(),
+            file: None,
         }
     }
 
@@ -72,6 +77,9 @@ impl<'d> Schemas<'d> {
         limit: usize,
     ) -> Result<Option<Map<String, Value>>, String> {
         let mut definitions = Map::new();
+        if let Some(name) = self.file.take() {
+            definitions.insert(name, file::schema());
+        }
         let mut bytes = 0;
         // One after the other: a chain of references may be long.
         while let Some(reference) = self.pending.pop() {
@@ -92,10 +100,19 @@ impl<'d> Schemas<'d> {
             Value::Bool(_) => return Ok(schema.clone()),
             _ => return Err(format!("`{schema}` is no schema: write an object")),
         };
+        self.convert_fields(fields, Self::keyword)
+    }
+
+    /// The schema with these fields, whose keywords the function converts.
+    fn convert_fields(
+        &mut self,
+        fields: &'d Map<String, Value>,
+        mut keyword: impl FnMut(&mut Self, &str, &'d Value) -> Result<Option<Value>, String>,
+    ) -> Result<Value, String> {
         let mut converted = Map::new();
-        for (keyword, value) in fields {
-            if let Some(value) = self.keyword(keyword, value)? {
-                converted.insert(keyword.clone(), value);
+        for (name, value) in fields {
+            if let Some(value) = keyword(self, name, value)? {
+                converted.insert(name.clone(), value);
             }
         }
         self.without_read_only(fields, &mut converted)?;
@@ -143,7 +160,7 @@ impl<'d> Schemas<'d> {
             return Ok(format!("#/$defs/{name}").into());
         }
         self.document.target(reference)?;
-        let last = reference.rsplit('/').next().unwrap_or_default();
+        let last = reference::last_name(reference);
         let name = names::unique(names::valid(last, "schema"), &mut self.taken);
         let definition = format!("#/$defs/{name}");
         self.names.insert(reference, name);
@@ -280,7 +297,7 @@ mod tests {
         assert!(
             error
                 .unwrap_err()
-                .contains("in another document: join the documents")
+                .contains("the file `common.yaml` was not given")
         );
     }
 }
