@@ -84,10 +84,9 @@ cargo package --quiet "${verify[@]}" "${names[@]}"
 cp "$target"/package/petalflow*-"$version".crate "$folder"
 
 step "the program, from its package"
-packages="$target/release-packages"
-rm -rf "$packages"
-mkdir -p "$packages"
-packages=$(realpath "$packages")
+# Not in this folder: its Cargo.toml has a workspace, and the packages are not members of it.
+packages=$(mktemp -d)
+trap 'rm -rf "$packages"' EXIT
 patches=()
 for package in "$folder"/*.crate; do
     # `--touch`: all files of a package have the same old time, so a change would not be seen.
