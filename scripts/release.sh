@@ -87,12 +87,16 @@ step "the program, from its package"
 # Not in this folder: its Cargo.toml has a workspace, and the packages are not members of it.
 packages=$(mktemp -d)
 trap 'rm -rf "$packages"' EXIT
-patches=()
 for package in "$folder"/*.crate; do
     # `--touch`: all files of a package have the same old time, so a change would not be seen.
     tar -xzf "$package" --touch -C "$packages"
-    name=$(basename "$package" "-$version.crate")
-    patches+=(--config "patch.crates-io.$name.path='$packages/$name-$version'")
+done
+# The packages that the program uses. With others, cargo would have to change the lock file.
+patches=()
+for name in $(sed -n 's/^name = "\(petalflow.*\)"$/\1/p' "$packages/petalflow-cli-$version/Cargo.lock"); do
+    if [[ "$name" != petalflow-cli ]]; then
+        patches+=(--config "patch.crates-io.$name.path='$packages/$name-$version'")
+    fi
 done
 # The packages are not in the registry yet, and the lock file says that they are.
 python3 - "$packages/petalflow-cli-$version/Cargo.lock" <<'END'
