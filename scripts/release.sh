@@ -31,6 +31,7 @@ done
 [[ -n "$version" ]] || fail "say the version: scripts/release.sh 0.1.0"
 folder=$(realpath -m "${folder:-target/release-$version}")
 target="${CARGO_TARGET_DIR:-target}"
+host=$(rustc -vV | sed -n 's/^host: //p')
 
 step "the commit is what is released"
 [[ -z "$(git status --porcelain)" ]] || fail "commit or stash what has changed: git status"
@@ -83,13 +84,19 @@ cargo package --quiet "${verify[@]}" "${names[@]}"
 cp "$target"/package/petalflow*-"$version".crate "$folder"
 
 step "the program, from its package"
+# Not in this folder: its Cargo.toml has a workspace, and the packages are not members of it.
 packages=$(mktemp -d)
 trap 'rm -rf "$packages"' EXIT
-patches=()
 for package in "$folder"/*.crate; do
-    tar -xzf "$package" -C "$packages"
-    name=$(basename "$package" "-$version.crate")
-    patches+=(--config "patch.crates-io.$name.path='$packages/$name-$version'")
+    # `--touch`: all files of a package have the same old time, so a change would not be seen.
+    tar -xzf "$package" --touch -C "$packages"
+done
+# The packages that the program uses. With others, cargo would have to change the lock file.
+patches=()
+for name in $(sed -n 's/^name = "\(petalflow.*\)"$/\1/p' "$packages/petalflow-cli-$version/Cargo.lock"); do
+    if [[ "$name" != petalflow-cli ]]; then
+        patches+=(--config "patch.crates-io.$name.path='$packages/$name-$version'")
+    fi
 done
 # The packages are not in the registry yet, and the lock file says that they are.
 python3 - "$packages/petalflow-cli-$version/Cargo.lock" <<'END'
@@ -103,39 +110,68 @@ for index, entry in enumerate(entries):
 with open(path, "w") as file:
     file.write("\n\n".join(entries))
 END
+# A second try builds the other packages of the registry no more.
 cargo install --quiet --locked --path "$packages/petalflow-cli-$version" --features full --root "$packages/installed" \
-    "${patches[@]}"
+    --target-dir "$target/release-program" "${patches[@]}"
 program="$packages/installed/bin/petalflow"
 [[ "$("$program" --version)" == *"$version"* ]] || fail "the program says another version: $("$program" --version)"
 
-step "its manual and completions"
-archive="petalflow-$version-$(rustc -vV | sed -n 's/^host: //p')"
-mkdir -p "$packages/$archive"/{man,completions}
-cp "$program" README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT "$packages/$archive"
-"$program" man --output "$packages/$archive/man"
-for shell in bash fish zsh; do
-    "$program" completions "$shell" >"$packages/$archive/completions/petalflow.$shell"
-done
-tar -czf "$folder/$archive.tar.gz" -C "$packages" "$archive"
+step "the program works"
+"$program" doctor
+(cd "$packages" && PATH="$packages/installed/bin:$PATH" && petalflow new letters && letters/test.sh)
+
+step "its archive: manual, completions, licences"
+archive="petalflow-$version-$host"
+mkdir -p "$packages/$archive"/{man/man1,completions}
+cp "$program" CHANGELOG.md LICENSE-APACHE LICENSE-MIT "$packages/$archive"
+"$program" man --output "$packages/$archive/man/man1"
+# The names under which the shells look for them.
+"$program" completions bash >"$packages/$archive/completions/petalflow"
+"$program" completions fish >"$packages/$archive/completions/petalflow.fish"
+"$program" completions zsh >"$packages/$archive/completions/_petalflow"
+cargo metadata --format-version 1 --locked --manifest-path "$packages/petalflow-cli-$version/Cargo.toml" --features full \
+    --filter-platform "$host" "${patches[@]}" |
+    python3 scripts/release/licences.py petalflow-cli >"$packages/$archive/LICENSES-OF-DEPENDENCIES.txt"
+cat >"$packages/$archive/README.md" <<EOF
+# petalflow $version
+
+The program \`petalflow\`, for $host. It checks, draws, runs and serves documents of agents and workflows:
+$repository
+
+    install -m 755 petalflow /usr/local/bin/
+    install -D -m 644 -t /usr/local/share/man/man1 man/man1/*
+    install -D -m 644 -t /usr/local/share/bash-completion/completions completions/petalflow
+    install -D -m 644 -t /usr/local/share/fish/vendor_completions.d completions/petalflow.fish
+    install -D -m 644 -t /usr/local/share/zsh/site-functions completions/_petalflow
+
+\`petalflow doctor\` says what is missing, \`petalflow new letters\` writes a first project, and \`petalflow --help\`
+lists the commands. Licences: MIT or Apache-2.0. LICENSES-OF-DEPENDENCIES.txt has those of the packages inside.
+EOF
+tar -czf "$folder/$archive.tar.gz" --owner=0 --group=0 -C "$packages" "$archive"
 
 step "the documentation as a site"
+# Pages of an earlier commit are not part of it.
+rm -rf "$target/doc"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features --quiet
 tar -czf "$folder/petalflow-$version-documentation.tar.gz" -C "$target" doc
 
 step "the container image"
-# A client without its service is of no use.
-builder=''
-for candidate in podman docker; do
-    if command -v "$candidate" >/dev/null && "$candidate" info >/dev/null 2>&1; then
-        builder=$candidate
-        break
-    fi
-done
-if [[ -n "$builder" ]]; then
-    "$builder" build --tag "petalflow:$version" --file Containerfile .
-    "$builder" save "petalflow:$version" | gzip >"$folder/petalflow-$version-image.tar.gz"
+image="petalflow:$version"
+# A client of Docker without its service is of no use.
+if command -v podman >/dev/null && podman info >/dev/null 2>&1; then
+    podman build --tag "$image" --file Containerfile .
+    podman save "$image" --output "$folder/petalflow-$version-image.tar"
+elif command -v docker >/dev/null && docker info >/dev/null 2>&1; then
+    docker build --tag "$image" --file Containerfile .
+    docker save "$image" --output "$folder/petalflow-$version-image.tar"
+elif command -v buildah >/dev/null && buildah info >/dev/null 2>&1; then
+    buildah build --tag "$image" --file Containerfile .
+    buildah push "$image" "docker-archive:$folder/petalflow-$version-image.tar:$image"
 else
-    echo "left out: neither podman nor docker is installed and running"
+    echo "left out: podman, docker and buildah are not installed, or do not run"
+fi
+if [[ -e "$folder/petalflow-$version-image.tar" ]]; then
+    gzip "$folder/petalflow-$version-image.tar"
 fi
 
 (cd "$folder" && sha256sum -- * >SHA256SUMS)

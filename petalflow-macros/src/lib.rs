@@ -399,11 +399,16 @@ pub fn derive_ask(item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// * The name and the doc comment of the function are the name and the description of the tool.
-/// * Each parameter is an argument of the call. Its doc comment is the description. Its type implements `Deserialize` and
-///   `JsonSchema`. `#[serde(..)]` and `#[schemars(..)]` work as on a field. A call can leave out an `Option`.
-/// * Parameters of type `Context`, `ToolContext` and `Managed<T>` come from the run. So does a parameter marked `#[run]`, of any
-///   type that implements `Extract`.
 /// * The return type implements `Serialize`, or it is a `Result` of such a type. The model receives the message of the error.
+///
+/// # Parameters
+///
+/// | parameter of a tool | value |
+/// | --- | --- |
+/// | `query: String` | an argument of the call. Its doc comment is the description. Its type implements `Deserialize` and `JsonSchema`. `#[serde(..)]` and `#[schemars(..)]` work as on a field |
+/// | `limit: Option<u32>` | an argument that a call can leave out |
+/// | `cx: Context`, `call: ToolContext`, `model: Managed<T>` | a value of the run |
+/// | `#[run] user: User` | a value of the run, of a type of yours that implements `Extract` |
 ///
 /// The macro adds a type `search`, which `tools![..]` and agents name. If a crate has that name, write `::search` for the crate.
 ///

@@ -13,6 +13,8 @@ use crate::{report, workspace};
 const PAGE: &str = "docs/reference/macros.md";
 const MACROS: &str = "petalflow-macros/src/lib.rs";
 const FLOW: &str = "petalflow/src/macros.rs";
+/// The documentation of `Partial`.
+const PARTIAL: &str = "petalflow/src/tool/partial.rs";
 /// The folder with the methods of `Launch`.
 const LAUNCH: &str = "petalflow/src/launch";
 
@@ -46,12 +48,38 @@ const NAMES: [(&str, &str, &str); 6] = [
     ),
 ];
 
+/// The tables beside those of options: the name on the page, the file, and the head.
+const TABLES: [(&str, &str, &str); 4] = [
+    ("parameters of nodes", MACROS, "/// | parameter | value |"),
+    (
+        "return types of nodes",
+        MACROS,
+        "/// | return type | effect |",
+    ),
+    (
+        "parameters of tools",
+        MACROS,
+        "/// | parameter of a tool | value |",
+    ),
+    ("partial", PARTIAL, "/// | option | meaning |"),
+];
+
+/// The attributes of parameters, the file that reads them, and the table that has them.
+const ATTRIBUTES: [(&str, &str, usize); 3] = [
+    ("item", "petalflow-macros/src/node/ast.rs", 0),
+    ("key", "petalflow-macros/src/node/ast.rs", 0),
+    ("run", "petalflow-macros/src/tool/model.rs", 2),
+];
+
 #[test]
 fn the_page_of_options_has_those_of_the_code() {
     let page = read(PAGE);
     let mut written = page.clone();
     for name in ["key", "state", "node", "route", "ask", "tool"] {
         written = with_table(&written, name, &documented(name));
+    }
+    for (name, file, head) in TABLES {
+        written = with_table(&written, name, &table(file, &[head]));
     }
     written = with_table(&written, "with", &statements());
     written = with_table(&written, "launch", &methods());
@@ -89,6 +117,42 @@ fn every_option_of_a_macro_is_in_its_table() {
         }
     }
     report(&errors);
+}
+
+#[test]
+fn every_attribute_of_a_parameter_is_in_its_table() {
+    for (name, file, at) in ATTRIBUTES {
+        assert!(
+            read(file).contains(&format!("attr.path().is_ident(\"{name}\")")),
+            "{file} does not read `#[{name}]`: correct the list of this test"
+        );
+        let (table_name, documentation, head) = TABLES[at];
+        assert!(
+            table(documentation, &[head]).contains(&format!("`#[{name}")),
+            "{documentation}: the table of the {table_name} does not have `#[{name}]`"
+        );
+    }
+}
+
+#[test]
+fn every_option_of_partial_is_in_its_table() {
+    let documented = table(PARTIAL, &[TABLES[3].2]);
+    let source = read("petalflow-macros/src/partial/ast.rs");
+    // The errors of unknown options list the options.
+    let errors = source
+        .lines()
+        .filter(|line| line.contains("unknown option:"));
+    let options = errors.flat_map(|line| line.split('`').skip(1).step_by(2));
+    let options: BTreeSet<&str> = options
+        .map(|option| option.split([' ', '(']).next().unwrap_or(option))
+        .collect();
+    assert_eq!(options.len(), 4, "{options:?}");
+    let missing: Vec<String> = options
+        .iter()
+        .filter(|option| !has_word(&documented, option))
+        .map(|option| format!("{PARTIAL}: the table of options does not have `{option}`"))
+        .collect();
+    report(&missing);
 }
 
 #[test]
@@ -195,10 +259,15 @@ fn documented(name: &str) -> String {
         format!("/// | `#[{name}(..)]` |"),
         format!("/// | `#[{name}(Essay, ..)]` |"),
     ];
-    let source = read(MACROS);
+    table(MACROS, &heads)
+}
+
+/// The table in the documentation of a file that begins with one of these heads.
+fn table(file: &str, heads: &[impl AsRef<str>]) -> String {
+    let source = read(file);
     let lines = source
         .lines()
-        .skip_while(|line| !heads.iter().any(|head| line.starts_with(head)));
+        .skip_while(|line| !heads.iter().any(|head| line.starts_with(head.as_ref())));
     let rows = lines.map_while(|line| line.strip_prefix("/// |"));
     rows.fold(String::new(), |table, row| table + "|" + row + "\n")
 }

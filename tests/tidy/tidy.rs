@@ -1,9 +1,11 @@
 //! Tests of the repository itself: which crate and which module may use which, no circles, file lengths, words, cited
-//! paths, public names, recorded compile errors, complete programs in guides, options on pages, the page of dependencies.
+//! paths, public names, recorded compile errors, complete programs in guides, options on pages, the page of dependencies, the version of
+//! the compiler.
 //!
 //! The tables that these tests hold are in `rules.rs`. An error names the file and the line, and says what to do.
 
 mod circles;
+mod compiler;
 mod crates;
 mod dependencies;
 mod files;

@@ -1,5 +1,6 @@
 //! The help: each example in it runs.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -86,13 +87,14 @@ fn man_prints_a_page_of_the_program_and_of_each_command() {
     );
     let folder = tempfile::tempdir().expect("a temporary folder");
     petalflow!("man -o {}", folder.path().display()).code(0);
-    for page in [
-        "petalflow.1",
-        "petalflow-run.1",
-        "petalflow-threads-resume.1",
-    ] {
-        assert!(folder.path().join(page).exists(), "{page}");
-    }
+    let entries = std::fs::read_dir(folder.path()).expect("the folder was made");
+    let written: BTreeSet<String> = entries
+        .map(|entry| entry.expect("an entry").file_name().display().to_string())
+        .collect();
+    // One page for each command, and none for `help`.
+    let pages =
+        COMMANDS.map(|command| format!("{}.1", [&["petalflow"], command].concat().join("-")));
+    assert_eq!(written, pages.into());
 }
 
 /// The lines below `Examples:`.

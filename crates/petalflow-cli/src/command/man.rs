@@ -27,7 +27,8 @@ Examples:
 `man -l petalflow.1` shows a page; `MANPATH` has the folder around `man1`.";
 
 /// Prints the page of this program or of a command of it.
-pub(crate) fn run(args: &Args, mut program: Command) -> Result {
+pub(crate) fn run(args: &Args, program: Command) -> Result {
+    let mut program = without_help(program);
     program.build();
     if let Some(folder) = &args.output {
         let written = std::fs::create_dir_all(folder)
@@ -55,4 +56,11 @@ pub(crate) fn run(args: &Args, mut program: Command) -> Result {
     let _ = clap_mangen::Man::new(command.clone()).render(&mut page);
     terminal::print(String::from_utf8_lossy(&page))?;
     Ok(Exit::Done)
+}
+
+/// The program without the commands `help`, whose pages would repeat those of all commands.
+fn without_help(program: Command) -> Command {
+    program
+        .disable_help_subcommand(true)
+        .mut_subcommands(without_help)
 }

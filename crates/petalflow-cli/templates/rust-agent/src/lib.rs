@@ -62,8 +62,11 @@ pub fn script() -> Arc<dyn LlmClient> {
             _ => {
                 let last = request.messages.last();
                 let result = last.and_then(|message| message.tool_results().next());
-                let content = result.map(|result| result.content.to_string());
-                Reply::text(content.unwrap_or_default())
+                let text = result.map(|result| match result.content.as_str() {
+                    Some(text) => text.to_owned(),
+                    None => result.content.to_string(),
+                });
+                Reply::text(text.unwrap_or_default())
             }
         }
     }))
