@@ -105,6 +105,7 @@ mod json;
 pub mod launch;
 pub mod middleware;
 pub mod node;
+mod noted_request;
 mod outcome;
 mod plan;
 pub mod policy;

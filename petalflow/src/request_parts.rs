@@ -2,9 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::error::BoxError;
-use petalflow_store::codec::encode;
-
 /// A request that a node makes of a model, as parts that a replay compares, in the order in which it shows them. See
 /// [`Context::note_request`](crate::Context::note_request).
 ///
@@ -18,7 +15,13 @@ use petalflow_store::codec::encode;
 /// assert_eq!(parts.names().collect::<Vec<_>>(), ["system", "tool weather"]);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RequestParts(Vec<RequestPart>);
+pub struct RequestParts {
+    parts: Vec<RequestPart>,
+    of: Option<String>,
+}
+
+/// The longest value that is stored, in bytes of its JSON. Of a longer one, the digest is.
+const LONGEST: usize = 64 * 1024;
 
 /// One part of a request.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,41 +53,57 @@ impl RequestParts {
         self.with(name.into(), value.into(), false)
     }
 
+    /// Names what the request is for, such as the item of a list. A node that makes several requests at the same time names each of them,
+    /// so that a replay compares it with the one for the same item.
+    ///
+    /// ```
+    /// use petalflow::node::RequestParts;
+    ///
+    /// let parts = RequestParts::new().of("chapter 7").whole("prompt", "Summarize it.");
+    /// assert_eq!(parts.names().collect::<Vec<_>>(), ["prompt"]);
+    /// ```
+    #[must_use]
+    pub fn of(mut self, item: impl Into<String>) -> Self {
+        self.of = Some(item.into());
+        self
+    }
+
     /// The names of the parts.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|part| &*part.name)
+        self.parts.iter().map(|part| &*part.name)
+    }
+
+    /// What the request is for.
+    pub(crate) fn item(&self) -> Option<&str> {
+        self.of.as_deref()
     }
 
     fn with(mut self, name: String, mut value: Value, is_whole: bool) -> Self {
         // Another crate may let maps keep the order in which entries were added.
         value.sort_all_objects();
-        let hash = siphasher::sip::SipHasher13::new().hash(value.to_string().as_bytes());
-        self.0.push(RequestPart {
+        let text = value.to_string();
+        let hash = siphasher::sip::SipHasher13::new().hash(text.as_bytes());
+        self.parts.push(RequestPart {
             name,
             digest: format!("{hash:016x}"),
             value: Some(value),
-            is_whole,
+            is_whole: is_whole && text.len() <= LONGEST,
         });
         self
     }
 
-    /// What is stored: the values that are whole, and the digests of the others.
-    pub(crate) fn stored(&self) -> Result<Vec<u8>, BoxError> {
-        self.encoded(false)
-    }
-
-    /// All values.
-    pub(crate) fn encoded(&self, all: bool) -> Result<Vec<u8>, BoxError> {
-        let parts = self.0.iter().map(|part| {
+    /// The parts. Values that are not whole are there only with `all`.
+    pub(crate) fn form(&self, all: bool) -> Value {
+        let parts = self.parts.iter().map(|part| {
             let kept = part.value.as_ref().filter(|_| all || part.is_whole);
             match kept {
-                Some(value) if part.is_whole => json!({ "part": part.name, "is": value }),
-                Some(value) => json!({ "part": part.name, "digest": part.digest, "value": value }),
+                Some(value) if all => {
+                    json!({ "part": part.name, "digest": part.digest, "is": value })
+                }
+                Some(value) => json!({ "part": part.name, "is": value }),
                 None => json!({ "part": part.name, "digest": part.digest }),
             }
         });
-        let mut bytes = Vec::new();
-        encode(&parts.collect::<Vec<Value>>(), &mut bytes)?;
-        Ok(bytes)
+        parts.collect()
     }
 }

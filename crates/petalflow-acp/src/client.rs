@@ -13,7 +13,9 @@ use agent_client_protocol::{Client as ClientRole, Error};
 use serde_json::Value;
 
 const ALLOW: &str = "allow";
+const ALLOW_ALWAYS: &str = "allow_always";
 const REJECT: &str = "reject";
+const REJECT_ALWAYS: &str = "reject_always";
 
 /// The editor, for one session.
 #[derive(Clone, Debug)]
@@ -28,7 +30,11 @@ pub(crate) struct Client {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
     Allow,
+    /// This call is made, and all later ones of the tool in this session.
+    AllowAlways,
     Reject,
+    /// This call is rejected, and all later ones of the tool in this session.
+    RejectAlways,
     /// The turn was cancelled meanwhile.
     Cancelled,
 }
@@ -52,16 +58,29 @@ impl Client {
         let option = |id: &'static str, name: &str, kind| PermissionOption::new(id, name, kind);
         let options = vec![
             option(ALLOW, "Allow", PermissionOptionKind::AllowOnce),
+            option(
+                ALLOW_ALWAYS,
+                "Always allow this tool",
+                PermissionOptionKind::AllowAlways,
+            ),
             option(REJECT, "Reject", PermissionOptionKind::RejectOnce),
+            option(
+                REJECT_ALWAYS,
+                "Always reject this tool",
+                PermissionOptionKind::RejectAlways,
+            ),
         ];
         let request = RequestPermissionRequest::new(self.session.clone(), call, options);
         let response = self.connection.send_request(request).block_task().await?;
         Ok(match response.outcome {
-            RequestPermissionOutcome::Selected(selected) if &*selected.option_id.0 == ALLOW => {
-                Decision::Allow
-            }
+            RequestPermissionOutcome::Selected(selected) => match &*selected.option_id.0 {
+                ALLOW => Decision::Allow,
+                ALLOW_ALWAYS => Decision::AllowAlways,
+                REJECT_ALWAYS => Decision::RejectAlways,
+                // Whatever is not clearly allowed is not made.
+                _ => Decision::Reject,
+            },
             RequestPermissionOutcome::Cancelled => Decision::Cancelled,
-            // Whatever is not clearly allowed is not made.
             _ => Decision::Reject,
         })
     }

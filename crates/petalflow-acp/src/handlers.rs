@@ -9,10 +9,10 @@ use agent_client_protocol::v1::schema::{
     AgentCapabilities, CancelNotification, CloseSessionRequest, CloseSessionResponse,
     DeleteSessionRequest, DeleteSessionResponse, Implementation, InitializeRequest,
     InitializeResponse, ListSessionsRequest, LoadSessionRequest, LoadSessionResponse,
-    NewSessionRequest, NewSessionResponse, PromptCapabilities, PromptRequest, PromptResponse,
-    ResumeSessionRequest, ResumeSessionResponse, SessionCapabilities, SessionCloseCapabilities,
-    SessionDeleteCapabilities, SessionId, SessionInfoUpdate, SessionListCapabilities,
-    SessionResumeCapabilities, SessionUpdate,
+    McpCapabilities, NewSessionRequest, NewSessionResponse, PromptCapabilities, PromptRequest,
+    PromptResponse, ResumeSessionRequest, ResumeSessionResponse, SessionCapabilities,
+    SessionCloseCapabilities, SessionDeleteCapabilities, SessionId, SessionInfoUpdate,
+    SessionListCapabilities, SessionResumeCapabilities, SessionUpdate,
 };
 use agent_client_protocol::{
     Agent, Client as ClientRole, ConnectTo, Error, on_receive_notification, on_receive_request,
@@ -148,6 +148,7 @@ fn initialize(sessions: &Sessions) -> InitializeResponse {
         .delete(SessionDeleteCapabilities::new());
     let capabilities = AgentCapabilities::new()
         .load_session(true)
+        .mcp_capabilities(McpCapabilities::new().http(cfg!(feature = "mcp")))
         .prompt_capabilities(prompts)
         .session_capabilities(list);
     let program = Implementation::new(settings.name.as_str(), settings.version.as_str());
@@ -177,7 +178,8 @@ async fn load(
         session: id.clone(),
         has_forms: false,
     };
-    for update in Updates::new(session.folder_of_files()).replay(&snapshot.state) {
+    let runs = sessions.called(id).await?;
+    for update in Updates::new(session.folder_of_files()).replay(&snapshot.state, runs) {
         client.update(update)?;
     }
     Ok(())

@@ -30,12 +30,14 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod call;
+mod called;
 mod client;
 mod elicitation;
 mod error;
 mod handlers;
 mod prompt;
 mod question;
+mod remembered;
 mod said;
 mod server;
 mod session;

@@ -10,9 +10,10 @@ use agent_client_protocol::v1::schema::{
     ListSessionsRequest, ListSessionsResponse, SessionId, SessionInfo,
 };
 use petalflow::checkpoint::{Store, ThreadInfo, ThreadOrder, ThreadQuery};
-use petalflow::thread::Threads;
+use petalflow::thread::{StoredThreads, Threads};
 use petalflow_agent::AgentFlow;
 
+use crate::called::Called;
 use crate::error::{conflict, failed, no_session, of_thread, unfit};
 use crate::session::Session;
 use crate::settings::Settings;
@@ -112,10 +113,17 @@ impl Sessions {
                 conflict("the session works on a prompt: cancel it before you delete it")
             })?);
         }
-        let threads = petalflow::thread::StoredThreads::new(&self.store);
+        let threads = StoredThreads::new(&self.store);
         threads.delete(&id.0).await.map_err(of_thread)?;
         self.close(id);
         Ok(())
+    }
+
+    /// The runs of the agents that were called in a session.
+    pub(crate) async fn called(&self, id: &SessionId) -> Result<Vec<Called>, Error> {
+        let threads = StoredThreads::new(&self.store);
+        let runs = threads.subflow_runs(&id.0).await.map_err(of_thread)?;
+        Ok(runs.iter().filter_map(Called::of).collect())
     }
 
     /// The sessions in which something was said, the newest first.

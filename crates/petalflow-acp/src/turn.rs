@@ -2,7 +2,7 @@
 
 use agent_client_protocol::Error;
 use agent_client_protocol::v1::schema::{
-    StopReason, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
+    StopReason, ToolCallId, ToolCallStatus, ToolCallUpdate, ToolCallUpdateFields,
 };
 use petalflow::RunError;
 use petalflow::checkpoint::ThreadStatus;
@@ -22,6 +22,7 @@ use crate::client::{Client, Decision};
 use crate::elicitation::Form;
 use crate::error::{conflict, failed, of_thread};
 use crate::question::{self, Questions};
+use crate::remembered::Remembered;
 use crate::session::Running;
 use crate::updates::{Updates, call_update, notice};
 
@@ -219,12 +220,25 @@ impl<'s> Turn<'s> {
         talk: &Conversation,
         mut input: ConversationInput,
     ) -> Result<Option<ConversationInput>, Error> {
+        let mut remembered = Remembered::of(talk);
         for pending in talk.pending() {
             input = match pending {
                 Pending::Confirmation { id, call, hint } => {
-                    match self.permission(&call, hint).await? {
+                    let decision = match remembered.decision(&call.name) {
+                        Some(allowed) => self.decided_before(&call, allowed)?,
+                        None => self.permission(&call, hint).await?,
+                    };
+                    match decision {
                         Decision::Allow => input.confirm(id, true),
+                        Decision::AllowAlways => {
+                            remembered.remember(&call.name, true);
+                            input.confirm(id, true)
+                        }
                         Decision::Reject => input.confirm(id, false),
+                        Decision::RejectAlways => {
+                            remembered.remember(&call.name, false);
+                            input.confirm(id, false)
+                        }
                         Decision::Cancelled => {
                             self.running.session.abandon();
                             return Ok(None);
@@ -236,7 +250,25 @@ impl<'s> Turn<'s> {
                 _ => input,
             };
         }
-        Ok(Some(input))
+        Ok(Some(match remembered.change() {
+            Some((key, value)) => input.with_state(key, value),
+            None => input,
+        }))
+    }
+
+    /// A call about which the person is not asked, because all calls of the tool were decided.
+    fn decided_before(&self, call: &ToolCall, allowed: bool) -> Result<Decision, Error> {
+        if !allowed {
+            return Ok(Decision::Reject);
+        }
+        self.begun(self.updates.shown(&call.id))?;
+        Ok(Decision::Allow)
+    }
+
+    /// Shows that a call is made now.
+    fn begun(&self, id: ToolCallId) -> Result<(), Error> {
+        let begun = ToolCallUpdateFields::new().status(ToolCallStatus::InProgress);
+        self.client.update(call_update(id, begun))
     }
 
     /// Asks whether a call may be made, and shows what it would change.
@@ -260,9 +292,8 @@ impl<'s> Turn<'s> {
             () = self.running.token.cancelled() => Decision::Cancelled,
             decision = asked => decision?,
         };
-        if decision == Decision::Allow {
-            let begun = ToolCallUpdateFields::new().status(ToolCallStatus::InProgress);
-            self.client.update(call_update(id, begun))?;
+        if matches!(decision, Decision::Allow | Decision::AllowAlways) {
+            self.begun(id)?;
         }
         Ok(decision)
     }

@@ -18,6 +18,7 @@ use petalflow_llm::response::FinishReason;
 use petalflow_llm::{Part, Role};
 
 use crate::call;
+use crate::called::{self, Called};
 use crate::said::Said;
 
 /// Makes the updates of a session. Called agents do not speak with the person: only their calls are shown.
@@ -50,23 +51,52 @@ impl Updates {
         }
     }
 
-    /// All updates of a conversation, for an editor that opens it.
-    pub(crate) fn replay(&mut self, talk: &Conversation) -> Vec<SessionUpdate> {
+    /// All updates of a conversation with the runs of called agents, for an editor that opens it.
+    pub(crate) fn replay(
+        &mut self,
+        talk: &Conversation,
+        mut runs: Vec<Called>,
+    ) -> Vec<SessionUpdate> {
         let mut updates = Vec::new();
+        called::forget(&mut runs, &talk.events);
         for event in &talk.events {
             if event.is_from_user() {
                 updates.extend(from_person(event));
                 continue;
             }
-            let calls = calls_of(event);
-            let changes: Vec<FileChange> = calls.filter_map(FileChange::of_call).collect();
-            updates.extend(self.event(&Namespace::ROOT, event));
-            let changes = changes.into_iter();
-            updates.extend(changes.filter_map(|it| self.changed(&Namespace::ROOT, it)));
+            updates.extend(self.stored(&Namespace::ROOT, event));
+            updates.extend(self.called(event, &mut runs));
         }
         let plan = Plan::of(talk);
         if !plan.items.is_empty() {
             updates.push(plan_update(&plan));
+        }
+        updates
+    }
+
+    /// The updates for a stored event, with the changes of files that its calls have made.
+    fn stored(&mut self, namespace: &Namespace, event: &AgentEvent) -> Vec<SessionUpdate> {
+        let calls = calls_of(event);
+        let changes: Vec<FileChange> = calls.filter_map(FileChange::of_call).collect();
+        let mut updates = self.event(namespace, event);
+        let changes = changes.into_iter();
+        updates.extend(changes.filter_map(|it| self.changed(namespace, it)));
+        updates
+    }
+
+    /// The updates for the calls of the agents that a stored event has called and that have not answered.
+    fn called(&mut self, event: &AgentEvent, runs: &mut Vec<Called>) -> Vec<SessionUpdate> {
+        let mut updates = Vec::new();
+        for call in calls_of(event) {
+            let Some(run) = called::take(runs, call) else {
+                continue;
+            };
+            called::forget(runs, &run.events);
+            for event in &run.events {
+                let stored = self.stored(&run.namespace, event).into_iter();
+                updates.extend(stored.filter(is_about_call));
+                updates.extend(self.called(event, runs));
+            }
         }
         updates
     }
@@ -245,6 +275,13 @@ impl Updates {
         let fields = ToolCallUpdateFields::new().content(vec![call::diff(folder, change)]);
         Some(call_update(shown.id.clone(), fields))
     }
+}
+
+fn is_about_call(update: &SessionUpdate) -> bool {
+    matches!(
+        update,
+        SessionUpdate::ToolCall(_) | SessionUpdate::ToolCallUpdate(_)
+    )
 }
 
 pub(crate) fn call_update(id: ToolCallId, fields: ToolCallUpdateFields) -> SessionUpdate {

@@ -25,7 +25,9 @@ use tokio_util::compat::{TokioAsyncReadCompatExt as _, TokioAsyncWriteCompatExt 
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
     Allow,
+    AllowAlways,
     Reject,
+    RejectAlways,
     /// Nothing, until the test cancels the turn.
     Nothing,
     /// The answer to a form, or `None` to decline it.
@@ -99,9 +101,11 @@ impl Editor {
             )
             .on_receive_request(
                 async move |request: RequestPermissionRequest, responder, _| {
-                    let outcome = match decides.answer(serde_json::to_value(&request).unwrap()) {
-                        Answer::Allow => json!({ "outcome": "selected", "optionId": "allow" }),
-                        Answer::Reject => json!({ "outcome": "selected", "optionId": "reject" }),
+                    let chosen = match decides.answer(serde_json::to_value(&request).unwrap()) {
+                        Answer::Allow => "allow",
+                        Answer::AllowAlways => "allow_always",
+                        Answer::Reject => "reject",
+                        Answer::RejectAlways => "reject_always",
                         Answer::Nothing => {
                             decides.open.lock().unwrap().push(responder);
                             decides.waits.notify_one();
@@ -109,6 +113,7 @@ impl Editor {
                         }
                         Answer::Form(_) => panic!("a person is asked for permission"),
                     };
+                    let outcome = json!({ "outcome": "selected", "optionId": chosen });
                     let outcome = serde_json::from_value(outcome).unwrap();
                     responder.respond(RequestPermissionResponse::new(outcome))
                 },

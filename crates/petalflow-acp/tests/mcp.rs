@@ -1,7 +1,7 @@
 //! The servers of MCP that an editor names: this test binary again, controlled by an environment variable.
 
 use agent_client_protocol::v1::schema::{
-    EnvVariable, McpServer, McpServerStdio, NewSessionRequest,
+    EnvVariable, HttpHeader, McpServer, McpServerHttp, McpServerStdio, NewSessionRequest,
 };
 use petalflow::prelude::*;
 use petalflow_agent::Agent;
@@ -78,4 +78,51 @@ async fn f44_an_agent_has_the_tools_of_the_servers_of_its_editor() {
     let request = model.requests().remove(0);
     let names: Vec<&str> = request.tools.iter().map(|tool| &*tool.name).collect();
     assert_eq!(names, ["my_server_place"]);
+}
+
+#[tokio::test]
+async fn f44_an_agent_has_the_tools_of_servers_over_http() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = petalflow_mcp::serve(tools![greet])
+        .authenticate(|headers| headers.get("authorization") == Some("Bearer key-7"));
+    let serving = tokio::spawn(serving.http(listener, []));
+    let named = |header: &str| {
+        McpServer::Http(
+            McpServerHttp::new("far away", format!("http://{address}/mcp"))
+                .headers(vec![HttpHeader::new("authorization", header)]),
+        )
+    };
+    let model = ScriptedModel::new([Reply::call("far_away_greet", json!({})), "There.".into()]);
+    let editor = Editor::default();
+    editor
+        .with(server(Agent::new(model.clone())), async |editor| {
+            let answer = editor.initialize(false).await;
+            assert!(answer.agent_capabilities.mcp_capabilities.http);
+            assert!(!answer.agent_capabilities.mcp_capabilities.sse);
+            let request = NewSessionRequest::new("/").mcp_servers(vec![named("Bearer key-7")]);
+            let created = editor
+                .agent
+                .send_request(request)
+                .block_task()
+                .await
+                .unwrap();
+            soon(editor.prompt(&created.session_id, "Greet me."))
+                .await
+                .unwrap();
+        })
+        .await;
+    let updates = editor.updates();
+    assert_eq!(
+        of(&updates, "tool_call_update")[0]["rawOutput"]["output"],
+        "Hello from far away",
+        "{updates:?}"
+    );
+    serving.abort();
+}
+
+/// Greets.
+#[tool]
+fn greet() -> String {
+    "Hello from far away".into()
 }

@@ -310,3 +310,147 @@ async fn f44_sessions_are_listed_closed_and_deleted() {
         })
         .await;
 }
+
+#[tokio::test]
+async fn f44_a_loaded_session_shows_the_calls_of_called_agents() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(dir.path().join("acp.db")).await.unwrap();
+    let model = ScriptedModel::new([
+        Reply::call("worker", json!({ "request": "Look at the roses." })),
+        Reply::call("write_file", json!({ "path": "roses.md", "text": "red" })),
+        Reply::call("ls", json!({})),
+        "They are red.".into(),
+        "Red.".into(),
+        // The same request again, in another turn.
+        Reply::call("worker", json!({ "request": "Look at the roses." })),
+        Reply::call("read_file", json!({ "path": "roses.md" })),
+        "Still red.".into(),
+        "Still.".into(),
+    ]);
+    let server = || {
+        let model = model.clone();
+        AcpServer::new(&store, move |session| {
+            let files = Workspace::folder(session.folder())?;
+            let agent = DeepAgent::new(model.clone())
+                .workspace(files.clone())
+                .build();
+            Ok(SessionAgent::from(agent).files(files))
+        })
+    };
+    // What is shown of calls, in its order: the ids, the titles and the last states.
+    let calls = |updates: &[Value]| -> Vec<(Value, Value, Value)> {
+        let shown = of(updates, "tool_call").into_iter();
+        let shown = shown.map(|call| {
+            let id = &call["toolCallId"];
+            let states = of(updates, "tool_call_update").into_iter();
+            let state = states.filter(|it| it["toolCallId"] == *id && it["status"].is_string());
+            let state = state.last().map(|it| it["status"].clone());
+            (id.clone(), call["title"].clone(), state.unwrap_or_default())
+        });
+        shown.collect()
+    };
+    let first = Editor::default();
+    let session = first
+        .with(server(), async |editor| {
+            let session = editor.session(dir.path()).await;
+            editor
+                .prompt(&session, "Describe the roses.")
+                .await
+                .unwrap();
+            editor.prompt(&session, "And now?").await.unwrap();
+            session
+        })
+        .await;
+    let seen = first.updates();
+    let titles: Vec<Value> = calls(&seen)
+        .into_iter()
+        .map(|(_, title, _)| title)
+        .collect();
+    assert_eq!(
+        titles,
+        [
+            "worker",
+            "write_file `roses.md`",
+            "ls",
+            "worker",
+            "read_file `roses.md`"
+        ]
+    );
+    let second = Editor::default();
+    second
+        .with(server(), async |editor| {
+            load(&editor, &session, dir.path()).await
+        })
+        .await;
+    let loaded = second.updates();
+    assert_eq!(calls(&loaded), calls(&seen), "{loaded:#?}");
+    assert!(
+        calls(&loaded)
+            .iter()
+            .all(|(_, _, state)| state == "completed"),
+        "{loaded:#?}"
+    );
+    // The worker does not speak.
+    assert_eq!(text(&loaded), "Red.Still.");
+    let has_diff = |updates: &[Value]| updates.iter().any(|it| it["content"][0]["type"] == "diff");
+    assert!(has_diff(&seen) && has_diff(&loaded), "{loaded:#?}");
+}
+
+#[tokio::test]
+async fn f44_a_loaded_session_shows_the_calls_of_an_agent_that_has_not_answered() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(dir.path().join("acp.db")).await.unwrap();
+    let reached = Arc::new(Notify::new());
+    let server = || {
+        let reached = Arc::clone(&reached);
+        let model = ScriptedModel::new([
+            Reply::call("worker", json!({ "request": "Look at the roses." })),
+            Reply::call("write_file", json!({ "path": "roses.md", "text": "red" })),
+            Reply::call("hold", json!({})),
+        ]);
+        AcpServer::new(&store, move |session| {
+            let files = Workspace::folder(session.folder())?;
+            let reached = Arc::clone(&reached);
+            let hold = FuncTool::new("hold", "Waits.", move |_: Value| {
+                reached.notify_one();
+                std::future::pending::<petalflow::Result<Value>>()
+            });
+            let hold = Arc::new(hold) as Arc<dyn petalflow::tool::Tool>;
+            let agent = DeepAgent::new(model.clone())
+                .workspace(files.clone())
+                .tools([hold]);
+            Ok(SessionAgent::from(agent.build()).files(files))
+        })
+    };
+    let first = Editor::default();
+    let session = first
+        .with(server(), async |editor| {
+            let session = editor.session(dir.path()).await;
+            let prompt = editor.prompt(&session, "Describe the roses.");
+            let cancel = async {
+                soon(reached.notified()).await;
+                editor.cancel(&session);
+            };
+            let (ended, ()) = tokio::join!(soon(prompt), cancel);
+            assert_eq!(ended.unwrap(), StopReason::Cancelled);
+            session
+        })
+        .await;
+    let titles = |updates: &[Value]| -> Vec<(Value, Value)> {
+        let shown = of(updates, "tool_call").into_iter();
+        shown
+            .map(|call| (call["toolCallId"].clone(), call["title"].clone()))
+            .collect()
+    };
+    let seen = titles(&first.updates());
+    assert_eq!(seen.len(), 3, "{seen:?}");
+    let second = Editor::default();
+    second
+        .with(server(), async |editor| {
+            load(&editor, &session, dir.path()).await
+        })
+        .await;
+    let loaded = second.updates();
+    assert_eq!(titles(&loaded), seen, "{loaded:#?}");
+    assert_eq!(text(&loaded), "");
+}

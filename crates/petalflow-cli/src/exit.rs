@@ -32,6 +32,8 @@ pub(crate) enum Exit {
     Unused = 9,
     /// The run took too long.
     Timeout = 10,
+    /// The replay of a thread differs from what was recorded.
+    Differs = 11,
     /// The command line is wrong.
     Usage = 64,
     /// The run was stopped with Ctrl-C.

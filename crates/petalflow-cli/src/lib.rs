@@ -17,6 +17,7 @@
 //! | `test` | runs the tests of documents: files with inputs and what must come out |
 //! | `validate` | reports all that is wrong with documents, with code, file, line and column |
 //! | `compile` | makes a graph of an agent workflow |
+//! | `replay` | runs a document over an exported thread, and shows where the two differ |
 //! | `graph` | draws a document as Mermaid, DOT or SVG |
 //! | `serve` | serves webhooks over HTTP: each request starts a run |
 //! | `dev` | serves documents with the studio, and loads them again when they change |
@@ -54,6 +55,7 @@
 //! | 8 | the store or the thread cannot be used |
 //! | 9 | no question needed an answer of `threads resume`: it came too late |
 //! | 10 | the run took too long |
+//! | 11 | the replay of a thread differs from what was recorded |
 //! | 64 | the command line itself is wrong |
 //! | 130 | the run was stopped with Ctrl-C |
 //!
@@ -90,6 +92,7 @@ mod stop;
 mod store;
 mod styled;
 mod terminal;
+mod thread_file;
 #[cfg(feature = "providers")]
 mod token_command;
 mod words;

@@ -1,5 +1,6 @@
 //! The models, tools and functions that documents name, from the options of a command.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use petalflow::tool::FuncTool;
@@ -69,6 +70,20 @@ impl ServiceArgs {
             } else {
                 services = services.tool(tool.tool());
             }
+        }
+        services
+    }
+
+    /// Services with the specifications of the tools, and models that nothing asks. A question pauses the thread.
+    pub(crate) fn silent(&self, needs: &Needs) -> Services {
+        let given: BTreeSet<&str> = self.tools.iter().map(|tool| &*tool.name).collect();
+        let missing = |name: &&String| !given.contains(&***name);
+        let mut services = self.without_models(needs).any_model(silent_model());
+        for tool in needs.tools.iter().filter(missing) {
+            services = services.tool(placeholder(tool));
+        }
+        for node in needs.functions.iter().filter(missing) {
+            services = services.function(node, FuncNode::noop());
         }
         services
     }
@@ -229,16 +244,23 @@ fn program_node(program: ProgramTool) -> FuncNode {
 
 /// Placeholders with which any graph can be loaded, to draw or check it. It cannot run.
 pub(crate) fn placeholders(needs: &Needs) -> Services {
-    let model = ScriptedModel::new([] as [&str; 0]);
     let mut services = Services::new()
-        .any_model(model)
+        .any_model(silent_model())
         .human(AutoHandler::approve());
     for tool in &needs.tools {
-        let placeholder = FuncTool::new(tool, "", |_: Value| async { Ok(Map::new()) });
-        services = services.tool(placeholder);
+        services = services.tool(placeholder(tool));
     }
     for node in &needs.functions {
         services = services.function(node, FuncNode::noop());
     }
     services
+}
+
+/// A model that cannot answer.
+fn silent_model() -> ScriptedModel {
+    ScriptedModel::new([] as [&str; 0])
+}
+
+fn placeholder(tool: &str) -> FuncTool {
+    FuncTool::new(tool, "", |_: Value| async { Ok(Map::new()) })
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use petalflow::checkpoint::{InMemoryStore, Store, StoreError};
+use petalflow::thread::Retention;
 
 use crate::exit::{Exit, Failure, Result};
 
@@ -16,6 +17,24 @@ pub(crate) struct StoreArgs {
     /// Store the run as a thread: a file, `sqlite:FILE`, `postgres://..` or `redis://..`
     #[arg(long, value_name = "STORE", env = STORE_VARIABLE, hide_env_values = true)]
     pub(crate) store: Option<String>,
+}
+
+/// What of a thread remains in its store.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct KeptArgs {
+    /// Keep the results of all tasks and the requests to models in the store, so that `petalflow replay` can compare them
+    #[arg(long)]
+    keep_results: bool,
+}
+
+impl KeptArgs {
+    pub(crate) fn retention(&self) -> Retention {
+        if self.keep_results {
+            Retention::ALL.with_results()
+        } else {
+            Retention::ALL
+        }
+    }
 }
 
 impl StoreArgs {

@@ -29,6 +29,12 @@ pub(crate) fn unless_closed(printed: Result<()>) -> Result<()> {
     }
 }
 
+/// How wide the terminal is to which stdout goes, in columns. `None` if it goes elsewhere.
+pub(crate) fn columns() -> Option<usize> {
+    let (_, columns) = console::Term::stdout().size_checked()?;
+    Some(usize::from(columns))
+}
+
 /// Prints a line to stdout.
 pub(crate) fn line(text: impl Display) -> Result<()> {
     print(format_args!("{text}\n"))

@@ -6,9 +6,10 @@ use std::process::{Command, Stdio};
 
 use crate::program::{Ran, document, petalflow, run_program};
 
-const COMMANDS: [&[&str]; 42] = [
+const COMMANDS: [&[&str]; 43] = [
     &[],
     &["run"],
+    &["replay"],
     &["test"],
     &["validate"],
     &["compile"],
@@ -172,6 +173,9 @@ fn prepare(folder: &Path) {
     ] {
         std::fs::create_dir_all(folder.join(folder_of_shell)).expect("the folder can be made");
     }
+    let exported = "petalflow run review.graph.yaml -i name=Ann --store kept.db --thread review-1 --keep-results; \
+                    petalflow threads export review-1 --store kept.db --no-secrets -o review-1.thread.json";
+    shell(exported, folder).code(0);
     let write = |name: &str, text: &str| {
         std::fs::write(folder.join(name), text).expect("the file can be written");
     };

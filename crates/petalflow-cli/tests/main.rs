@@ -14,6 +14,7 @@ mod new;
 mod options;
 mod pipes;
 mod program;
+mod replay;
 mod run;
 mod serve;
 #[cfg(all(unix, feature = "client", feature = "serve"))]

@@ -139,6 +139,11 @@ fn f45_what_only_prints_ends_without_an_error() {
     for thread in ["a", "b"] {
         petalflow!("run {review} -i name=Ann --store {store} --thread {thread}").code(7);
     }
+    let exported = path(&folder, "a.thread.json");
+    let again = "run {review} -i name=Ann --keep-results";
+    let again = again.replace("{review}", &review);
+    petalflow!("{again} --store {store} --thread kept").code(7);
+    petalflow!("threads export kept --store {store} --no-secrets -o {exported}").code(0);
     for line in [
         format!("threads list --store {store}"),
         format!("threads list --store {store} --json"),
@@ -148,6 +153,8 @@ fn f45_what_only_prints_ends_without_an_error() {
         format!("threads show a --store {store} --json"),
         format!("graph {review}"),
         format!("validate --json {review}"),
+        format!("replay {exported}"),
+        format!("replay {exported} --json"),
         "tools".into(),
         "tools human --json".into(),
         "man run".into(),

@@ -3,6 +3,7 @@
 use petalflow_test_servers::{Postgres, Redis, found_or_skip, fresh_name};
 
 use crate::program::{folder, path, petalflow};
+use crate::replay;
 
 /// Starts, lists, forks, shows and resumes threads in the store, each time in another process.
 fn threads_outlive_the_program(store: &str) {
@@ -27,6 +28,7 @@ fn threads_outlive_the_program(store: &str) {
 fn p209_threads_in_postgresql_outlive_the_program() {
     if let Some(server) = found_or_skip(Postgres::shared()) {
         threads_outlive_the_program(&server.url);
+        replay::exported_and_replayed(&server.url, &fresh_name("replay"));
     }
 }
 
@@ -34,6 +36,7 @@ fn p209_threads_in_postgresql_outlive_the_program() {
 fn p209_threads_in_redis_outlive_the_program() {
     if let Some(server) = found_or_skip(Redis::shared()) {
         threads_outlive_the_program(&server.url);
+        replay::exported_and_replayed(&server.url, &fresh_name("replay"));
     }
 }
 

@@ -10,8 +10,13 @@ use crate::program::{Ran, document, file, folder, path, petalflow};
 /// Runs the program on a terminal, with these lines typed. `None` if there is no `script`.
 fn on_a_terminal(arguments: &str, typed: &str) -> Option<Ran> {
     let line = format!("{} {arguments}", env!("CARGO_BIN_EXE_petalflow"));
+    run_on_a_terminal(&line, typed)
+}
+
+/// Runs a line of a shell on a terminal.
+fn run_on_a_terminal(line: &str, typed: &str) -> Option<Ran> {
     let child = Command::new("script")
-        .args(["-qec", &line, "/dev/null"])
+        .args(["-qec", line, "/dev/null"])
         .env_remove("PETALFLOW_STORE")
         .env_remove("NO_COLOR")
         .env("TERM", "xterm")
@@ -163,4 +168,34 @@ fn f45_a_person_confirms_a_command_for_many_threads() {
     assert!(ran.out.contains("deleted"), "{}", ran.out);
     let listed = petalflow!("threads list --store {store}").code(0);
     assert_eq!(listed.out, "");
+}
+
+#[test]
+fn f44_the_table_of_a_replay_fits_a_terminal_of_60_columns() {
+    let folder = folder();
+    let store = path(&folder, "runs.db");
+    let review = document("review.graph.yaml");
+    petalflow!("run {review} -i name=Ann --store {store} --thread r --keep-results").code(7);
+    let thread = path(&folder, "r.thread.json");
+    petalflow!("threads export r --store {store} --no-secrets -o {thread}").code(0);
+    let text = std::fs::read_to_string(&review).expect("the document");
+    let renamed = "sign_the_letter_with_the_name_of_the_sender";
+    let other = text.replace("id: sign", &format!("id: {renamed}"));
+    let other = other.replace("target: sign ", &format!("target: {renamed} "));
+    let other = other.replace("source: sign,", &format!("source: {renamed},"));
+    assert!(other.matches(renamed).count() == 3, "{other}");
+    let other = file(&folder, "other.graph.yaml", &other);
+    let program = env!("CARGO_BIN_EXE_petalflow");
+    let line = format!("sh -c 'stty cols 60; {program} replay {thread} --flow {other}'");
+    let Some(ran) = run_on_a_terminal(&line, "") else {
+        return;
+    };
+    assert!(ran.out.contains("superstep "), "{}", ran.out);
+    let long = ran
+        .out
+        .lines()
+        .find(|line| line.trim_end().chars().count() > 60);
+    let is_sentence =
+        |line: &str| line.starts_with("thread ") || line.contains(" supersteps were not");
+    assert!(long.is_none_or(is_sentence), "{}", ran.out);
 }

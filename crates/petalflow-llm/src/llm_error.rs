@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::LlmResponse;
 use petalflow::BoxError;
 
@@ -35,7 +37,7 @@ pub struct LlmError {
 ///
 /// assert_eq!(LlmError::request("no messages").kind, LlmErrorKind::Request);
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum LlmErrorKind {
     /// The request is not valid.
@@ -163,6 +165,33 @@ impl LlmError {
             LlmErrorKind::RateLimited { retry_after }
             | LlmErrorKind::Provider { retry_after, .. } => retry_after,
             _ => None,
+        }
+    }
+}
+
+/// An error as it is recorded for a replay: its source is in its message.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct RecordedError {
+    kind: LlmErrorKind,
+    retry: Option<bool>,
+    message: String,
+}
+
+impl RecordedError {
+    pub(crate) fn of(error: &LlmError) -> Self {
+        RecordedError {
+            kind: error.kind.clone(),
+            retry: error.retry,
+            message: petalflow::error::message_with_sources(error),
+        }
+    }
+}
+
+impl From<RecordedError> for LlmError {
+    fn from(recorded: RecordedError) -> Self {
+        LlmError {
+            retry: recorded.retry,
+            ..LlmError::new(recorded.kind, recorded.message)
         }
     }
 }

@@ -59,12 +59,21 @@ macro_rules! forward {
                 (**self).runs_in_replay(task, node, is_subflow)
             }
 
+            fn enters_effect(&self, task: TaskId, name: &str) -> bool {
+                (**self).enters_effect(task, name)
+            }
+
             fn prepares(&self, task: TaskId) -> bool {
                 (**self).prepares(task)
             }
 
-            fn take_request(&self, task: TaskId, number: u32, request: Vec<u8>) {
-                (**self).take_request(task, number, request);
+            fn take_request(
+                &self,
+                task: TaskId,
+                at: (u32, &[String], u32),
+                request: Vec<u8>,
+            ) -> Option<Vec<u8>> {
+                (**self).take_request(task, at, request)
             }
         }
     };

@@ -465,13 +465,28 @@ pub trait Store: Send + Sync + 'static {
         true
     }
 
-    /// Whether the run replays this task only as far as its first request to a model.
+    /// Whether a replay runs this effect of a task as far as the requests to models that were recorded in it. Its recorded result is given
+    /// afterwards.
+    #[doc(hidden)]
+    fn enters_effect(&self, _task: TaskId, _name: &str) -> bool {
+        false
+    }
+
+    /// Whether the run replays this task only as far as its requests to models.
     #[doc(hidden)]
     fn prepares(&self, _task: TaskId) -> bool {
         false
     }
 
-    /// Gives the replay a request that a task makes of a model. Of other runs nothing calls it.
+    /// Gives the replay a request that a task makes of a model: its number in the task, and its group and its index in that. Returns the
+    /// answer that was recorded. Of other runs nothing calls it.
     #[doc(hidden)]
-    fn take_request(&self, _task: TaskId, _number: u32, _request: Vec<u8>) {}
+    fn take_request(
+        &self,
+        _task: TaskId,
+        _at: (u32, &[String], u32),
+        _request: Vec<u8>,
+    ) -> Option<Vec<u8>> {
+        None
+    }
 }

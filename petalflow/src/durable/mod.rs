@@ -47,7 +47,7 @@ pub(crate) use ops::replayed::{
 };
 pub(crate) use ops::stopping::stop;
 pub(crate) use ops::store_copy::copy_to_store;
-pub(crate) use ops::stored_snapshot::stored_snapshot;
+pub(crate) use ops::stored_snapshot::{stored_snapshot, subflow_runs};
 pub(crate) use ops::subflow_history::{copy, copy_labels};
 pub(crate) use ops::thread_ops::{edit, fork, snapshot};
 #[cfg(feature = "engine")]

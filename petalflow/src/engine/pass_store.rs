@@ -414,9 +414,18 @@ impl Store for PassStore {
         replay.is_some_and(|replay| replay.prepares(task))
     }
 
-    fn take_request(&self, task: TaskId, number: u32, request: Vec<u8>) {
-        if let Some(replay) = &self.0.replay {
-            replay.take_request(task, number, request);
-        }
+    fn enters_effect(&self, task: TaskId, name: &str) -> bool {
+        let replay = self.0.replay.as_ref();
+        replay.is_some_and(|replay| replay.enters_effect(task, name))
+    }
+
+    fn take_request(
+        &self,
+        task: TaskId,
+        at: (u32, &[String], u32),
+        request: Vec<u8>,
+    ) -> Option<Vec<u8>> {
+        let replay = self.0.replay.as_ref()?;
+        replay.take_request(task, at, request)
     }
 }

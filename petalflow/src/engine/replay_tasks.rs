@@ -13,13 +13,24 @@ pub(super) struct ReplayTasks {
     pub(super) named: Option<Arc<dyn Fn(&str) -> bool + Send + Sync>>,
     /// The tasks that run.
     pub(super) runs: HashSet<TaskId>,
-    /// The tasks that run as far as their first request to a model.
+    /// The tasks that run as far as their requests to models.
     pub(super) prepared: HashSet<TaskId>,
+    /// What tasks have recorded of their requests.
+    pub(super) recorded: HashMap<TaskId, RecordedRequests>,
     /// The tasks whose sub-flows are replayed. They run to enter the sub-flow.
     pub(super) entered: HashSet<TaskId>,
     /// Whether tasks are entered that are not sub-flows of the graph, but nodes that run one.
     pub(super) enters_nodes: bool,
     pub(super) did: Mutex<Did>,
+}
+
+/// What a task has recorded of its requests to models.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RecordedRequests {
+    /// The effects in which they were made, which run again as far as the requests.
+    pub(super) effects: HashSet<String>,
+    /// The answers that were recorded, by the group of the request and its index in that.
+    pub(super) answers: HashMap<(Vec<String>, u32), Vec<u8>>,
 }
 
 #[derive(Debug, Default)]
@@ -76,12 +87,26 @@ impl ReplayTasks {
         true
     }
 
-    pub(super) fn take_request(&self, task: TaskId, number: u32, request: Vec<u8>) {
+    /// Whether an effect that has a record runs as far as the requests in it.
+    pub(super) fn enters_effect(&self, task: TaskId, name: &str) -> bool {
+        let recorded = self.recorded.get(&task);
+        recorded.is_some_and(|recorded| recorded.effects.contains(name))
+    }
+
+    /// Takes a request. Returns the answer that was recorded.
+    pub(super) fn take_request(
+        &self,
+        task: TaskId,
+        (number, group, index): (u32, &[String], u32),
+        request: Vec<u8>,
+    ) -> Option<Vec<u8>> {
         let mut did = self.did();
         let requests = did.requests.entry(task).or_default();
         // Of an attempt that was repeated, the last one counts.
         requests.retain(|(known, _)| *known < number);
         requests.push((number, request));
+        let recorded = self.recorded.get(&task)?;
+        recorded.answers.get(&(group.to_vec(), index)).cloned()
     }
 
     /// The effects without a record that tasks wanted to run.

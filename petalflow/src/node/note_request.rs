@@ -3,6 +3,7 @@
 use super::{Context, RequestParts};
 use crate::error::BoxError;
 use crate::future::BoxFuture;
+use crate::state::Recordable;
 
 impl Context {
     /// Records a request to a model, before it is made, so that a [replay](crate::engine) of the thread can compare it with the request
@@ -10,7 +11,11 @@ impl Context {
     ///
     /// Only a thread that [retains results](crate::thread::Retention::with_results) records requests; in other runs `parts` is not
     /// called, and nothing happens. The record costs one access to the store. A replay that compares requests runs a node
-    /// only as far as this call: what it would do afterwards does not happen.
+    /// only as far as this call: what it would do afterwards does not happen. If it is called in an effect ([`once`](Self::once)) whose
+    /// result is recorded, the node gets this result, and goes on to its next request. [`note_call`](Self::note_call) is for a
+    /// node that makes several requests without effects.
+    ///
+    /// The first 256 requests of a run of the node are recorded. Of a part that is longer than 64 KiB, only the digest is.
     ///
     /// ```
     /// use petalflow::checkpoint::InMemoryStore;
@@ -62,12 +67,80 @@ impl Context {
             None => Box::pin(std::future::ready(Ok(()))),
             Some(services) => {
                 let parts = parts();
-                Box::pin(async move { services.note_request(&self.0.task_ref(), &parts).await })
+                Box::pin(async move {
+                    let task = self.0.task_ref();
+                    services.note_request(&task, &parts).await.map(drop)
+                })
             }
         }
     }
 
-    /// Whether a replay runs this node only as far as its request to a model. What the request does not need should not run then, such
+    /// Makes a request to a model, and records it as [`note_request`](Self::note_request) does. If the task makes another request, the
+    /// answer is recorded with that one, so that a replay gives it, and compares the next request too. `answer` has to contain a failure
+    /// as well, if the node goes on after it.
+    ///
+    /// A node that records its answers with [`once`](Self::once) needs only `note_request` inside of the effect.
+    ///
+    /// The first 256 requests of a run of the node are recorded, and answers up to 256 KiB. A replay ends at the request to which it has
+    /// no answer.
+    ///
+    /// ```
+    /// use petalflow::node::RequestParts;
+    /// use petalflow::prelude::*;
+    ///
+    /// /// Stands for a call of a model.
+    /// async fn ask(prompt: &str) -> Result<String, String> {
+    ///     Ok(format!("{prompt} Petals are leaves."))
+    /// }
+    ///
+    /// async fn write(cx: &Context) -> petalflow::Result<String> {
+    ///     let mut text = String::new();
+    ///     for prompt in ["Write.", "Make it shorter."] {
+    ///         let parts = || RequestParts::new().whole("prompt", prompt).digest("text", &*text);
+    ///         text = cx.note_call(parts, ask(prompt)).await??;
+    ///     }
+    ///     Ok(text)
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let test = Context::test();
+    /// assert_eq!(write(test.context()).await?, "Make it shorter. Petals are leaves.");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`note_request`](Self::note_request).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops the call, and leaves the request recorded or not.
+    pub fn note_call<'a, T: Recordable>(
+        &'a self,
+        parts: impl FnOnce() -> RequestParts,
+        call: impl Future<Output = T> + Send + 'a,
+    ) -> BoxFuture<'a, Result<T, BoxError>> {
+        let services = self.0.shared.services.as_ref();
+        let services = services.filter(|services| services.notes_requests());
+        let noted = services.map(|services| (services, parts()));
+        Box::pin(async move {
+            let Some((services, parts)) = noted else {
+                return Ok(call.await);
+            };
+            let task = self.0.task_ref();
+            let noted = services.note_call(&task, &parts).await?;
+            if let Some(answer) = services.recorded_answer(&task, &noted).await? {
+                return Ok(answer);
+            }
+            let answer = call.await;
+            services.note_answer(&task, noted, &answer);
+            Ok(answer)
+        })
+    }
+
+    /// Whether a replay runs this node only as far as its requests to models. What the request does not need should not run then, such
     /// as a check that asks another model.
     ///
     /// ```

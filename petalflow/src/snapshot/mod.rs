@@ -5,7 +5,7 @@ mod stored;
 
 pub(crate) use edit::AnyEdit;
 pub use edit::Edit;
-pub use stored::StoredSnapshot;
+pub use stored::{StoredSnapshot, StoredSubflowRun};
 
 use crate::checkpoint::{Cause, DecisionRecord, Record, StoredCheckpoint, StoredWrite};
 use crate::erased::{EffectsBox, StateBox, into_state, into_update};

@@ -22,3 +22,16 @@ pub struct StoredSnapshot {
     /// The open questions and interrupts.
     pub interrupts: Vec<Interrupt>,
 }
+
+/// A run of a sub-flow at its newest checkpoint, as it is stored: [`StoredThreads::subflow_runs`](crate::thread::StoredThreads::subflow_runs)
+/// reads it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct StoredSubflowRun {
+    /// The names of the nodes that lead to the sub-flow, such as `review/dig[3]`.
+    pub namespace: String,
+    /// When its run began, in milliseconds since 1970 (UTC).
+    pub begun_ms: u64,
+    /// The values of the keys, as in a [`StoredSnapshot`].
+    pub keys: Map<String, Value>,
+}

@@ -5,6 +5,7 @@ use std::any::type_name;
 use std::future::Future;
 use std::pin::pin;
 
+use super::within_effect::Within;
 use super::{NAME_OF_EFFECT, TaskRef, TaskServices};
 use crate::checkpoint::{StoreError, StoredWrite, WriteName};
 use crate::error::BoxError;
@@ -40,6 +41,18 @@ impl TaskServices {
             };
         }
         if let Some(bytes) = recorded {
+            #[cfg(feature = "engine")]
+            if self.storage.store.enters_effect(task.id, name) {
+                // While it counts as called, the task waits for nothing.
+                drop(call);
+                let effect = pin!(effect);
+                let has_asked = || {
+                    let asked = (task.id, name.to_string());
+                    self.lock().asked_within.contains(&asked)
+                };
+                Within::new(task.id, name, effect).until(has_asked).await;
+            }
+            self.skip_requests(task, name);
             return decode(&bytes).map_err(|error| {
                 format!(
                     "the record of the effect `{name}` in node `{}` cannot be read as `{}`: {error}; an earlier program has recorded another type. To run the effect again, give it another name, or fork the thread at its newest checkpoint (`Thread::fork`) and resume it",
@@ -56,7 +69,12 @@ impl TaskServices {
             return Err(self.leave_for_good(task.id).await);
         }
         call.begin(task).await?;
-        let value = effect.await.map_err(Into::into)?;
+        let value = if self.notes_requests() {
+            Within::new(task.id, name, pin!(effect)).await
+        } else {
+            effect.await
+        };
+        let value = value.map_err(Into::into)?;
         let mut bytes = Vec::new();
         encode(&value, &mut bytes)?;
         // Otherwise every later run of the node would fail.

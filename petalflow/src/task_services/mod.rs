@@ -12,12 +12,14 @@ mod receipt;
 mod receive;
 mod records;
 mod requests;
+mod requests_made;
 mod services;
 mod sleep;
 mod stored_mark;
 mod task_ref;
 mod used_names;
 mod wake;
+mod within_effect;
 
 pub(crate) use self::attempt_life::AttemptLife;
 pub(crate) use self::receipt::Receipt;

@@ -11,6 +11,7 @@ use tokio::time::Sleep;
 use super::effect_counts::EffectsInFlight;
 use super::question::{AnswerBook, LiveQuestions, TaskQuestions};
 use super::receipt::{Given, Receipt, last_received};
+use super::requests_made::RequestsMade;
 use super::{StoredMark, TaskRef, check_name, used_twice};
 use petalflow_graph::NodeIdx;
 
@@ -95,8 +96,11 @@ pub(super) struct Inner {
     pub(super) asked_before: HashMap<InterruptId, Interrupt>,
     /// The names that each attempt has used: names must not repeat.
     pub(super) used_names: HashSet<(TaskId, u32, String)>,
-    /// How many requests to models each attempt has made.
-    pub(super) requests_made: HashMap<(TaskId, u32), u32>,
+    /// The requests to models.
+    pub(super) requests_made: RequestsMade,
+    /// In a replay, the effects in which a request was made: they give their recorded results.
+    #[cfg(feature = "engine")]
+    pub(super) asked_within: HashSet<(TaskId, String)>,
     /// The questions without an answer, by the task that waits.
     pub(super) questions: HashMap<TaskId, TaskQuestions>,
     /// Wakes the future that runs a task.
@@ -184,6 +188,7 @@ impl TaskServices {
                 Some(WriteName::Child(id)) => {
                     inner.children.insert(id);
                 }
+                Some(WriteName::Request(number)) => inner.requests_made.restore(write, number),
                 Some(WriteName::Ask(id)) => {
                     let interrupt = Interrupt::decode(&write.bytes)?;
                     inner.asked_before.insert(InterruptId(id), interrupt);

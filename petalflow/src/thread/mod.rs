@@ -60,7 +60,8 @@ pub use crate::checkpoint::retention::Retention;
 pub use crate::checkpoint::settings::{Durability, OnBusy};
 pub use crate::outcome::{Outcome, Paused, ThreadError};
 pub use crate::snapshot::{
-    Awaited, CheckpointInfo, Edit, HistoryQuery, Snapshot, StoredSnapshot, TaskState,
+    Awaited, CheckpointInfo, Edit, HistoryQuery, Snapshot, StoredSnapshot, StoredSubflowRun,
+    TaskState,
 };
 pub use crate::thread_file::{FileError, ThreadFile};
 pub use children::{JoinError, StartChild};

@@ -9,7 +9,7 @@ use crate::checkpoint::{Store, ThreadInfo, ThreadQuery, ThreadStorage};
 use crate::durable;
 use crate::outcome::check_id;
 use crate::plan::NodeNames;
-use crate::snapshot::StoredSnapshot;
+use crate::snapshot::{StoredSnapshot, StoredSubflowRun};
 use crate::thread_file::ThreadFile;
 
 /// The threads of a store, of any program, to be read. Keys, nodes and flows have their names in storage, and values are JSON.
@@ -97,6 +97,55 @@ impl StoredThreads {
             }),
             (snapshot, _) => Ok(snapshot),
         }
+    }
+
+    /// The runs of sub-flows that the thread still has, the oldest first, each at its newest checkpoint. They are those of sub-flows of the
+    /// graph, and of flows that nodes run by their code, such as agents that an agent calls.
+    ///
+    /// ```
+    /// use petalflow::checkpoint::InMemoryStore;
+    /// use petalflow::prelude::*;
+    /// use petalflow::thread::StoredThreads;
+    ///
+    /// #[state]
+    /// struct Text {
+    ///     #[key(input)]
+    ///     words: u32,
+    /// }
+    ///
+    /// #[node(Text)]
+    /// async fn shorten(words: &u32) -> TextWords {
+    ///     TextWords(words / 2)
+    /// }
+    ///
+    /// flow!(Shorten(Text) { shorten });
+    ///
+    /// #[node(Text)]
+    /// async fn edit(words: &u32, cx: Context) -> petalflow::Result<TextWords> {
+    ///     Ok(TextWords(Shorten::new().run_in(&cx, "Shorten", *words).await?.words))
+    /// }
+    ///
+    /// flow!(Edit(Text) { edit });
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let store = InMemoryStore::new();
+    /// Edit::new().store(&store).thread("ann").run(80).await?.into_finished()?;
+    /// let runs = StoredThreads::new(&store).subflow_runs("ann").await?;
+    /// assert_eq!((&*runs[0].namespace, &runs[0].keys["words"]), ("edit/Shorten", &40.into()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the store fails, or its contents cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future changes nothing.
+    pub async fn subflow_runs(&self, thread: &str) -> Result<Vec<StoredSubflowRun>, ThreadError> {
+        durable::subflow_runs(&self.storage(thread)?).await
     }
 
     /// A thread as one file, without the values of these keys, by their names in storage. A store does not know which keys a program marks

@@ -4,9 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::error::{FileError, REMOVED};
 use super::fields::Fields;
+use super::removed::is_text;
 use crate::checkpoint::{
-    AnswerEntry, Cause, DecisionKind, DecisionRecord, Header, KeyKind, KeyOutline, Outline,
-    OwnedKey, Record, TaskEntry, key_lines,
+    AnswerEntry, Cause, DecisionKind, DecisionRecord, Header, KeyKind, Outline, OwnedKey, Record,
+    TaskEntry, key_lines,
 };
 use petalflow_store::codec::{encode, from_form, hex, to_form};
 
@@ -250,9 +251,7 @@ fn read_key(
         })
     };
     if removed.contains(&id) && entry.get("value").is_some() {
-        let ty = outline.and_then(|outline| KeyOutline::find(&outline.keys, &id));
-        let optional = |ty: &str| ty == "Option<String>";
-        if ty.is_some_and(|key| key.ty == "String" || optional(&key.ty)) {
+        if is_text(outline, &id) {
             let mut bytes = Vec::new();
             let encoded = encode(REMOVED, &mut bytes);
             encoded.map_err(|problem| entry.wrong("value", problem))?;

@@ -7,10 +7,12 @@ use serde_json::{Value, json};
 use super::error::FileError;
 use super::fields::Fields;
 use super::records;
+use super::removed::Removed;
+use super::secrets::SecretTexts;
 use crate::checkpoint::{
     StoreChange, StoreError, StoredCheckpoint, StoredWrite, ThreadStorage, is_inbox,
 };
-use petalflow_store::codec::CodecError;
+use petalflow_store::codec::{CodecError, Unpack, unpack};
 
 /// The inboxes of a thread by their namespaces.
 pub(super) type Inboxes = BTreeMap<String, FileInbox>;
@@ -64,15 +66,36 @@ pub(super) fn from_json(inboxes: &Fields<'_>) -> Result<Inboxes, FileError> {
 
 impl FileInbox {
     /// The inbox as JSON, without the values of these keys.
-    pub(super) fn to_json(&self, removed: &[String]) -> Result<Value, CodecError> {
+    pub(super) fn to_json(&self, removed: &Removed<'_>) -> Result<Value, CodecError> {
         let messages = self.messages.iter();
         let messages = messages.map(|message| records::message_to_json(message, removed));
         let taken = self.taken.iter();
-        let taken = taken.map(|write| records::to_json(write, None, &[]));
+        let nothing = Removed::nothing();
+        let taken = taken.map(|write| records::to_json(write, None, &nothing));
         Ok(json!({
             "messages": messages.collect::<Result<Vec<_>, _>>()?,
             "taken": taken.collect::<Vec<_>>(),
         }))
+    }
+
+    /// Adds the texts of messages to these keys, which may not be in the state yet.
+    pub(super) fn add_secrets(
+        &self,
+        removed: &[String],
+        texts: &mut SecretTexts,
+    ) -> Result<(), CodecError> {
+        for message in &self.messages {
+            unpack(&message.bytes, |from| {
+                from.tuple(3)?;
+                from.option(Unpack::str)?;
+                let (key, writes) = (from.str()?, from.bytes()?);
+                if removed.iter().any(|id| id == key) {
+                    texts.add_bytes(writes);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
     }
 
     /// The changes that make this inbox in an empty namespace.

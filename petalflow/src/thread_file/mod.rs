@@ -6,6 +6,7 @@ mod fields;
 mod inbox;
 mod model;
 mod records;
+mod removed;
 mod secrets;
 
 use std::fmt;

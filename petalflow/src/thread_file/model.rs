@@ -8,7 +8,9 @@ use super::checkpoint::{self, FileCheckpoint};
 use super::error::FileError;
 use super::fields::Fields;
 use super::inbox::{self, Inboxes};
-use super::{records, secrets};
+use super::records;
+use super::removed::Removed;
+use super::secrets::{self, SecretTexts};
 use crate::checkpoint::{
     Attribute, Cause, Header, KeyEntry, StoreChange, StoredCheckpoint, StoredWrite, ThreadStatus,
     ThreadStorage, WriteName,
@@ -74,9 +76,15 @@ impl FileThread {
             };
             flows.insert(namespace, flow);
         }
+        // While the first run of a thread goes on, only its checkpoints name its flow.
+        let newest = flows
+            .get("")
+            .and_then(|own: &FileFlow| own.checkpoints.last());
+        let of_checkpoint = newest.map(|newest| newest.record.header.flow.to_string());
+        let flow = Some(info.flow).filter(|flow| !flow.is_empty());
         Ok(FileThread {
             id: info.id,
-            flow: info.flow,
+            flow: flow.or(of_checkpoint).unwrap_or_default(),
             status: info.status,
             due_ms: info.due_ms,
             labels: info.labels,
@@ -95,8 +103,10 @@ impl FileThread {
             flows.insert(namespace.clone(), self.flow_to_json(flow, &nodes));
         }
         let mut inboxes = Map::new();
+        let own = self.flows.get("").and_then(FileFlow::newest_outline);
+        let removed = Removed::of(&self.removed, own);
         for (namespace, inbox) in &self.inboxes {
-            inboxes.insert(namespace.clone(), inbox.to_json(&self.removed)?);
+            inboxes.insert(namespace.clone(), inbox.to_json(&removed)?);
         }
         let mut json = json!({
             "petalflow": "thread",
@@ -112,15 +122,21 @@ impl FileThread {
             "flows": flows,
             "inboxes": inboxes,
         });
-        let mut texts = Vec::new();
+        let mut texts = SecretTexts::default();
         for flow in self.flows.values() {
-            texts.extend(secrets::texts(&flow.checkpoints, &self.removed));
+            texts.add_checkpoints(&flow.checkpoints, &self.removed);
+            for (_, write) in &flow.writes {
+                texts.add_record(write, &self.removed);
+            }
         }
-        if let Some(flows) = json.get_mut("flows") {
-            secrets::remove(flows, &texts);
+        for inbox in self.inboxes.values() {
+            inbox.add_secrets(&self.removed, &mut texts)?;
         }
-        if let Some(inboxes) = json.get_mut("inboxes") {
-            secrets::remove(inboxes, &texts);
+        let texts = texts.sorted();
+        for part in ["flows", "inboxes", "labels", "attributes"] {
+            if let Some(part) = json.get_mut(part) {
+                secrets::remove(part, &texts);
+            }
         }
         Ok(json)
     }
@@ -134,9 +150,10 @@ impl FileThread {
     }
 
     fn flow_to_json(&self, flow: &FileFlow, nodes: &HashMap<TaskId, String>) -> Value {
+        let removed = Removed::of(&self.removed, flow.newest_outline());
         let record = |write: &StoredWrite| {
             let node = nodes.get(&write.task).map(|node| &**node);
-            records::to_json(write, node, &self.removed)
+            records::to_json(write, node, &removed)
         };
         let mut checkpoints = Vec::new();
         let mut with_checkpoint = BTreeSet::new();
@@ -357,6 +374,12 @@ fn read_flow(flow: &Fields<'_>, removed: &[String]) -> Result<FileFlow, FileErro
 }
 
 impl FileFlow {
+    /// The outline of the program that wrote the newest checkpoint.
+    fn newest_outline(&self) -> Option<&Outline> {
+        let mut checkpoints = self.checkpoints.iter().rev();
+        checkpoints.find_map(|it| it.record.header.outline.as_ref())
+    }
+
     /// The outline of the program that wrote a checkpoint.
     pub(crate) fn outline(&self, checkpoint: &FileCheckpoint) -> Option<&Outline> {
         let base = self

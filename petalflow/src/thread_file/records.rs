@@ -4,28 +4,28 @@ use serde_json::{Value, json};
 
 use super::error::{FileError, REMOVED};
 use super::fields::Fields;
+use super::removed::Removed;
 use crate::checkpoint::{StoredCheckpoint, StoredWrite, WriteName};
 use crate::durable::{result_from_form, result_to_form};
 use crate::ids::TaskId;
 use petalflow_store::codec::{CodecError, Unpack, pack, to_form, unpack};
 
 /// A record of a task, with the name of its node.
-pub(super) fn to_json(write: &StoredWrite, node: Option<&str>, removed: &[String]) -> Value {
+pub(super) fn to_json(write: &StoredWrite, node: Option<&str>, removed: &Removed<'_>) -> Value {
     let mut value = match write.contents() {
         Some(WriteName::Done) => {
             result_to_form(&write.bytes).unwrap_or_else(|_| to_form(&write.bytes))
         }
-        Some(WriteName::Unfinished(key)) if removed.iter().any(|id| id == key) => REMOVED.into(),
+        Some(WriteName::Unfinished(key)) if removed.has(key) => REMOVED.into(),
         _ => to_form(&write.bytes),
     };
     if let Some(Value::Array(keys)) = value.get_mut("keys") {
-        let is_removed = |entry: &&mut Value| {
-            let key = entry["key"].as_str();
-            key.is_some_and(|key| removed.iter().any(|id| id == key))
-        };
-        keys.iter_mut()
-            .filter(is_removed)
-            .for_each(|entry| entry["writes"] = json!([[true, REMOVED]]));
+        for entry in keys {
+            let key = entry["key"].as_str().unwrap_or_default();
+            if removed.has(key) {
+                entry["writes"] = removed.write(key, true);
+            }
+        }
     }
     json!({ "task": write.task.to_string(), "node": node, "name": write.name, "value": value })
 }
@@ -45,19 +45,18 @@ pub(super) fn from_json(record: &Fields<'_>) -> Result<StoredWrite, FileError> {
 /// A message to the thread.
 pub(super) fn message_to_json(
     message: &StoredCheckpoint,
-    removed: &[String],
+    removed: &Removed<'_>,
 ) -> Result<Value, CodecError> {
     unpack(&message.bytes, |from| {
         from.tuple(3)?;
         let id = from.option(Unpack::str)?;
         let (key, writes) = (from.str()?, from.bytes()?);
-        let is_removed = removed.iter().any(|id| id == key);
         Ok(json!({
             "number": message.seq,
             "created_ms": message.created_ms,
             "id": id,
             "key": key,
-            "writes": if is_removed { json!([[false, REMOVED]]) } else { to_form(writes) },
+            "writes": if removed.has(key) { removed.write(key, false) } else { to_form(writes) },
         }))
     })
 }

@@ -1,53 +1,88 @@
 //! Removes the values of secret keys from everything that may repeat them.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::checkpoint::FileCheckpoint;
 use super::error::REMOVED;
-use crate::checkpoint::KeyKind;
+use crate::checkpoint::{KeyKind, StoredWrite, WriteName};
+use crate::durable::result_to_form;
 use petalflow_store::codec::{Json, hex, unhex};
 
 /// A shorter text may occur by chance.
 const SHORTEST: usize = 4;
 
-/// The texts in the values of these keys.
-pub(super) fn texts(checkpoints: &[FileCheckpoint], keys: &[String]) -> Vec<String> {
-    let mut texts = Vec::new();
-    for checkpoint in checkpoints {
-        let entries = checkpoint.record.keys.iter();
-        let entries = entries.filter(|entry| keys.contains(&entry.id));
-        let stored = |kind| matches!(kind, KeyKind::Value | KeyKind::Delta);
-        for entry in entries.filter(|entry| stored(entry.kind)) {
-            if let Ok(value) = Json(&entry.bytes).value() {
-                collect(&value, &mut texts);
+/// The texts in the values of secret keys.
+#[derive(Debug, Default)]
+pub(super) struct SecretTexts(BTreeSet<String>);
+
+impl SecretTexts {
+    /// Adds those of the checkpoints of a flow.
+    pub(super) fn add_checkpoints(&mut self, checkpoints: &[FileCheckpoint], keys: &[String]) {
+        for checkpoint in checkpoints {
+            let entries = checkpoint.record.keys.iter();
+            let entries = entries.filter(|entry| keys.contains(&entry.id));
+            let stored = |kind| matches!(kind, KeyKind::Value | KeyKind::Delta);
+            for entry in entries.filter(|entry| stored(entry.kind)) {
+                self.add_bytes(&entry.bytes);
             }
         }
     }
-    // A longer one first: it may contain a shorter one.
-    texts.sort_by_key(|text: &String| std::cmp::Reverse(text.len()));
-    texts.dedup();
-    texts
-}
 
-fn collect(value: &Value, texts: &mut Vec<String>) {
-    match value {
-        Value::String(text) if text.len() >= SHORTEST => texts.push(text.clone()),
-        Value::Array(items) => items.iter().for_each(|item| collect(item, texts)),
-        Value::Object(map) => map.values().for_each(|item| collect(item, texts)),
-        _ => {}
+    /// Adds those that a task has written, which no checkpoint may have yet.
+    pub(super) fn add_record(&mut self, write: &StoredWrite, keys: &[String]) {
+        match write.contents() {
+            Some(WriteName::Unfinished(key)) if keys.iter().any(|id| id == key) => {
+                self.add_bytes(&write.bytes);
+            }
+            Some(WriteName::Done) => {
+                let form = result_to_form(&write.bytes).unwrap_or_default();
+                let entries = form.get("keys").and_then(Value::as_array);
+                for entry in entries.into_iter().flatten() {
+                    let key = entry["key"].as_str();
+                    if key.is_some_and(|key| keys.iter().any(|id| id == key)) {
+                        self.add(&entry["writes"]);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds those of an encoded value.
+    pub(super) fn add_bytes(&mut self, bytes: &[u8]) {
+        if let Ok(value) = Json(bytes).value() {
+            self.add(&value);
+        }
+    }
+
+    fn add(&mut self, value: &Value) {
+        match value {
+            Value::String(text) if text.len() >= SHORTEST => {
+                // As it is in a text that is JSON, such as the arguments of a call.
+                let quoted = Value::from(&**text).to_string();
+                self.0.insert(quoted.trim_matches('"').into());
+                self.0.insert(text.clone());
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.add(item)),
+            Value::Object(map) => map.values().for_each(|item| self.add(item)),
+            _ => {}
+        }
+    }
+
+    /// The texts, a longer one first: it may contain a shorter one.
+    pub(super) fn sorted(self) -> Vec<String> {
+        let mut texts = Vec::from_iter(self.0);
+        texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        texts
     }
 }
 
 /// Replaces these texts wherever they occur.
 pub(super) fn remove(value: &mut Value, texts: &[String]) {
     match value {
-        Value::String(text) => {
-            for secret in texts.iter().filter(|secret| **secret != REMOVED) {
-                if text.contains(&**secret) {
-                    *text = text.replace(&**secret, REMOVED);
-                }
-            }
-        }
+        Value::String(text) => remove_from_text(text, texts),
         Value::Array(items) => items.iter_mut().for_each(|item| remove(item, texts)),
         Value::Object(map) => {
             if let Some(bytes) = map.get("$bytes").and_then(Value::as_str).and_then(unhex)
@@ -59,7 +94,23 @@ pub(super) fn remove(value: &mut Value, texts: &[String]) {
                 return;
             }
             map.values_mut().for_each(|item| remove(item, texts));
+            let has_secret = |name: &String| texts.iter().any(|text| name.contains(&**text));
+            if map.keys().any(has_secret) {
+                let entries = std::mem::take(map).into_iter();
+                map.extend(entries.map(|(mut name, item)| {
+                    remove_from_text(&mut name, texts);
+                    (name, item)
+                }));
+            }
         }
         _ => {}
+    }
+}
+
+fn remove_from_text(text: &mut String, texts: &[String]) {
+    for secret in texts.iter().filter(|secret| **secret != REMOVED) {
+        if text.contains(&**secret) {
+            *text = text.replace(&**secret, REMOVED);
+        }
     }
 }

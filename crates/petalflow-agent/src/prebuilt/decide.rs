@@ -7,8 +7,9 @@ use serde::de::DeserializeOwned;
 
 use crate::error::shortened;
 use crate::output;
-use petalflow::BoxError;
 use petalflow::tool::schema;
+use petalflow::{BoxError, Context};
+use petalflow_llm::nodes::noted_call;
 use petalflow_llm::{ChatMessage, LlmClient, LlmRequest};
 
 /// How often an answer goes back to the model because it is no such value.
@@ -23,6 +24,7 @@ pub(super) async fn decide<T: JsonSchema + DeserializeOwned>(
     model: &dyn LlmClient,
     instructions: &str,
     question: String,
+    cx: &Context,
 ) -> Result<T, BoxError> {
     let mut request = LlmRequest {
         system: Some(instructions.into()),
@@ -30,7 +32,8 @@ pub(super) async fn decide<T: JsonSchema + DeserializeOwned>(
     };
     let mut attempts = 0;
     loop {
-        let answer = model.complete(&request).await?.text();
+        let answer = noted_call(&request, cx, model.complete(&request)).await?;
+        let answer = answer.text();
         attempts += 1;
         let problem = match output::parse(&answer) {
             Ok(decision) => return Ok(decision),

@@ -55,7 +55,7 @@ async fn choose(
         "Question: {question}\n\nExperts:\n{}",
         experts.descriptions()
     );
-    let choice: Choice = decide(&**model, INSTRUCTIONS, prompt).await?;
+    let choice: Choice = decide(&**model, INSTRUCTIONS, prompt, &cx).await?;
     // Models may write a name in another case: `Billing` is `billing`.
     let mut names = experts.names();
     let name = names.find(|name| name.eq_ignore_ascii_case(choice.name.trim()));

@@ -1,8 +1,8 @@
 //! One answer from many documents.
 
-use petalflow::{Each, Managed, flow, node, state};
+use petalflow::{Context, Each, Managed, flow, node, state};
 use petalflow_llm::LlmRequest;
-use petalflow_llm::nodes::Model;
+use petalflow_llm::nodes::{Model, noted_call};
 
 /// A question about documents.
 #[state]
@@ -32,14 +32,14 @@ async fn read(
     question: &str,
     #[item] document: &str,
     model: Managed<Model>,
+    cx: Context,
 ) -> petalflow::Result<ReadingFindings> {
     let request = LlmRequest {
         system: Some("Say in a few sentences what the document says about the question.".into()),
         ..LlmRequest::prompt(format!("Question: {question}\n\nDocument:\n{document}"))
     };
-    Ok(ReadingFindings(vec![
-        model.complete(&request).await?.text(),
-    ]))
+    let answer = noted_call(&request, &cx, model.complete(&request)).await?;
+    Ok(ReadingFindings(vec![answer.text()]))
 }
 
 /// Combines the findings.
@@ -48,6 +48,7 @@ async fn combine(
     question: &str,
     findings: &[String],
     model: Managed<Model>,
+    cx: Context,
 ) -> petalflow::Result<ReadingAnswer> {
     let findings = findings.iter().enumerate();
     let findings = findings.map(|(index, finding)| format!("[{}] {finding}", index + 1));
@@ -56,7 +57,8 @@ async fn combine(
         system: Some("Answer the question from these findings alone. Cite them by number.".into()),
         ..LlmRequest::prompt(format!("Question: {question}\n\nFindings:\n{findings}"))
     };
-    Ok(ReadingAnswer(model.complete(&request).await?.text()))
+    let answer = noted_call(&request, &cx, model.complete(&request)).await?;
+    Ok(ReadingAnswer(answer.text()))
 }
 
 flow! {

@@ -7,7 +7,7 @@ use super::DecisionEvent;
 use super::decide::decide;
 use petalflow::{Context, Managed, Route, flow, node, state};
 use petalflow_llm::LlmRequest;
-use petalflow_llm::nodes::Model;
+use petalflow_llm::nodes::{Model, noted_call};
 
 /// A text that is revised after criticism.
 #[state]
@@ -56,6 +56,7 @@ async fn write(
     draft: &str,
     criticism: &[String],
     model: Managed<Model>,
+    cx: Context,
 ) -> petalflow::Result<(ReflectionDraft, ReflectionDrafts)> {
     let question = match criticism.last() {
         None => task.to_string(),
@@ -63,7 +64,8 @@ async fn write(
             format!("{task}\n\nYour last draft:\n{draft}\n\nWhat should be better:\n{advice}")
         }
     };
-    let answer = model.complete(&LlmRequest::prompt(question)).await?;
+    let request = LlmRequest::prompt(question);
+    let answer = noted_call(&request, &cx, model.complete(&request)).await?;
     Ok((ReflectionDraft(answer.text()), ReflectionDrafts(1)))
 }
 
@@ -85,7 +87,7 @@ async fn criticize(
         return Ok((None, Verdict::Accept));
     }
     let question = format!("Task: {task}\n\nDraft:\n{draft}");
-    let opinion: Opinion = decide(&**model, CRITIC, question).await?;
+    let opinion: Opinion = decide(&**model, CRITIC, question, &cx).await?;
     if opinion.accept {
         DecisionEvent::Accept {
             draft: draft_number,

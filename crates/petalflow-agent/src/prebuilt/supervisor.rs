@@ -74,7 +74,7 @@ async fn assign(
         "Task: {task}\n\nTeam:\n{}\n\nSo far:\n{notes}",
         team.descriptions()
     );
-    let decision: Decision = decide(&**model, INSTRUCTIONS, question).await?;
+    let decision: Decision = decide(&**model, INSTRUCTIONS, question, &cx).await?;
     if decision.next == "finish" {
         let result = decision.text.clone();
         DecisionEvent::Finish { result }.emit(&cx);

@@ -7,4 +7,5 @@ mod killed_deep;
 mod killed_steering;
 mod planted;
 mod replay;
+mod replay_deep;
 mod replay_requests;

@@ -15,15 +15,16 @@ use petalflow_conversations::document::Conversation;
 use petalflow_conversations::{
     ConversationEvent, ConversationFlow, ConversationState, ConversationStateInput, TurnFlow,
 };
-use petalflow_llm::ScriptedModel;
+use petalflow_llm::{LlmClient, ScriptedModel};
 use serde_json::Value;
 
 use super::run::{label_with_document, new_id};
 use crate::drive::{FirstStop, stop_on_ctrl_c};
 use crate::exit::{Exit, Failure, Result};
 use crate::handlers::{self, FunctionHandler};
+use crate::program_tool::ProgramTool;
 use crate::services::ServiceArgs;
-use crate::store::{StoreArgs, shell_quoted};
+use crate::store::{KeptArgs, StoreArgs, shell_quoted};
 use crate::terminal::{self, NOTE, STRONG};
 use crate::{envelope, load};
 
@@ -46,6 +47,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     store: StoreArgs,
+
+    #[command(flatten)]
+    kept: KeptArgs,
 
     /// The name of the conversation. With a store, a conversation that exists continues
     #[arg(long, value_name = "ID")]
@@ -89,26 +93,9 @@ impl FromStr for FixedResult {
 /// `options` are those that the command needs again to continue.
 pub(crate) async fn run(args: Args, options: &str) -> Result {
     let (_, checked) = load::read_conversation(&args.file)?;
-    let mut handlers: BTreeMap<String, FunctionHandler> = BTreeMap::new();
-    for result in &args.results {
-        handlers.insert(
-            result.function.clone(),
-            FunctionHandler::Fixed(result.value.clone()),
-        );
-    }
-    for tool in &args.services.tools {
-        handlers.insert(tool.name.clone(), FunctionHandler::Program(tool.clone()));
-    }
     let model = args.services.model_of_conversation()?;
-    let flow = build_flow(
-        checked.conversation,
-        handlers.keys().map(String::as_str),
-        |name| {
-            let handler = handlers.get(name);
-            handler.unwrap_or(&FunctionHandler::Person).tool(name)
-        },
-        model,
-    )?;
+    let tools = &args.services.tools;
+    let flow = flow_with_handlers(checked.conversation, &args.results, tools, model)?;
 
     let store = args.store.open_or_memory().await?;
     let is_stored = args.store.store.is_some();
@@ -118,6 +105,7 @@ pub(crate) async fn run(args: Args, options: &str) -> Result {
         .launch()
         .cancel_with(&token)
         .store(&store)
+        .retention(args.kept.retention())
         .thread(id.as_str());
     let info = thread
         .info()
@@ -149,6 +137,41 @@ pub(crate) async fn run(args: Args, options: &str) -> Result {
     has_ended.map(|_| Exit::Done)
 }
 
+/// A conversation whose functions are these programs, or else ask the person.
+pub(super) fn flow_with_tools(
+    document: Conversation,
+    tools: &[ProgramTool],
+    model: Arc<dyn LlmClient>,
+) -> Result<ConversationFlow> {
+    flow_with_handlers(document, &[], tools, model)
+}
+
+fn flow_with_handlers(
+    document: Conversation,
+    results: &[FixedResult],
+    tools: &[ProgramTool],
+    model: Arc<dyn LlmClient>,
+) -> Result<ConversationFlow> {
+    let fixed = results.iter().map(|result| {
+        let handler = FunctionHandler::Fixed(result.value.clone());
+        (result.function.clone(), handler)
+    });
+    let programs = tools.iter().map(|tool| {
+        let handler = FunctionHandler::Program(tool.clone());
+        (tool.name.clone(), handler)
+    });
+    let handlers: BTreeMap<String, FunctionHandler> = fixed.chain(programs).collect();
+    build_flow(
+        document,
+        handlers.keys().map(String::as_str),
+        |name| {
+            let handler = handlers.get(name);
+            handler.unwrap_or(&FunctionHandler::Person).tool(name)
+        },
+        model,
+    )
+}
+
 /// The values with which a conversation begins.
 fn initial_input(inputs: &[String]) -> Result<ConversationStateInput> {
     let mut input = ConversationStateInput::start();
@@ -164,7 +187,7 @@ pub(super) fn build_flow<'g>(
     document: Conversation,
     mut given: impl Iterator<Item = &'g str>,
     tool: impl Fn(&str) -> FuncTool,
-    model: Arc<dyn petalflow_llm::LlmClient>,
+    model: Arc<dyn LlmClient>,
 ) -> Result<ConversationFlow> {
     let (functions, actions) = handlers::handler_names(&document);
     if let Some(unknown) = given.find(|name| !functions.contains(*name)) {

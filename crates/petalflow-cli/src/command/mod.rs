@@ -13,6 +13,7 @@ mod graph;
 mod man;
 mod new;
 mod options;
+mod replay;
 mod run;
 #[cfg(feature = "serve")]
 mod schedule_args;
@@ -51,13 +52,15 @@ Examples:
 Exit codes:
   0 done   1 the document has errors   2 the run failed   3 a file   4 the input
   5 a model or a tool is missing   6 another kind of document   7 waits for a person
-  8 the store or the thread   9 an answer came too late   10 timeout
+  8 the store or the thread   9 an answer came too late   10 timeout   11 a replay differs
   64 the command line   130 stopped";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run a graph or an agent workflow
     Run(run::Args),
+    /// Run a document over an exported thread, and show where the two differ
+    Replay(replay::Args),
     /// Run the tests of documents: inputs, and what must come out
     Test(test::Args),
     /// Report all that is wrong with documents of any kind
@@ -115,6 +118,7 @@ impl Cli {
             Command::Run(args) => &args.services.variables,
             Command::Threads(args) => args.variables(),
             Command::Chat(args) => &args.services.variables,
+            Command::Replay(args) => &args.services.variables,
             #[cfg(feature = "acp")]
             Command::Acp(args) => &args.services.variables,
             Command::Doctor(args) => &args.services.variables,
@@ -140,6 +144,7 @@ impl Cli {
             Command::Tools(args) => args.json,
             Command::Chat(args) => args.json,
             Command::Test(args) => args.json,
+            Command::Replay(args) => args.json,
             #[cfg(feature = "serve")]
             Command::Serve(_) | Command::Dev(_) | Command::Studio(_) => false,
             #[cfg(feature = "acp")]
@@ -159,6 +164,7 @@ pub(crate) async fn run(cli: Cli, options: String) -> Result {
     match cli.command {
         Command::Run(args) => Box::pin(run::run(args, &options)).await,
         Command::Test(args) => Box::pin(test::run(args)).await,
+        Command::Replay(args) => Box::pin(replay::run(args)).await,
         Command::Validate(args) => validate::run(args),
         Command::Compile(args) => compile::run(args),
         Command::Graph(args) => graph::run(args),

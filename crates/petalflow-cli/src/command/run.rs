@@ -20,7 +20,7 @@ use crate::exit::{Exit, Failure, Result};
 use crate::load;
 use crate::node_limit::NodeLimit;
 use crate::services::ServiceArgs;
-use crate::store::{StoreArgs, shell_quoted};
+use crate::store::{KeptArgs, StoreArgs, shell_quoted};
 use crate::terminal::{self, WARNING};
 
 /// The label of a thread that has the path of its document.
@@ -54,6 +54,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     settings: RunArgs,
+
+    #[command(flatten)]
+    kept: KeptArgs,
 
     #[command(flatten)]
     result: ResultArgs,
@@ -153,6 +156,7 @@ pub(crate) async fn run(args: Args, options: &str) -> Result {
     let is_stored = args.store.store.is_some();
     let token = CancelToken::new();
     let threads = args.settings.launch(&flow, &graph, &token).store(&store);
+    let threads = threads.retention(args.kept.retention());
     envelope.trace = Trace {
         run_id: id.clone(),
         ..Trace::now()

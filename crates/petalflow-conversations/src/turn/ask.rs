@@ -5,6 +5,7 @@ use std::sync::Arc;
 use petalflow::Context;
 use petalflow::event::CustomEvent;
 use petalflow::tool::ToolCall;
+use petalflow_llm::nodes::noted_call;
 use petalflow_llm::stream::Delta;
 use petalflow_llm::{
     ChatMessage, LlmClient as _, LlmError, LlmErrorKind, LlmRequest, LlmResponse, Part, Role,
@@ -46,7 +47,8 @@ pub(crate) async fn ask(
     };
     // What was said before is received before the model answers.
     cx.events_received().await;
-    let response = match respond(program, &request, cx).await {
+    let answer = noted_call(&request, cx, respond(program, &request, cx));
+    let response = match answer.await {
         Ok(response) => response,
         Err(error) => match error.kind {
             // The function tells the model what is wrong with its arguments.

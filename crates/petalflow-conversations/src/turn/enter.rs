@@ -86,7 +86,7 @@ async fn summarize(
     name: &str,
     cx: &Context,
 ) -> Option<String> {
-    match summary::summarize(program, state, prompt).await {
+    match summary::summarize(program, state, prompt, cx).await {
         Ok(summary) => Some(summary),
         Err(error) => {
             // For this entry only: the strategy of the node does not change.

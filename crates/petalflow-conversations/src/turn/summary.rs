@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use petalflow::Context;
+use petalflow_llm::nodes::noted_call;
 use petalflow_llm::{ChatMessage, LlmClient as _, LlmRequest, Part, Role};
 
 use crate::ConversationState;
@@ -13,6 +15,7 @@ pub(super) async fn summarize(
     program: &Program,
     state: &ConversationState,
     prompt: &str,
+    cx: &Context,
 ) -> Result<String, SummaryError> {
     let position = &state.position;
     let mut messages = state.view.messages(&state.messages, position.first_message);
@@ -21,7 +24,8 @@ pub(super) async fn summarize(
     said.push(ChatMessage::user(prompt));
     let request = LlmRequest::new(messages);
     let time = program.summary_timeout;
-    let response = tokio::time::timeout(time, program.model.complete(&request))
+    let answer = noted_call(&request, cx, program.model.complete(&request));
+    let response = tokio::time::timeout(time, answer)
         .await
         .map_err(|_| SummaryError::Timeout(time))??;
     let summary = response

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{Model, NodeOutput};
+use crate::llm_error::RecordedError;
 use crate::stream::Delta;
 use crate::{LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse};
 use petalflow::{BoxError, Context};
@@ -50,8 +51,55 @@ pub async fn ask_model(
     cx: &Context,
     attempt: u32,
 ) -> Result<LlmResponse, LlmError> {
-    let noted = cx.note_request(|| request.parts()).await;
-    noted.map_err(|error| LlmError::new(LlmErrorKind::Request, error.to_string()))?;
+    noted_call(request, cx, stream_model(client, request, cx, attempt)).await
+}
+
+/// Makes a call to a model in another way than [`ask_model`], and [records](Context::note_call) the request if the thread retains results.
+/// The answer is recorded too if the task makes another request, so that a replay compares that one as well.
+///
+/// For nodes that make the call themselves.
+///
+/// # Errors
+///
+/// Those of the call, and [`LlmErrorKind::Request`] if the run of the node has ended.
+///
+/// # Cancel safety
+///
+/// Dropping the future cancels the call.
+pub async fn noted_call(
+    request: &LlmRequest,
+    cx: &Context,
+    call: impl Future<Output = Result<LlmResponse, LlmError>> + Send,
+) -> Result<LlmResponse, LlmError> {
+    let mut failed = None;
+    let call = async {
+        call.await.map_err(|error| {
+            let recorded = RecordedError::of(&error);
+            failed = Some(error);
+            recorded
+        })
+    };
+    let answer = cx.note_call(|| request.parts(), call).await;
+    let answer = answer.map_err(|error| LlmError::new(LlmErrorKind::Request, error.to_string()))?;
+    answer.map_err(|recorded| failed.unwrap_or_else(|| recorded.into()))
+}
+
+/// Calls a model as [`ask_model`] does, and records no request. For nodes that record it themselves, such as one that calls a model again
+/// after a failure: [`Context::note_call`] is around all of its calls.
+///
+/// # Errors
+///
+/// Those of the model, and [`LlmErrorKind::Malformed`] if the stream ends without a final chunk.
+///
+/// # Cancel safety
+///
+/// Dropping the future cancels the call.
+pub async fn stream_model(
+    client: &dyn LlmClient,
+    request: &LlmRequest,
+    cx: &Context,
+    attempt: u32,
+) -> Result<LlmResponse, LlmError> {
     let mut stream = client.stream(request).await?;
     let mut index = 0;
     while let Some(chunk) = stream.next().await {

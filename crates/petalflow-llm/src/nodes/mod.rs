@@ -49,7 +49,7 @@ mod node_output;
 mod prompt;
 mod tools;
 
-pub use ask_model::{ask_model, model_of_node};
+pub use ask_model::{ask_model, model_of_node, noted_call, stream_model};
 pub use llm::Llm;
 pub use message_history::MessageHistory;
 pub use model::Model;

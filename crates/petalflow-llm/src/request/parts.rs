@@ -26,7 +26,9 @@ impl LlmRequest {
         for (name, value) in settings(self) {
             parts = parts.whole(name, value);
         }
-        for (name, value) in &self.extra {
+        // The order of a map depends on how the program was built.
+        let extra: std::collections::BTreeMap<_, _> = self.extra.iter().collect();
+        for (name, value) in extra {
             parts = parts.digest(format!("extra {name}"), value.clone());
         }
         if let Some(schema) = &self.json_schema {

@@ -13,6 +13,8 @@ use super::Runs;
 /// A [`Replay`](super::Replay) that runs on from a superstep. See [`ReplayOf::from`](super::ReplayOf::from).
 #[must_use = "it does nothing before `ends`"]
 pub struct ReplayFrom<F: Flow> {
+    /// The path of the file, as the start of an error.
+    pub(super) name: String,
     pub(super) file: Arc<ThreadFile>,
     pub(super) launch: Launch<F>,
     pub(super) runs: Runs,
@@ -68,7 +70,7 @@ impl<F: Flow<State: State<Storage = Durable>>> ReplayFrom<F> {
         let runs = self.runs;
         let is_run = move |node: &str| runs.has(node);
         let replay = engine.replay_from(&self.file, self.at, is_run).await;
-        let replay = replay.unwrap_or_else(|error| panic!("{error}"));
+        let replay = replay.unwrap_or_else(|error| panic!("{}{error}", self.name));
         let thread = self.file.thread();
         ReplayEnds {
             recorded: state(&engine, thread, &replay.recorded).await,

@@ -277,6 +277,7 @@ impl<F: Flow<State: State<Storage = Durable>>> ReplayOf<F> {
     pub fn from(self, turn: u64, superstep: u64) -> ReplayFrom<F> {
         check_names(&self.launch, &self.runs);
         ReplayFrom {
+            name: self.source.name(),
             file: self.source.file(),
             launch: self.launch,
             runs: self.runs,
@@ -308,6 +309,7 @@ impl<F: Flow<State: State<Storage = Durable>>> ReplayOf<F> {
     ///
     /// Dropping the future stops the nodes that run.
     pub async fn report(self) -> ReplayReport {
+        let name = self.source.name();
         let file = self.source.file();
         check_names(&self.launch, &self.runs);
         let runs = self.runs;
@@ -320,12 +322,20 @@ impl<F: Flow<State: State<Storage = Durable>>> ReplayOf<F> {
         };
         ReplayReport {
             thread: file.thread().into(),
-            replayed: replayed.unwrap_or_else(|error| panic!("{error}")),
+            replayed: replayed.unwrap_or_else(|error| panic!("{name}{error}")),
         }
     }
 }
 
 impl Source {
+    /// The path of the file, as the start of an error.
+    fn name(&self) -> String {
+        match self {
+            Source::Path(path) => format!("{}: ", path.display()),
+            Source::File(_) => String::new(),
+        }
+    }
+
     fn file(self) -> Arc<ThreadFile> {
         match self {
             Source::File(file) => file,
@@ -372,6 +382,14 @@ pub struct ReplayReport {
 }
 
 impl ReplayReport {
+    /// What an engine has found, such as [`ThreadEngine::replay`](petalflow::engine::ThreadEngine::replay).
+    pub fn new(thread: impl Into<String>, replayed: Replayed) -> Self {
+        ReplayReport {
+            thread: thread.into(),
+            replayed,
+        }
+    }
+
     /// Whether all supersteps were compared, and nothing differs.
     pub fn is_same(&self) -> bool {
         self.replayed.differences.is_empty() && self.replayed.without_results.is_empty()

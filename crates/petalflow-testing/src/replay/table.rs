@@ -13,6 +13,28 @@ const HEADER: [&str; 6] = ["superstep", "node", "what", "name", "expected", "fou
 
 impl fmt::Display for ReplayReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.table(None))
+    }
+}
+
+impl ReplayReport {
+    /// The table, for a terminal with this many columns. If it is wider, each difference has lines of its own.
+    ///
+    /// ```
+    /// use petalflow::engine::Replayed;
+    /// use petalflow_testing::ReplayReport;
+    ///
+    /// let report = ReplayReport::new("order-7", Replayed::default());
+    /// assert!(report.table(Some(60)).starts_with("thread `order-7`: no difference"));
+    /// ```
+    pub fn table(&self, columns: Option<usize>) -> String {
+        let mut text = String::new();
+        // A `String` takes all that is written to it.
+        let _ = self.write(&mut text, columns);
+        text
+    }
+
+    fn write(&self, f: &mut impl fmt::Write, columns: Option<usize>) -> fmt::Result {
         let found = &self.replayed;
         let count = found.differences.len();
         let compared = format!(
@@ -34,15 +56,28 @@ impl fmt::Display for ReplayReport {
                 .iter()
                 .any(|row| row.superstep.is_some_and(|(turn, _)| turn > 1));
             let rows = found.differences.iter();
-            write_rows(f, rows.map(|row| cells(row, several_turns)).collect())?;
+            let rows: Vec<_> = rows.map(|row| cells(row, several_turns)).collect();
+            let lines = table_lines(&rows);
+            let widest = lines.iter().map(|line| line.chars().count()).max();
+            let lines = match columns {
+                Some(columns) if widest > Some(columns) => narrow_lines(&rows, columns),
+                _ => lines,
+            };
+            for line in lines {
+                writeln!(f, "{line}")?;
+            }
         }
         if found.requests > 0 {
             writeln!(f, "{} requests to models were compared", found.requests)?;
         }
         if found.requests_left > 0 {
+            let why = match found.requests {
+                0 => "`.requests()` compares them",
+                _ => "there was no answer to an earlier one, or their tasks did not come to them",
+            };
             writeln!(
                 f,
-                "{} recorded requests to models were not compared: `.requests()` compares those that their nodes make first",
+                "{} recorded requests to models were not compared: {why}",
                 found.requests_left
             )?;
         }
@@ -84,29 +119,57 @@ fn cells(row: &Difference, several_turns: bool) -> [String; 6] {
 /// The start of a long text, in one line.
 fn shortened(text: &str) -> String {
     let text = text.replace('\n', " ");
-    if text.chars().count() <= WIDEST {
-        return text;
-    }
-    text.chars().take(WIDEST - 1).chain(['…']).collect()
+    cut(&text, WIDEST)
 }
 
-fn write_rows(f: &mut fmt::Formatter<'_>, mut rows: Vec<[String; 6]>) -> fmt::Result {
-    rows.insert(0, HEADER.map(Into::into));
+/// The start of a line that is longer than this.
+fn cut(line: &str, columns: usize) -> String {
+    if line.chars().count() <= columns {
+        return line.into();
+    }
+    let kept = line.chars().take(columns.saturating_sub(1));
+    kept.chain(['…']).collect()
+}
+
+fn table_lines(rows: &[[String; 6]]) -> Vec<String> {
+    let header = HEADER.map(String::from);
+    let all = || std::iter::once(&header).chain(rows);
     let width = |column: usize| {
-        let widths = rows.iter().map(|row| row[column].chars().count());
+        let widths = all().map(|row| row[column].chars().count());
         widths.max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..HEADER.len()).map(width).collect();
-    for (index, row) in rows.iter().enumerate() {
-        let cells = row.iter().zip(&widths);
+    let line = |cells: &[String]| {
+        let cells = cells.iter().zip(&widths);
         let cells: Vec<String> = cells
             .map(|(text, width)| format!("{text:width$}"))
             .collect();
-        writeln!(f, "  {}", cells.join("  ").trim_end())?;
-        if index == 0 {
-            let lines: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
-            writeln!(f, "  {}", lines.join("  "))?;
-        }
+        format!("  {}", cells.join("  ").trim_end())
+    };
+    let ruler: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
+    let rows = rows.iter().map(|row| line(row));
+    [line(&header), line(&ruler)]
+        .into_iter()
+        .chain(rows)
+        .collect()
+}
+
+/// Each difference in lines of its own, none longer than this.
+fn narrow_lines(rows: &[[String; 6]], columns: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for [superstep, node, what, name, expected, found] in rows {
+        let place = if superstep.starts_with("program") {
+            superstep.clone()
+        } else {
+            format!("superstep {superstep}")
+        };
+        let parts = [&format!("node {node}"), what, name];
+        let parts = parts.into_iter().filter(|part| !part.ends_with('-'));
+        let parts: Vec<&str> = parts.map(|part| &**part).collect();
+        lines.push(format!("  {place}: {}", parts.join(" ")));
+        lines.push(format!("    expected  {expected}"));
+        lines.push(format!("    found     {found}"));
     }
-    Ok(())
+    let shown = lines.into_iter().map(|line| cut(&line, columns));
+    shown.collect()
 }

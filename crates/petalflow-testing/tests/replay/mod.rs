@@ -2,9 +2,11 @@
 
 mod changed;
 mod continued;
+mod exported;
 mod flows;
 mod judged;
 mod planted;
+mod requests;
 mod subflows;
 
 use petalflow::checkpoint::InMemoryStore;

@@ -8,7 +8,7 @@ use crate::durable::load::untyped;
 use crate::error::NodeError;
 use crate::outcome::ThreadError;
 use crate::plan::NodeNames;
-use crate::snapshot::{CheckpointInfo, StoredSnapshot, TaskState};
+use crate::snapshot::{CheckpointInfo, StoredSnapshot, StoredSubflowRun, TaskState};
 use petalflow_store::codec::unpack;
 
 /// A thread at its newest checkpoint, or at the one with this number. `None` if it does not exist.
@@ -57,4 +57,44 @@ pub(crate) async fn stored_snapshot(
         tasks,
         interrupts: waits.into_iter().map(|(_, interrupt)| interrupt).collect(),
     }))
+}
+
+/// The runs of all sub-flows of a thread that it still has, the oldest first.
+pub(crate) async fn subflow_runs(
+    storage: &ThreadStorage,
+) -> Result<Vec<StoredSubflowRun>, ThreadError> {
+    let mut runs = Vec::new();
+    for namespace in storage.flows().await? {
+        if namespace.is_empty() {
+            continue;
+        }
+        let mut stored = storage.history(&namespace, None, usize::MAX).await?;
+        stored.reverse();
+        let headers = storage.records(&namespace, &stored).await?;
+        let owners: Vec<_> = headers.into_iter().map(|it| it.header.owner).collect();
+        let mut begun_ms = None;
+        for (index, checkpoint) in stored.iter().enumerate() {
+            let begun = *begun_ms.get_or_insert(checkpoint.created_ms);
+            // Each run belongs to another task.
+            if owners.get(index + 1) == owners.get(index) {
+                continue;
+            }
+            begun_ms = None;
+            let Some(Stored { chain, .. }) = storage.read(&namespace, Some(checkpoint.seq)).await?
+            else {
+                continue;
+            };
+            let mut records = records(storage, &chain)?;
+            let logs = logs(&mut records);
+            let keys = untyped::values(logs.iter());
+            runs.push(StoredSubflowRun {
+                namespace: namespace.clone(),
+                begun_ms: begun,
+                keys: keys.map_err(ThreadError::value("the value of a key"))?,
+            });
+        }
+    }
+    // Stable: those of the same time stay in the order of their namespaces.
+    runs.sort_by_key(|run| run.begun_ms);
+    Ok(runs)
 }

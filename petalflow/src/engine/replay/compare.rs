@@ -10,13 +10,14 @@ use super::rows::{first_difference, text};
 use crate::checkpoint::{StoredWrite, TaskEntry, WriteName};
 use crate::durable::{ReadCheckpoint, result_to_form};
 use crate::ids::TaskId;
+use crate::noted_request::NotedRequest;
 use petalflow_store::codec::to_form;
 
 /// A task of a superstep that was stored.
 pub(super) struct Task {
     pub(super) id: TaskId,
     /// The requests to models that it has recorded, in their order.
-    pub(super) requests: Vec<Vec<u8>>,
+    pub(super) requests: Vec<NotedRequest>,
     /// Its stored name.
     pub(super) node: String,
     pub(super) index: Option<u32>,

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::difference::Difference;
 use super::program::ProgramChanges;
 use super::replayed::Replayed;
-use crate::checkpoint::{ThreadStorage, WriteName};
+use super::requests;
+use crate::checkpoint::ThreadStorage;
 use crate::thread_file::FileThread;
 
 /// Which nodes run in a replay, by their current names. The node of a sub-flow has the names that lead to it before its own:
@@ -38,11 +39,8 @@ impl Replay<'_> {
             }));
         }
         self.replayed.add_first(first);
-        let recorded = self.thread.flows.values().flat_map(|flow| &flow.writes);
-        let requests =
-            recorded.filter(|(_, write)| matches!(write.contents(), Some(WriteName::Request(_))));
-        let requests = requests.count() as u64;
-        self.replayed.requests_left = requests.saturating_sub(self.replayed.requests);
+        let requests: usize = self.thread.flows.values().map(requests::count).sum();
+        self.replayed.requests_left = (requests as u64).saturating_sub(self.replayed.requests);
         self.replayed
     }
 }

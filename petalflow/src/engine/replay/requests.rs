@@ -8,7 +8,10 @@ use super::compare::{Context, Task};
 use super::difference::{Difference, DifferenceKind};
 use super::replayed::Replayed;
 use super::rows::{first_difference, text};
-use petalflow_store::codec::to_form;
+use crate::checkpoint::{StoredWrite, WriteName};
+use crate::engine::replay_tasks::RecordedRequests;
+use crate::noted_request::NotedRequest;
+use crate::thread_file::FileFlow;
 
 /// What a replay shows of a part of which only a digest was recorded.
 const DIGEST_ONLY: &str = "another one: only its digest is in the file";
@@ -22,13 +25,63 @@ struct Part {
     value: Option<Value>,
 }
 
-/// Compares the requests of a task: those that were recorded with those that the program of today makes. `ends_early` says that only the
-/// first one was made, because the task has not got its answer.
+/// Where a replay of a task ended.
+#[derive(Debug)]
+pub(super) enum RequestsEnd {
+    /// The task has ended, or it waits: it makes no other request.
+    Task,
+    /// At a request to which it has no answer.
+    Request,
+    /// Before its next request, for this reason.
+    Before(String),
+}
+
+/// The requests that a task has recorded, in their order. Of a group, those of its last attempt: an attempt makes all of them again.
+pub(super) fn recorded<'w>(writes: impl IntoIterator<Item = &'w StoredWrite>) -> Vec<NotedRequest> {
+    let mut requests = BTreeMap::new();
+    for write in writes {
+        if let Some(WriteName::Request(number)) = write.contents() {
+            requests.insert(number, NotedRequest::read(&write.bytes));
+        }
+    }
+    let mut last: BTreeMap<Vec<String>, u32> = BTreeMap::new();
+    for request in requests.values() {
+        let attempt = last.entry(request.group.clone()).or_default();
+        *attempt = request.attempt.max(*attempt);
+    }
+    let mut requests: Vec<NotedRequest> = requests.into_values().collect();
+    requests.retain(|request| last.get(&request.group) == Some(&request.attempt));
+    requests
+}
+
+/// How many requests the tasks of a flow have recorded.
+pub(super) fn count(flow: &FileFlow) -> usize {
+    let mut of_tasks: BTreeMap<_, Vec<&StoredWrite>> = BTreeMap::new();
+    for (seq, write) in &flow.writes {
+        of_tasks.entry((*seq, write.task)).or_default().push(write);
+    }
+    let counts = of_tasks.into_values().map(|writes| recorded(writes).len());
+    counts.sum()
+}
+
+/// What a replay of a task gives and enters, of what was recorded of its requests.
+pub(super) fn given(requests: &[NotedRequest]) -> RecordedRequests {
+    let effects = requests.iter().flat_map(|request| &request.effects);
+    let answers = requests.iter().flat_map(|request| &request.answers);
+    RecordedRequests {
+        effects: effects.cloned().collect(),
+        answers: answers
+            .map(|answer| ((answer.group.clone(), answer.index), answer.bytes.clone()))
+            .collect(),
+    }
+}
+
+/// Compares the requests of a task: those that were recorded with those that the program of today makes.
 pub(super) fn compare(
     context: &Context<'_>,
     task: &Task,
     made: &[(u32, Vec<u8>)],
-    ends_early: bool,
+    end: &RequestsEnd,
     replayed: &mut Replayed,
 ) {
     let difference = |name: String, expected: String, found: String| Difference {
@@ -40,47 +93,68 @@ pub(super) fn compare(
         expected,
         found,
     };
-    let several = task.requests.len() > 1 && !ends_early;
-    let count = if ends_early {
-        made.len()
-    } else {
-        made.len().max(task.requests.len())
+    let several = task.requests.len() > 1 || made.len() > 1;
+    let of = |number: usize, request: &NotedRequest| match &*request.group {
+        [] => format!("request {}", number + 1),
+        group => format!("request {} ({})", number + 1, group.join(", ")),
     };
-    for number in 0..count {
-        let name = |part: &str| {
-            if several {
-                format!("{part} of request {}", number + 1)
-            } else {
-                part.to_string()
-            }
-        };
-        let (was, is) = (task.requests.get(number), made.get(number));
-        match (was, is) {
-            (Some(was), Some((_, is))) => {
-                replayed.requests += 1;
-                let (was, is) = (parts(was), parts(is));
-                for (part, expected, found) in differing(&was, &is) {
-                    replayed.add(difference(name(&part), expected, found));
-                }
-            }
-            (Some(_), None) => replayed.add(difference(name(""), "a request".into(), "-".into())),
-            // The thread was stored by a program that did not record requests, or the task has made no request then.
-            (None, Some(_)) => {
-                let recorded = "not recorded".to_string();
-                replayed.add(difference(name(""), recorded, "a request".into()));
-            }
-            (None, None) => {}
+    let whole = |number: usize, request: &NotedRequest| {
+        if several {
+            of(number, request)
+        } else {
+            String::new()
         }
+    };
+    let mut made: Vec<Option<NotedRequest>> = made
+        .iter()
+        .map(|(_, request)| Some(NotedRequest::read(request)))
+        .collect();
+    for (number, was) in task.requests.iter().enumerate() {
+        // An older program has not recorded what a request was for.
+        let is_same = |is: &&mut Option<NotedRequest>| {
+            let is = is.as_ref();
+            is.is_some_and(|is| was.attempt == 0 || is.group == was.group)
+        };
+        let Some(is) = made.iter_mut().find(is_same).and_then(Option::take) else {
+            let found = match end {
+                RequestsEnd::Request => continue,
+                RequestsEnd::Task => "it was not made".into(),
+                RequestsEnd::Before(problem) => format!("it was not made: {problem}"),
+            };
+            replayed.add(difference(whole(number, was), "a request".into(), found));
+            continue;
+        };
+        replayed.requests += 1;
+        for (part, expected, found) in differing(&parts(&was.parts), &parts(&is.parts)) {
+            let name = if several {
+                format!("{part} of {}", of(number, was))
+            } else {
+                part
+            };
+            replayed.add(difference(name, expected, found));
+        }
+    }
+    for (number, is) in made.iter().enumerate() {
+        let Some(is) = is else { continue };
+        // A thread of a program that did not record requests has none of any task.
+        let expected = if task.requests.is_empty() {
+            "not recorded"
+        } else {
+            "no such request"
+        };
+        replayed.add(difference(
+            whole(number, is),
+            expected.into(),
+            "a request".into(),
+        ));
     }
 }
 
 /// The parts of a request, in their order.
-fn parts(request: &[u8]) -> Vec<(String, Part)> {
-    let form = to_form(request);
+fn parts(form: &Value) -> Vec<(String, Part)> {
     let parts = form.as_array().into_iter().flatten();
     let read = parts.filter_map(|part| {
-        let whole = part.get("is");
-        let value = whole.or(part.get("value")).cloned();
+        let value = part.get("is").cloned();
         let digest = part.get("digest").and_then(Value::as_str);
         let name = part.get("part")?.as_str()?.to_string();
         let digest = digest.map(Into::into);
@@ -98,7 +172,7 @@ fn differing(was: &[(String, Part)], is: &[(String, Part)]) -> Vec<(String, Stri
     for (name, _) in is.iter().chain(gone) {
         let (was, is) = (before.get(&**name), now.get(&**name));
         match (was, is) {
-            (Some(was), Some(is)) if was.digest.is_some() && is.digest.is_some() => {
+            (Some(was), Some(is)) if was.value.is_none() => {
                 let found = text(is.value.as_ref());
                 if was.digest != is.digest && !found.contains(REMOVED) {
                     rows.push((name.clone(), DIGEST_ONLY.into(), found));
@@ -116,5 +190,32 @@ fn differing(was: &[(String, Part)], is: &[(String, Part)]) -> Vec<(String, Stri
             }
         }
     }
+    rows.extend(order(
+        &was.iter().map(name_of).collect::<Vec<_>>(),
+        &is.iter().map(name_of).collect::<Vec<_>>(),
+    ));
     rows
+}
+
+fn name_of((name, _): &(String, Part)) -> &str {
+    name
+}
+
+/// Where the parts that both have are in another order.
+fn order(was: &[&str], is: &[&str]) -> Option<(String, String, String)> {
+    let was: Vec<&str> = was
+        .iter()
+        .filter(|name| is.contains(name))
+        .copied()
+        .collect();
+    let is: Vec<&str> = is
+        .iter()
+        .filter(|name| was.contains(name))
+        .copied()
+        .collect();
+    let start = was.iter().zip(&is).position(|(was, is)| was != is)?;
+    let same_end = was.iter().rev().zip(is.iter().rev());
+    let end = was.len().min(is.len()) - same_end.take_while(|(was, is)| was == is).count();
+    let shown = |names: &[&str]| names.get(start..end).unwrap_or_default().join(", ");
+    Some(("order".into(), shown(&was), shown(&is)))
 }

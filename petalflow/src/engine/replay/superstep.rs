@@ -8,7 +8,7 @@ use super::difference::{Difference, DifferenceKind};
 use super::located::Located;
 use super::program::{self, ProgramChanges};
 use super::replay_run::Replay;
-use super::requests;
+use super::requests::{self, RequestsEnd};
 use super::slices::stored_before;
 use crate::checkpoint::{
     Cause, Retention, Store, StoredWrite, TaskEntry, ThreadStorage, WriteName,
@@ -150,7 +150,8 @@ impl AnyEngine {
         let made = resumed.requests();
         for task in tasks.iter().filter(|task| task.runs) {
             let made = made.get(&task.id).map(Vec::as_slice).unwrap_or_default();
-            requests::compare(&context, task, made, false, &mut replay.replayed);
+            let end = RequestsEnd::Task;
+            requests::compare(&context, task, made, &end, &mut replay.replayed);
         }
         self.replay_requests(replay, at, &context).await
     }
@@ -178,29 +179,27 @@ impl AnyEngine {
         let made = resumed.requests();
         let refused = resumed.store.replay().map(ReplayTasks::refused_effects);
         let refused = refused.unwrap_or_default();
-        for task in asking {
+        let found = storage(replay.thread, Arc::new(resumed.store.clone()));
+        let origin = at.step.start.record.header.origin;
+        let written = found.writes(at.namespace, origin).await?;
+        for task in &asking {
             let made = made.get(&task.id).map(Vec::as_slice).unwrap_or_default();
-            let mut effects = refused.iter().filter(|(id, _)| *id == task.id);
-            if made.is_empty() && !task.requests.is_empty() {
-                let found = match (effects.next(), &resumed.error) {
-                    (Some((_, effect)), _) => {
-                        format!("it was not made: the effect `{effect}` was not recorded")
-                    }
-                    (None, Some(error)) => format!("it was not made: {error}"),
-                    (None, None) => "it was not made".into(),
-                };
-                replay.replayed.add(Difference {
-                    kind: DifferenceKind::Request,
-                    flow: context.flow.into(),
-                    superstep: Some(context.at),
-                    node: Some(task.name()),
-                    name: String::new(),
-                    expected: "a request".into(),
-                    found,
-                });
-                continue;
-            }
-            requests::compare(context, task, made, true, &mut replay.replayed);
+            let has_ended = written
+                .iter()
+                .any(|write| write.is(task.id, WriteName::Done));
+            let effect = refused.iter().find(|(id, _)| *id == task.id);
+            let end = match (effect, &resumed.error) {
+                (Some((_, effect)), _) => {
+                    RequestsEnd::Before(format!("the effect `{effect}` was not recorded"))
+                }
+                (None, _) if has_ended => RequestsEnd::Task,
+                (None, Some(error)) if made.is_empty() || asking.len() == 1 => {
+                    RequestsEnd::Before(error.to_string())
+                }
+                (None, _) if made.is_empty() => RequestsEnd::Task,
+                (None, _) => RequestsEnd::Request,
+            };
+            requests::compare(context, task, made, &end, &mut replay.replayed);
         }
         Ok(())
     }
@@ -245,17 +244,11 @@ impl AnyEngine {
             let id = thread.task_id(at.namespace, header, &entry.node, entry.send);
             let records = writes.iter();
             let records = records.filter(|(seq, write)| *seq == header.origin && write.task == id);
-            let mut requests = BTreeMap::new();
-            let mut result = None;
-            for (_, write) in records {
-                match write.contents() {
-                    Some(WriteName::Done) => result = Some(write.bytes.clone()),
-                    Some(WriteName::Request(number)) => {
-                        requests.insert(number, write.bytes.clone());
-                    }
-                    _ => {}
-                }
-            }
+            let records: Vec<&StoredWrite> = records.map(|(_, write)| write).collect();
+            let result = records
+                .iter()
+                .find(|write| write.contents() == Some(WriteName::Done))
+                .map(|write| write.bytes.clone());
             // The current names of the nodes of a sub-flow are not known here.
             let name = match at.namespace {
                 "" => plan.current_name(&entry.node),
@@ -267,7 +260,7 @@ impl AnyEngine {
                 index: entry.send,
                 runs: (replay.runs)(&at.path(name)),
                 result,
-                requests: requests.into_values().collect(),
+                requests: requests::recorded(records),
             }
         };
         header.frontier.iter().map(task).collect()
@@ -299,9 +292,15 @@ impl AnyEngine {
             Some(StoredWrite { bytes, ..write })
         });
         let records = records_of(&before).await?;
+        let asking = self.tasks(replay, at).into_iter();
+        let recorded = asking
+            .filter(|task| runs.contains(&task.id) || prepared.contains(&task.id))
+            .map(|task| (task.id, requests::given(&task.requests)))
+            .collect();
         let tasks = ReplayTasks {
             runs,
             prepared,
+            recorded,
             entered,
             enters_nodes: replay.requests,
             ..ReplayTasks::default()

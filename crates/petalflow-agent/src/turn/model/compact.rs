@@ -13,6 +13,7 @@ use crate::{AgentError, AgentEvent};
 use petalflow::BoxError;
 use petalflow::event::CustomEvent;
 use petalflow::middleware::BoxFuture;
+use petalflow_llm::nodes::noted_call;
 use petalflow_llm::request::OnPause;
 use petalflow_llm::response::FinishReason;
 use petalflow_llm::{ChatMessage, LlmClient, LlmRequest, LlmResponse, Role};
@@ -178,9 +179,10 @@ async fn ask_once(
     client: &Arc<dyn LlmClient>,
     request: &mut LlmRequest,
 ) -> Result<LlmResponse, BoxError> {
-    ctx.cx.note_request(|| request.parts()).await?;
+    // Recorded without the limits, which depend on what other calls have used.
+    let noted = request.clone();
     spend::before_request(ctx, request, client)?;
-    let answered = client.complete(request).await;
+    let answered = noted_call(&noted, ctx.cx, client.complete(request)).await;
     let mut response = answered.map_err(|error| AgentError::Model {
         agent: ctx.agent().name.to_string(),
         error,

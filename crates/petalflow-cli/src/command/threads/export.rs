@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use petalflow::thread::{StoredThreads, ThreadFile};
+use petalflow::thread::StoredThreads;
 
 use super::show::thread_failure;
 use crate::exit::{Exit, Failure, Result};
 use crate::place::PlaceArgs;
 use crate::store::StoreArgs;
-use crate::terminal;
+use crate::{terminal, thread_file};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
@@ -86,12 +86,7 @@ Examples:
 The thread keeps its name. The store must not have it.";
 
 pub(crate) async fn import(args: ImportArgs) -> Result {
-    let path = args.file.display();
-    let text = std::fs::read_to_string(&args.file)
-        .map_err(|error| Failure::new(Exit::File, format_args!("{path}: {error}")))?;
-    let file = text
-        .parse::<ThreadFile>()
-        .map_err(|error| Failure::new(Exit::File, format_args!("{path}: {error}")))?;
+    let file = thread_file::read(&args.file)?;
     let store = match &args.store.store {
         // It may be a new file.
         Some(_) => args.store.open_or_memory().await?,

@@ -9,6 +9,7 @@ use crate::drive::{FirstStop, stop_on_ctrl_c};
 use crate::envelope::ResultArgs;
 use crate::exit::Result;
 use crate::services::ServiceArgs;
+use crate::store::KeptArgs;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER)]
@@ -24,6 +25,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     settings: RunArgs,
+
+    #[command(flatten)]
+    kept: KeptArgs,
 
     #[command(flatten)]
     result: ResultArgs,
@@ -63,6 +67,7 @@ pub(crate) async fn run(mut args: Args, options: &str) -> Result {
         .settings
         .launch(&flow, &graph, &token)
         .store(&store)
+        .retention(args.kept.retention())
         .thread(info.id.as_str());
     stop_on_ctrl_c(&token, FirstStop::Drain);
     let run = thread.resume(());

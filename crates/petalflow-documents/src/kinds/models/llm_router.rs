@@ -11,12 +11,13 @@ use serde_json::{Map, Value, json};
 
 use super::RetryConfig;
 use super::call_settings::CallSettings;
+use super::noted::noted;
 use crate::kinds::control::with_decision_variable;
 use crate::kinds::{Call, Decide, EnvelopeNode};
 use crate::values::text;
 use crate::{Changes, ConfigError, Envelope, NodeKind, Period, RouteDecision};
 use petalflow::{BoxError, async_trait};
-use petalflow_llm::nodes::{ask_model, model_of_node};
+use petalflow_llm::nodes::{model_of_node, stream_model};
 use petalflow_llm::{LlmClient, LlmRequest, LlmResponse};
 
 /// The settings of an [`LlmRouter`].
@@ -249,8 +250,9 @@ impl Decide for LlmRouter {
     async fn decide(&self, call: Call<'_>) -> Result<(RouteDecision, Changes), BoxError> {
         let client = model_of_node(self.client.as_ref(), call.cx)?;
         let request = self.request(call.envelope);
-        let attempt = |attempt| ask_model(&*client, &request, call.cx, attempt);
-        let response = self.call.run("LLM router", attempt).await?;
+        let attempt = |attempt| stream_model(&*client, &request, call.cx, attempt);
+        let attempts = self.call.run("LLM router", attempt);
+        let response = noted(&request, call, attempts).await?;
         let variable = self.config.decision_key.clone();
         let variable = variable.unwrap_or_else(|| format!("{}_decision", call.name));
         with_decision_variable(self.decision(&response)?, variable)

@@ -3,6 +3,7 @@
 mod call_settings;
 mod llm;
 mod llm_router;
+mod noted;
 mod retry_config;
 mod tool;
 

@@ -11,6 +11,7 @@ use jsonschema::Validator;
 use serde_json::{Value, json};
 
 use super::call_settings::{CallSettings, Retryable, call_settings};
+use super::noted::noted;
 use crate::kinds::{Call, EnvelopeNode};
 use crate::template::{MissingVariable, Template, Variables};
 use crate::values::text;
@@ -18,7 +19,7 @@ use crate::{Changes, ConfigError, Envelope, NodeKind};
 pub use config::{BudgetConfig, LlmConfig};
 use petalflow::tool::ToolSet;
 use petalflow::{BoxError, async_trait};
-use petalflow_llm::nodes::{ask_model, model_of_node};
+use petalflow_llm::nodes::{model_of_node, stream_model};
 use petalflow_llm::usage::Budget;
 use petalflow_llm::{ChatMessage, LlmClient, LlmError, LlmRequest, LlmResponse};
 
@@ -417,8 +418,9 @@ impl EnvelopeNode for LlmNode {
                 input_text: Some(prompt.clone()),
                 ..self.request.clone()
             };
-            let attempt = |attempt| ask_model(&*client, &request, call.cx, attempt);
-            let response = self.call.run("LLM call", attempt).await?;
+            let attempt = |attempt| stream_model(&*client, &request, call.cx, attempt);
+            let attempts = self.call.run("LLM call", attempt);
+            let response = noted(&request, call, attempts).await?;
             self.budget.check(&response.usage)?;
             (response, vec![ChatMessage::user(prompt)])
         } else {

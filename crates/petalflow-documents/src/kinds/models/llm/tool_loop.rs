@@ -5,11 +5,12 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use petalflow::BoxError;
 use petalflow::tool::ToolCall;
-use petalflow_llm::nodes::{ask_model, call_tools};
+use petalflow_llm::nodes::{call_tools, stream_model};
 use petalflow_llm::{
     ChatMessage, LlmClient, LlmError, LlmErrorKind, LlmRequest, LlmResponse, TokenUsage,
 };
 
+use super::super::noted::noted;
 use super::LlmNode;
 use crate::kinds::Call;
 
@@ -32,7 +33,7 @@ impl LlmNode {
                 ..self.request.clone()
             };
             let attempt = |attempt| {
-                let answer = ask_model(client, &request, cx, attempt);
+                let answer = stream_model(client, &request, cx, attempt);
                 // The tool says what is wrong with its arguments, and the model reads it.
                 answer.map(|answer| match answer {
                     Err(LlmError {
@@ -44,7 +45,8 @@ impl LlmNode {
             };
             // A map runs this node several times in one task, under different names.
             let name = format!("{} answer {round}", call.name);
-            let answer = cx.once(&name, self.call.run("LLM call", attempt));
+            let attempts = self.call.run("LLM call", attempt);
+            let answer = cx.once(&name, noted(&request, call, attempts));
             let mut response: LlmResponse = answer.await?;
             usage += response.usage;
             response.usage = usage;
