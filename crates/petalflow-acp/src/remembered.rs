@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use petalflow_agent::Conversation;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The key in the state of a conversation.
 const KEY: &str = "acp:permissions";
@@ -17,8 +16,9 @@ pub(crate) struct Remembered {
 }
 
 impl Remembered {
-    pub(crate) fn of(talk: &Conversation) -> Self {
-        let known = talk.state.get(KEY).and_then(Value::as_object);
+    /// What is in the state of a conversation.
+    pub(crate) fn of(state: &Map<String, Value>) -> Self {
+        let known = state.get(KEY).and_then(Value::as_object);
         let tools = known.into_iter().flatten();
         let tools = tools.filter_map(|(tool, allowed)| Some((tool.clone(), allowed.as_bool()?)));
         Remembered {
@@ -52,14 +52,14 @@ mod tests {
 
     #[test]
     fn f44_what_was_decided_is_in_the_conversation() {
-        let mut talk = Conversation::default();
-        let mut remembered = Remembered::of(&talk);
+        let mut state = Map::new();
+        let mut remembered = Remembered::of(&state);
         assert_eq!(remembered.decision("delete"), None);
         remembered.remember("delete", true);
         remembered.remember("send", false);
         let (key, value) = remembered.change().unwrap();
-        talk.state.insert(key.into(), value);
-        let mut again = Remembered::of(&talk);
+        state.insert(key.into(), value);
+        let mut again = Remembered::of(&state);
         assert_eq!(
             (again.decision("delete"), again.decision("send")),
             (Some(true), Some(false))
@@ -70,12 +70,12 @@ mod tests {
 
     #[test]
     fn f44_what_is_no_decision_is_asked_about() {
-        let mut talk = Conversation::default();
-        talk.state.insert(
+        let mut state = Map::new();
+        state.insert(
             KEY.into(),
             serde_json::json!({ "delete": "yes", "send": true }),
         );
-        let remembered = Remembered::of(&talk);
+        let remembered = Remembered::of(&state);
         assert_eq!(
             (remembered.decision("delete"), remembered.decision("send")),
             (None, Some(true))

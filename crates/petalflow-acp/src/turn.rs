@@ -220,7 +220,7 @@ impl<'s> Turn<'s> {
         talk: &Conversation,
         mut input: ConversationInput,
     ) -> Result<Option<ConversationInput>, Error> {
-        let mut remembered = Remembered::of(talk);
+        let mut remembered = Remembered::of(&talk.state);
         for pending in talk.pending() {
             input = match pending {
                 Pending::Confirmation { id, call, hint } => {

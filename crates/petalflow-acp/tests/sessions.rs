@@ -343,8 +343,8 @@ async fn f44_a_loaded_session_shows_the_calls_of_called_agents() {
         let shown = shown.map(|call| {
             let id = &call["toolCallId"];
             let states = of(updates, "tool_call_update").into_iter();
-            let state = states.filter(|it| it["toolCallId"] == *id && it["status"].is_string());
-            let state = state.last().map(|it| it["status"].clone());
+            let mut state = states.filter(|it| it["toolCallId"] == *id && it["status"].is_string());
+            let state = state.next_back().map(|it| it["status"].clone());
             (id.clone(), call["title"].clone(), state.unwrap_or_default())
         });
         shown.collect()
@@ -379,7 +379,7 @@ async fn f44_a_loaded_session_shows_the_calls_of_called_agents() {
     let second = Editor::default();
     second
         .with(server(), async |editor| {
-            load(&editor, &session, dir.path()).await
+            load(&editor, &session, dir.path()).await;
         })
         .await;
     let loaded = second.updates();
@@ -447,7 +447,7 @@ async fn f44_a_loaded_session_shows_the_calls_of_an_agent_that_has_not_answered(
     let second = Editor::default();
     second
         .with(server(), async |editor| {
-            load(&editor, &session, dir.path()).await
+            load(&editor, &session, dir.path()).await;
         })
         .await;
     let loaded = second.updates();

@@ -105,7 +105,7 @@ impl Context {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> petalflow::Result<()> {
     /// let test = Context::test();
-    /// assert_eq!(write(test.context()).await?, "Make it shorter. Petals are leaves.");
+    /// assert_eq!(write(&test.context()).await?, "Make it shorter. Petals are leaves.");
     /// # Ok(())
     /// # }
     /// ```

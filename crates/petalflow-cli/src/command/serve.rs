@@ -128,7 +128,8 @@ pub(crate) async fn run(args: Args) -> Result {
         let address = listener
             .local_addr()
             .map_err(|error| Failure::new(Exit::Failed, error))?;
-        terminal::line(format_args!("http://{address}/mcp"))?;
+        let printed = terminal::line(format_args!("http://{address}/mcp"));
+        terminal::unless_closed(printed)?;
     }
     site::serve(server, listener, requests.next()).await?;
     Ok(Exit::Done)

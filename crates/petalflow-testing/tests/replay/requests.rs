@@ -308,7 +308,6 @@ async fn f44_of_a_task_that_was_retried_the_last_attempt_is_compared() {
 
 #[tokio::test]
 async fn f44_the_record_of_a_request_is_bounded() {
-    let long = "x".repeat(200_000);
     #[state]
     struct Long {
         #[key(input)]
@@ -329,6 +328,7 @@ async fn f44_the_record_of_a_request_is_bounded() {
         Ok(LongCount(300))
     }
     flow!(AskLong(Long) { ask });
+    let long = "x".repeat(200_000);
     let threads = threads(AskLong::new());
     threads
         .thread("long")
