@@ -12,6 +12,9 @@ export CARGO_PROFILE_DEV_DEBUG=none
 CARGO_BUILD_JOBS="${CARGO_BUILD_JOBS:-$(nproc)}"
 export CARGO_BUILD_JOBS
 export CARGO_TERM_PROGRESS_WHEN=never
+# Many tests wait for a process, a disk or a clock.
+RUST_TEST_THREADS="${RUST_TEST_THREADS:-$((2 * $(nproc)))}"
+export RUST_TEST_THREADS
 
 # What is installed below may not be skipped. Each other skip is a line of this file.
 export PETALFLOW_TESTS=all
@@ -20,7 +23,8 @@ export PETALFLOW_SKIPS
 TEMPORARY=$(mktemp -d)
 # The servers of the tests run as other users.
 chmod 755 "$TEMPORARY"
-trap 'rm -rf "$PETALFLOW_SKIPS" "$TEMPORARY"' EXIT
+# What runs beside ends, too.
+trap 'jobs -p | xargs -r kill; rm -rf "$PETALFLOW_SKIPS" "$TEMPORARY"' EXIT
 
 step() {
     printf '\n=== %4ds  %s\n' "$SECONDS" "$*"
@@ -140,35 +144,73 @@ published_features() {
     }
 }
 
-# Checks the package `$1` without features, and then with each further argument alone. The output is printed at the end, so that
-# those of two packages are not mixed.
-check_package() {
-    local package=$1 feature output status=0
-    shift
-    for feature in "" "$@"; do
-        output=$(cargo check --quiet -p "$package" --no-default-features ${feature:+--features "$feature"} 2>&1) || status=1
+# Two lists of packages: the checks of one list have most packages in common, and both lists take about as long.
+FEATURE_LISTS=(applications libraries)
+
+# Prints the lines `package feature` of the input that the list `$1` has.
+features_of() {
+    case $1 in
+    applications) grep -E '^petalflow-(cli|server)( |$)' ;;
+    libraries) grep -vE '^petalflow-(cli|server)( |$)' ;;
+    esac
+}
+
+# Makes a target folder for each list, because a folder has a lock. It begins with what the lints have checked of other packages.
+# Nothing else may build meanwhile.
+prepare_features() {
+    local list target
+    for list in "${FEATURE_LISTS[@]}"; do
+        target="$CARGO_TARGET_DIR/features-$list"
+        rm -rf "$target"
+        mkdir -p "$target/debug"
+        cp -al "$CARGO_TARGET_DIR"/debug/{.fingerprint,build,deps} "$target/debug"
+    done
+}
+
+# Checks each `package feature` of the input alone, in the folder of the list `$1`.
+check_each_feature() {
+    local target="$CARGO_TARGET_DIR/features-$1" package feature output status=0
+    while read -r package feature; do
+        output=$(CARGO_TARGET_DIR="$target" cargo check --quiet -p "$package" --no-default-features ${feature:+--features "$feature"} 2>&1) ||
+            status=1
         echo "$package with ${feature:-no feature} alone${output:+:}"
         [[ -z "$output" ]] || echo "$output"
     done
     return "$status"
 }
-export -f check_package
 
-# Checks each feature of each published package alone. Such a check is mostly a chain of packages that uses one core. So as many
-# packages are checked at once as there are cores, each in a target folder of its own, because a folder has a lock. The first
-# has what the lints have checked.
+# Checks each feature of each published package alone. Such a check is mostly a chain of packages that uses one core, so the lists
+# run at the same time.
 check_features() {
-    local features
+    local features list check checks=() status=0
     features=$(published_features)
     step "each feature of each package alone"
-    # The packages with most features first, so that no core waits at the end for one of them.
-    awk '
-            NF == 1 { of[$1] = of[$1] "" }
-            NF == 2 { of[$1] = of[$1] " " $2; number[$1]++ }
-            END { for (package in of) print number[package] + 0, package of[package] }
-        ' <<<"$features" | sort -rn | cut -d " " -f 2- |
-        xargs -P "$(nproc)" -L 1 --process-slot-var=SLOT \
-            bash -c '((SLOT == 0)) || CARGO_TARGET_DIR+=/features-$SLOT; check_package "$@"' check_package
+    for list in "${FEATURE_LISTS[@]}"; do
+        features_of "$list" <<<"$features" | check_each_feature "$list" &
+        checks+=($!)
+    done
+    for check in "${checks[@]}"; do
+        wait "$check" || status=1
+    done
+    return "$status"
+}
+
+# Runs a function beside what follows, with what the processor has left. `end_beside` prints what it has printed.
+begin_beside() {
+    (
+        renice -n 19 "$BASHPID" >/dev/null
+        "$@"
+    ) >"$TEMPORARY/beside" 2>&1 &
+    BESIDE=$!
+}
+
+# Waits for the function that runs beside, and fails if it has failed.
+end_beside() {
+    local status=0
+    step "wait for what runs beside"
+    wait "$BESIDE" || status=$?
+    cat "$TEMPORARY/beside"
+    return "$status"
 }
 
 # Prints how many tests were skipped, and why.

@@ -11,7 +11,8 @@ use serde_json::Value;
 use crate::{report, workspace};
 
 const PAGE: &str = "docs/reference/macros.md";
-const MACROS: &str = "petalflow-macros/src/lib.rs";
+/// The folder with the documentation of attributes and derives.
+const MACROS: &str = "petalflow-macros/docs";
 const FLOW: &str = "petalflow/src/macros.rs";
 /// The documentation of `Partial`.
 const PARTIAL: &str = "petalflow/src/tool/partial.rs";
@@ -50,18 +51,22 @@ const NAMES: [(&str, &str, &str); 6] = [
 
 /// The tables beside those of options: the name on the page, the file, and the head.
 const TABLES: [(&str, &str, &str); 4] = [
-    ("parameters of nodes", MACROS, "/// | parameter | value |"),
+    (
+        "parameters of nodes",
+        "petalflow-macros/docs/node.md",
+        "| parameter | value |",
+    ),
     (
         "return types of nodes",
-        MACROS,
-        "/// | return type | effect |",
+        "petalflow-macros/docs/node.md",
+        "| return type | effect |",
     ),
     (
         "parameters of tools",
-        MACROS,
-        "/// | parameter of a tool | value |",
+        "petalflow-macros/docs/tool.md",
+        "| parameter of a tool | value |",
     ),
-    ("partial", PARTIAL, "/// | option | meaning |"),
+    ("partial", PARTIAL, "| option | meaning |"),
 ];
 
 /// The attributes of parameters, the file that reads them, and the table that has them.
@@ -256,10 +261,12 @@ fn collect<'s>(schema: &'s Value, names: &mut BTreeSet<&'s str>) {
 /// The table of options in the documentation of a macro.
 fn documented(name: &str) -> String {
     let heads = [
-        format!("/// | `#[{name}(..)]` |"),
-        format!("/// | `#[{name}(Essay, ..)]` |"),
+        format!("| `#[{name}(..)]` |"),
+        format!("| `#[{name}(Essay, ..)]` |"),
     ];
-    table(MACROS, &heads)
+    // The keys of a state have no attribute of their own.
+    let file = if name == "key" { "state" } else { name };
+    table(&format!("{MACROS}/{file}.md"), &heads)
 }
 
 /// The table in the documentation of a file that begins with one of these heads.
@@ -267,9 +274,10 @@ fn table(file: &str, heads: &[impl AsRef<str>]) -> String {
     let source = read(file);
     let lines = source
         .lines()
+        .map(|line| line.strip_prefix("/// ").unwrap_or(line))
         .skip_while(|line| !heads.iter().any(|head| line.starts_with(head.as_ref())));
-    let rows = lines.map_while(|line| line.strip_prefix("/// |"));
-    rows.fold(String::new(), |table, row| table + "|" + row + "\n")
+    let rows = lines.take_while(|line| line.starts_with('|'));
+    rows.fold(String::new(), |table, row| table + row + "\n")
 }
 
 /// The statements `with` in the documentation of `flow!`.
