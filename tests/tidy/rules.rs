@@ -11,7 +11,7 @@ pub(crate) struct Layer {
 /// Lowest first.
 pub(crate) const PACKAGES: &[Layer] = &[
     layer("petalflow-graph", &[], &[]),
-    layer("petalflow-macros", &["petalflow-graph"], &["petalflow"]),
+    layer("petalflow-macros", &["petalflow-graph"], &[]),
     layer("petalflow-store", &["petalflow-graph"], &["petalflow"]),
     layer(
         "petalflow",
