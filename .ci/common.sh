@@ -163,7 +163,9 @@ prepare_features() {
         target="$CARGO_TARGET_DIR/features-$list"
         rm -rf "$target"
         mkdir -p "$target/debug"
-        cp -al "$CARGO_TARGET_DIR"/debug/{.fingerprint,build,deps} "$target/debug"
+        cp -al "$CARGO_TARGET_DIR"/debug/{build,deps} "$target/debug"
+        # cargo writes to these in place.
+        cp -a "$CARGO_TARGET_DIR"/debug/.fingerprint "$target/debug"
     done
 }
 

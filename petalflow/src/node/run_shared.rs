@@ -21,8 +21,9 @@ pub(crate) struct RunShared {
     pub(crate) plan: Arc<ExecutionPlan>,
     /// The superstep at which this run has to end.
     pub(crate) limit: u64,
-    /// Made with the run if it has any, or when a name or a retry is first needed.
-    surroundings: OnceLock<Box<Surroundings>>,
+    /// Made with the run if it has any, or when a name or a retry is first needed. A trait object, because the compiler would look into
+    /// every part of the surroundings for each function that has a context and must be `Send`.
+    surroundings: OnceLock<Box<dyn AsRef<Surroundings> + Send + Sync>>,
 }
 
 /// What few runs have.
@@ -87,6 +88,12 @@ impl Surroundings {
     }
 }
 
+impl AsRef<Surroundings> for Surroundings {
+    fn as_ref(&self) -> &Surroundings {
+        self
+    }
+}
+
 /// The surroundings of a run that has none.
 static NONE: Surroundings = Surroundings::none();
 
@@ -95,7 +102,9 @@ impl Deref for RunShared {
     type Target = Surroundings;
 
     fn deref(&self) -> &Surroundings {
-        self.surroundings.get().map_or(&NONE, |some| some)
+        self.surroundings
+            .get()
+            .map_or(&NONE, |some| (**some).as_ref())
     }
 }
 
@@ -110,7 +119,8 @@ impl RunShared {
         let surroundings = if surroundings.is_none() {
             OnceLock::new()
         } else {
-            OnceLock::from(Box::new(surroundings))
+            let surroundings: Box<dyn AsRef<Surroundings> + Send + Sync> = Box::new(surroundings);
+            OnceLock::from(surroundings)
         };
         RunShared {
             plan,
@@ -127,8 +137,10 @@ impl RunShared {
 
     /// The surroundings, created if the run has none.
     fn init(&self) -> &Surroundings {
-        self.surroundings
-            .get_or_init(|| Box::new(Surroundings::none()))
+        let surroundings = self
+            .surroundings
+            .get_or_init(|| Box::new(Surroundings::none()));
+        (**surroundings).as_ref()
     }
 
     /// Replaces the failure of the task. `None` if it has ended.
