@@ -54,7 +54,7 @@ pub(crate) const PACKAGES: &[Layer] = &[
             "petalflow-document-model",
             "petalflow-llm",
         ],
-        &[],
+        &["petalflow-testing"],
     ),
     layer(
         "petalflow-server",

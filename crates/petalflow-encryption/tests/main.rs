@@ -1,5 +1,6 @@
 //! The promises of both protections.
 
+mod export;
 mod store;
 
 use petalflow::checkpoint::StoreError;

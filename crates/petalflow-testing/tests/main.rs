@@ -1,6 +1,7 @@
 //! What a run reads from its store before its first node, counted by `CountingStore`.
 
 mod broken;
+mod few_writes;
 mod replay;
 
 use petalflow::prelude::*;

@@ -4,14 +4,14 @@ use std::future::{Future, poll_fn};
 use std::sync::Arc;
 
 use super::test_records::TestRecords;
-use super::{IntoBoxError, Key, Scope};
+use super::{IntoBoxError, Scope};
 use crate::cancel_token::RunToken;
 use crate::error::BoxError;
 use crate::event::{CustomEvent, Origin};
 use crate::future::BoxFuture;
 use crate::ids::{Namespace, TaskId};
 use crate::question::Ask;
-use crate::state::{Recordable, State};
+use crate::state::Recordable;
 use crate::task_services::{NAME_OF_EFFECT, check_name, outlived_error, used_twice};
 
 /// A handle to the run: the by-value parameter `cx: Context` of a node.
@@ -358,80 +358,6 @@ impl Context {
             };
             services.ask(&self.0.task_ref(), question).await
         })
-    }
-
-    /// Stores a write in case this node does not finish. If a new input comes after a crash or a failure, its turn begins with
-    /// the write, as with those of nodes that had finished. The key has the option `recover`. A later write of the node to the key
-    /// replaces it, and the node's result discards it.
-    ///
-    /// Use it for what must not be lost with the node, such as what it has cost so far. In a run without a store it does nothing.
-    ///
-    /// ```
-    /// use petalflow::checkpoint::InMemoryStore;
-    /// use petalflow::prelude::*;
-    ///
-    /// #[state]
-    /// #[derive(Debug)]
-    /// struct Bill {
-    ///     #[key(sum, ephemeral, recover)]
-    ///     unfinished: u64,
-    ///     #[key(sum)]
-    ///     cents: u64,
-    /// }
-    ///
-    /// #[node(Bill)]
-    /// async fn begin(unfinished: &u64) -> BillCents {
-    ///     BillCents(*unfinished)
-    /// }
-    ///
-    /// #[node(Bill)]
-    /// async fn buy(cx: Context) -> petalflow::Result<()> {
-    ///     let before = cx.unfinished::<BillUnfinished>().unwrap_or_default();
-    ///     cx.record_unfinished(BillUnfinished(before + 5)).await?;
-    ///     Err("it cost 5, and it broke".into())
-    /// }
-    ///
-    /// flow!(Shop(Bill) { begin -> buy });
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> petalflow::Result<()> {
-    /// let thread = Shop::new().store(&InMemoryStore::new()).thread("ann");
-    /// thread.run(()).await.unwrap_err();
-    /// thread.resume(()).await.unwrap_err();
-    /// thread.run(()).await.unwrap_err();
-    /// assert_eq!(thread.snapshot().await?.expect("it exists").state.cents, 10);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// If the value cannot be encoded. If the store fails, the run ends.
-    ///
-    /// # Cancel safety
-    ///
-    /// If the future is dropped, the write is stored or not.
-    pub fn record_unfinished<K>(&self, write: K) -> BoxFuture<'_, Result<(), BoxError>>
-    where
-        K: Key<Value: Recordable>,
-    {
-        Box::pin(async move {
-            let Some(services) = &self.0.shared.services else {
-                return Ok(());
-            };
-            let key = <K::State as State>::KEYS[K::INDEX].id;
-            let value = write.into_value();
-            let task = self.0.task_ref();
-            services.record_unfinished(&task, key, &value).await
-        })
-    }
-
-    /// The write that an earlier run of this node has recorded with [`record_unfinished`](Self::record_unfinished), before a
-    /// crash or a failure.
-    pub fn unfinished<K: Key<Value: Recordable>>(&self) -> Option<K::Value> {
-        let services = self.0.shared.services.as_ref()?;
-        let key = <K::State as State>::KEYS[K::INDEX].id;
-        services.unfinished(self.0.task_id(), key)
     }
 
     /// Runs an effect that must not be repeated. Its result is stored before this returns, with every

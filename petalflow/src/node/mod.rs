@@ -24,6 +24,7 @@ mod sleep;
 mod spec;
 mod test_context;
 mod test_records;
+mod unfinished;
 
 use std::future::Future;
 

@@ -3,6 +3,7 @@
 
 mod attempt_life;
 mod barrier;
+mod caller_record;
 mod children;
 mod effect_counts;
 mod effects;

@@ -1,12 +1,14 @@
 //! Records of a task: results of effects, and writes in case it does not finish.
 
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use serde_core::{Serialize, de::DeserializeOwned};
 
+use super::caller_record::CallerRecord;
 use super::{TaskRef, TaskServices};
-use crate::checkpoint::{StoredWrite, WriteName};
+use crate::checkpoint::{StoreChange, StoredWrite, WriteName};
 use crate::error::BoxError;
 use crate::ids::TaskId;
 use crate::outcome::ThreadError;
@@ -65,5 +67,53 @@ impl TaskServices {
         let bytes = inner.unfinished.get(&(task, key.to_string()))?;
         let [(_, value)]: [(bool, T); 1] = decode(bytes).ok()?;
         Some(value)
+    }
+
+    /// Records a write to a key in case that `caller`, the task in which this flow runs, does not finish. It is stored with the next
+    /// checkpoint of this flow.
+    pub(crate) fn record_for_caller<T: Serialize>(
+        &self,
+        (services, caller): (&Arc<TaskServices>, &TaskRef<'_>),
+        key: &str,
+        value: &T,
+    ) -> Result<(), BoxError> {
+        caller.check_alive("record_unfinished_of")?;
+        let mut bytes = Vec::new();
+        encode(&[(false, value)], &mut bytes)?;
+        services.has_records.store(true, Ordering::Release);
+        let of = (caller.id, key.to_string());
+        services.lock().unfinished.insert(of.clone(), bytes);
+        let (origin, services) = (services.origin(caller.superstep), Arc::clone(services));
+        let record = CallerRecord {
+            of: of.clone(),
+            change: Box::new(move || services.unfinished_change(&of, origin)),
+        };
+        self.has_records.store(true, Ordering::Release);
+        let mut inner = self.lock();
+        inner.for_callers.retain(|other| other.of != record.of);
+        inner.for_callers.push(record);
+        Ok(())
+    }
+
+    /// The records of the tasks that run this flow, as changes beside its next checkpoint.
+    pub(crate) fn take_caller_records(&self) -> Vec<StoreChange> {
+        if !self.has_records.load(Ordering::Acquire) {
+            return Vec::new();
+        }
+        let records = std::mem::take(&mut self.lock().for_callers);
+        let changes = records.iter().filter_map(|record| (record.change)());
+        changes.collect()
+    }
+
+    /// What a task has recorded of a key, as a change beside the barrier at which it was planned.
+    fn unfinished_change(&self, of: &(TaskId, String), origin: u64) -> Option<StoreChange> {
+        let bytes = self.lock().unfinished.get(of)?.clone();
+        let (task, key) = of;
+        let write = StoredWrite::new(*task, WriteName::Unfinished(key), bytes);
+        Some(StoreChange::Write {
+            namespace: self.namespace.to_string(),
+            seq: origin,
+            writes: vec![write],
+        })
     }
 }

@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::sync::atomic::Ordering;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{TaskRef, TaskServices, within_effect};
 use crate::checkpoint::{Durability, WriteName};
@@ -90,8 +90,11 @@ impl TaskServices {
             return Ok(noted);
         }
         let answers = self.lock().requests_made.take_answers(task);
-        let made_in = (&*effects, parts.item());
-        let request = NotedRequest::encode(attempt, made_in, answers, parts.form(false))?;
+        let (made_in, form) = ((&*effects, parts.item()), parts.form(false));
+        if number == 0 && self.has_noted(task, made_in, &form)? {
+            return Ok(noted);
+        }
+        let request = NotedRequest::encode(attempt, made_in, answers, form)?;
         let stored = pin!(self.barrier_stored(task.superstep));
         task.while_alive(METHOD, stored).await?;
         let name = WriteName::Request(number);
@@ -99,6 +102,26 @@ impl TaskServices {
             Ok(()) => Ok(noted),
             Err(error) => Err(self.abort(task, METHOD, error.into()).await),
         }
+    }
+
+    /// Whether an earlier run of the task has recorded this request and no other. Then this run continues that attempt, and nothing is
+    /// written: a process that lives for few writes must not spend them on what the store has.
+    fn has_noted(
+        &self,
+        task: &TaskRef<'_>,
+        made_in: (&[String], Option<&str>),
+        form: &Value,
+    ) -> Result<bool, BoxError> {
+        let mut inner = self.lock();
+        let Some((attempt, noted)) = inner.requests_made.only_request(task) else {
+            return Ok(false);
+        };
+        let again = NotedRequest::encode(attempt, made_in, Vec::new(), form.clone())?;
+        let is_same = again == noted;
+        if is_same {
+            inner.requests_made.continue_attempt(task);
+        }
+        Ok(is_same)
     }
 
     /// The answer that a replay gives to a request. `None` if there is none of this type: then the task is left, if it runs only as far as

@@ -1,6 +1,6 @@
 //! The requests to models that the tasks of a superstep have made.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -15,6 +15,10 @@ pub(super) struct RequestsMade {
     attempts: HashMap<(TaskId, u32), Attempt>,
     /// What earlier runs have recorded of each task.
     earlier: HashMap<TaskId, Vec<(u32, NotedRequest)>>,
+    /// The encoded record of the first request of each task.
+    first: HashMap<TaskId, Vec<u8>>,
+    /// The tasks whose first attempt continues that of an earlier run.
+    continued: HashSet<TaskId>,
 }
 
 #[derive(Default)]
@@ -32,11 +36,16 @@ impl RequestsMade {
         let request = NotedRequest::read(&write.bytes);
         let earlier = self.earlier.entry(write.task).or_default();
         earlier.push((number, request));
+        if number == 0 {
+            self.first.insert(write.task, write.bytes.clone());
+        }
     }
 
     pub(super) fn clear(&mut self) {
         self.attempts.clear();
         self.earlier.clear();
+        self.first.clear();
+        self.continued.clear();
     }
 
     /// The number of a request among those of an attempt, its index in its group, and the number of the attempt.
@@ -67,7 +76,24 @@ impl RequestsMade {
     fn attempt(&self, task: &TaskRef<'_>) -> u32 {
         let earlier = self.earlier.get(&task.id).into_iter().flatten();
         let before = earlier.map(|(_, request)| request.attempt).max();
-        before.unwrap_or(0).saturating_add(task.attempt)
+        let is_continued = u32::from(self.continued.contains(&task.id));
+        let before = before.unwrap_or(0).saturating_sub(is_continued);
+        before.saturating_add(task.attempt)
+    }
+
+    /// The number of the newest attempt of earlier runs and its record, if they have recorded one request of the task. `None` if this run
+    /// is not the first attempt after them.
+    pub(super) fn only_request(&self, task: &TaskRef<'_>) -> Option<(u32, &[u8])> {
+        let [(0, only)] = &self.earlier.get(&task.id)?[..] else {
+            return None;
+        };
+        let record = self.first.get(&task.id).filter(|_| task.attempt == 1)?;
+        Some((only.attempt, record))
+    }
+
+    /// The first attempt of this run has the number of the newest one of earlier runs.
+    pub(super) fn continue_attempt(&mut self, task: &TaskRef<'_>) {
+        self.continued.insert(task.id);
     }
 
     /// An effect has given its recorded result: its requests are not made again, and keep their numbers.

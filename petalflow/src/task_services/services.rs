@@ -8,6 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use tokio::time::Sleep;
 
+use super::caller_record::CallerRecord;
 use super::effect_counts::EffectsInFlight;
 use super::question::{AnswerBook, LiveQuestions, TaskQuestions};
 use super::receipt::{Given, Receipt, last_received};
@@ -80,6 +81,8 @@ pub(super) struct Inner {
     pub(super) effects: HashMap<(TaskId, String), Vec<u8>>,
     /// The encoded writes that count if the task does not finish, by the id of the key.
     pub(super) unfinished: HashMap<(TaskId, String), Vec<u8>>,
+    /// Records of the tasks that run this flow, which are stored with the next checkpoint of this flow.
+    pub(super) for_callers: Vec<CallerRecord>,
     /// When the sleeps of the superstep's tasks end, in milliseconds since 1970 (UTC).
     pub(super) sleeps: HashMap<TaskId, u64>,
     /// What the superstep's tasks have received, or wait to receive.

@@ -169,6 +169,8 @@ impl FromStr for ThreadFile {
     type Err = FileError;
 
     fn from_str(text: &str) -> Result<Self, FileError> {
+        // Some editors begin a file with this mark.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let json: Value = serde_json::from_str(text)
             .map_err(|problem| FileError::new("", &problem.to_string()))?;
         let thread = FileThread::from_json(&json)?;

@@ -308,6 +308,12 @@ impl FileThread {
         }
     }
 
+    /// Whether any message was sent to the thread.
+    #[cfg(feature = "engine")]
+    pub(crate) fn has_inbox(&self) -> bool {
+        !self.inboxes.is_empty()
+    }
+
     /// Adds the messages up to a number, of which some were taken, and all that nodes receive: which one a task has received is
     /// in its records.
     #[cfg(feature = "engine")]

@@ -8,7 +8,7 @@ use super::checkpoint::FileCheckpoint;
 use super::error::REMOVED;
 use crate::checkpoint::{KeyKind, StoredWrite, WriteName};
 use crate::durable::result_to_form;
-use petalflow_store::codec::{Json, hex, unhex};
+use petalflow_store::codec::{Json, hex, replace_texts, to_form, unhex};
 
 /// A shorter text may occur by chance.
 const SHORTEST: usize = 4;
@@ -86,11 +86,10 @@ pub(super) fn remove(value: &mut Value, texts: &[String]) {
         Value::Array(items) => items.iter_mut().for_each(|item| remove(item, texts)),
         Value::Object(map) => {
             if let Some(bytes) = map.get("$bytes").and_then(Value::as_str).and_then(unhex)
-                && texts
-                    .iter()
-                    .any(|text| hex(&bytes).contains(&hex(text.as_bytes())))
+                && has_any(&bytes, texts)
             {
-                *value = REMOVED.into();
+                *value =
+                    without(&bytes, texts).map_or_else(|| REMOVED.into(), |rest| to_form(&rest));
                 return;
             }
             map.values_mut().for_each(|item| remove(item, texts));
@@ -105,6 +104,24 @@ pub(super) fn remove(value: &mut Value, texts: &[String]) {
         }
         _ => {}
     }
+}
+
+/// Whether one of the texts is in the bytes.
+fn has_any(bytes: &[u8], texts: &[String]) -> bool {
+    let bytes = hex(bytes);
+    let mut texts = texts.iter().filter(|text| **text != REMOVED);
+    texts.any(|text| bytes.contains(&hex(text.as_bytes())))
+}
+
+/// The encoded value without these texts, so that it can still be read. `None` if one is in it as bytes.
+fn without(bytes: &[u8], texts: &[String]) -> Option<Vec<u8>> {
+    let replace = |text: &str| {
+        let mut rest = text.to_string();
+        remove_from_text(&mut rest, texts);
+        (rest != text).then_some(rest)
+    };
+    let rest = replace_texts(bytes, &replace).ok()?;
+    (!has_any(&rest, texts)).then_some(rest)
 }
 
 fn remove_from_text(text: &mut String, texts: &[String]) {

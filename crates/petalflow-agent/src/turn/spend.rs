@@ -85,7 +85,10 @@ pub(super) async fn after_response(
     }
     if let Some(share) = ctx.share {
         share.set(used_in_turn(ctx), spent);
-        record_call(share).await?;
+        // With the checkpoint that has the answer.
+        let (outermost, used) = share.outermost();
+        let write = ConversationUnfinished(used);
+        ctx.cx.record_unfinished_of(outermost, write).await?;
     }
     Ok(spent)
 }
@@ -119,7 +122,10 @@ pub(super) async fn add_unwritten(ctx: Ctx<'_>, spent: Usage) -> Result<(), BoxE
     };
     if let Some(share) = ctx.share {
         share.set(used_in_turn(ctx), Usage::default());
-        record_call(share).await?;
+        // At once: the step that has failed writes no checkpoint.
+        let (outermost, used) = share.outermost();
+        let write = ConversationUnfinished(used);
+        outermost.record_unfinished(write).await?;
     }
     let write = ConversationUnfinished(unwritten);
     ctx.cx.record_unfinished(write).await
@@ -157,12 +163,6 @@ pub(super) async fn share_of_call(ctx: Ctx<'_>) -> Share {
     })
     .await;
     share
-}
-
-/// Records what the outermost called agent has used so far, in case its call does not finish.
-async fn record_call(share: &Share) -> Result<(), BoxError> {
-    let (cx, used) = share.outermost();
-    cx.record_unfinished(ConversationUnfinished(used)).await
 }
 
 /// What was used in the turn, with what the step has not written.

@@ -5,6 +5,7 @@ mod durable;
 mod killed;
 mod killed_deep;
 mod killed_steering;
+mod liveness;
 mod planted;
 mod replay;
 mod replay_deep;

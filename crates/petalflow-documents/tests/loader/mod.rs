@@ -2,6 +2,7 @@
 
 mod from;
 mod load;
+mod replayed;
 mod schemas;
 mod versions;
 mod workflows;

@@ -24,6 +24,7 @@ pub mod pack;
 mod raw_value;
 mod record;
 mod reducer;
+mod replace;
 mod shape;
 mod unpack;
 
@@ -43,6 +44,7 @@ pub use record::{
     TaskEntry,
 };
 pub use reducer::Reducer;
+pub use replace::replace_texts;
 pub use shape::{FieldOutline, fields_of};
 pub use unpack::{Unpack, unpack};
 

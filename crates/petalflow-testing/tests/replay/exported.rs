@@ -319,6 +319,21 @@ async fn f44_each_damaged_value_is_an_error_that_names_the_file_or_a_difference(
 }
 
 #[tokio::test]
+async fn f44_a_file_that_an_editor_has_saved_is_the_same() {
+    let file = inquiry().await;
+    let text = file.to_string();
+    for saved in [
+        text.replace('\n', "\r\n"),
+        format!("\u{feff}{text}\n"),
+        file.json().to_string(),
+    ] {
+        let read: ThreadFile = saved.parse().unwrap();
+        assert_eq!(read, file);
+        Replay::of_file(read).flow(Inquire::new()).check().await;
+    }
+}
+
+#[tokio::test]
 async fn f44_a_table_that_is_too_wide_has_lines_for_each_difference() {
     let file = inquiry().await;
     let mut other = file.json().clone();

@@ -5,6 +5,7 @@ mod continued;
 mod exported;
 mod flows;
 mod judged;
+mod large;
 mod planted;
 mod requests;
 mod subflows;

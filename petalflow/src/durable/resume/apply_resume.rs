@@ -2,7 +2,7 @@
 
 use super::opener::{OpenedThread, ThreadOpener};
 use super::restored_frontier::{node_of, restore_frontier};
-use crate::checkpoint::{Cause, DecisionKind, DecisionRecord, Header, ThreadStatus};
+use crate::checkpoint::{Cause, DecisionKind, DecisionRecord, Header, ThreadStatus, ThreadStorage};
 use crate::durable::load::checkpoint::{LoadedCheckpoint, waiting};
 use crate::durable::load::sleeps::sleeps;
 use crate::erased::AnyState;
@@ -105,8 +105,7 @@ impl ThreadOpener<'_> {
                 let expires = waiting.filter_map(|interrupt| interrupt.expires_ms);
                 // Also of sleeps that have ended: if the process dies, the thread is due.
                 let due_ms = expires.chain(sleeps(&writes)?).min();
-                let storage = self.writer.storage();
-                storage.describe(ThreadStatus::Running, due_ms).await?;
+                list_as_running(self.writer.storage(), due_ms).await?;
             }
         }
         let lossy = self.writer.codec().ty.lossy;
@@ -213,6 +212,21 @@ impl ThreadOpener<'_> {
         }
         Ok(indices.into_iter().map(Task::plain).collect())
     }
+}
+
+/// Lists the thread as running, unless it is listed so: after a crash, a process that lives for a short time must not spend its only write
+/// on what the store has.
+async fn list_as_running(storage: &ThreadStorage, due_ms: Option<u64>) -> Result<(), ThreadError> {
+    let listed = storage.info().await?;
+    let is_listed = listed.is_some_and(|info| {
+        (info.status, info.due_ms) == (ThreadStatus::Running, due_ms)
+            && *info.flow == *storage.flow
+            && info.damage.is_none()
+    });
+    if !is_listed {
+        storage.describe(ThreadStatus::Running, due_ms).await?;
+    }
+    Ok(())
 }
 
 /// The interrupts after nodes that have no decision yet. The run stops at them again.

@@ -46,13 +46,14 @@ pub(in crate::durable) struct ThreadPersistence {
 
 impl ThreadPersistence {
     pub(in crate::durable) fn new(
-        writer: CheckpointWriter,
+        mut writer: CheckpointWriter,
         services: Arc<TaskServices>,
         finished: HashMap<TaskId, FinishedTask>,
         lost: LostKeys,
         log: Option<Arc<EventLog>>,
         inbox: Option<Inbox>,
     ) -> Self {
+        writer.set_restored_results(finished.keys().copied());
         ThreadPersistence {
             writer,
             services,
@@ -317,6 +318,8 @@ impl Persistence for ThreadPersistence {
     }
 
     fn barrier_reached(&mut self, barrier: Barrier<'_>) -> Result<bool, ThreadError> {
+        self.writer
+            .record_with_next(self.services.take_caller_records());
         let received = self.services.forget_tasks();
         if !received.is_empty() {
             self.writer.receive_messages(received);

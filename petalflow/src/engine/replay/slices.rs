@@ -17,6 +17,17 @@ fn taken_at(own: &FileFlow, seq: u64) -> u64 {
     numbers.max().unwrap_or(0)
 }
 
+/// The number of the oldest checkpoint that is needed to read the newest one of the thread's own flow, and of the oldest records that are
+/// beside it. A replay resumes at each superstep, so what is older must not be copied each time. The history of a sub-flow is needed as a
+/// whole: a later call finds the earlier ones.
+fn needed(namespace: &str, newest: &FileCheckpoint) -> (u64, u64) {
+    if namespace.is_empty() {
+        (newest.base, newest.record.header.origin)
+    } else {
+        (0, 0)
+    }
+}
+
 /// What was stored of the thread when the tasks of the step ended. `adopt` changes the records of results; `None` removes them.
 pub(super) fn stored_before(
     thread: &FileThread,
@@ -29,22 +40,24 @@ pub(super) fn stored_before(
     };
     let mut owners = BTreeSet::new();
     for (namespace, flow) in &thread.flows {
-        let mut kept = flow.clone();
-        if let Some(newest) = at.cuts.get(&**namespace) {
-            kept.checkpoints
-                .retain(|checkpoint| checkpoint.seq <= *newest);
+        let end = if let Some(newest) = at.cuts.get(&**namespace) {
+            flow.checkpoints
+                .partition_point(|checkpoint| checkpoint.seq <= *newest)
         } else {
             let is_known = |checkpoint: &FileCheckpoint| {
                 let owner = checkpoint.record.header.owner;
                 owner.is_some_and(|owner| owners.contains(&owner))
             };
-            let end = kept.checkpoints.iter().rposition(is_known);
-            kept.checkpoints.truncate(end.map_or(0, |last| last + 1));
-        }
-        let Some(newest) = kept.checkpoints.last().map(|newest| newest.seq) else {
+            let last = flow.checkpoints.iter().rposition(is_known);
+            last.map_or(0, |last| last + 1)
+        };
+        let checkpoints = &flow.checkpoints[..end];
+        let Some(newest) = checkpoints.last() else {
             continue;
         };
-        for checkpoint in &kept.checkpoints {
+        // Without sub-flows, nothing has an owner.
+        let with_tasks = checkpoints.iter().filter(|_| thread.flows.len() > 1);
+        for checkpoint in with_tasks {
             let header = &checkpoint.record.header;
             let id = |node: &str, send| thread.task_id(namespace, header, node, send).to_bytes();
             owners.extend(header.frontier.iter().map(|task| id(&task.node, task.send)));
@@ -54,20 +67,28 @@ pub(super) fn stored_before(
                 owners.insert(thread.task_id("", &fork, "", None).to_bytes());
             }
         }
+        let (oldest, oldest_write) = needed(namespace, newest);
+        let begin = checkpoints.partition_point(|checkpoint| checkpoint.seq < oldest);
         let is_done = |write: &StoredWrite| write.contents() == Some(WriteName::Done);
-        let writes = std::mem::take(&mut kept.writes).into_iter();
-        let writes = writes.filter(|(at, _)| *at <= newest);
-        kept.writes = writes
-            .filter_map(|(at, write)| {
-                let write = if is_done(&write) {
-                    adopt(namespace, write)
-                } else {
-                    Some(write)
-                };
-                Some((at, write?))
-            })
-            .collect();
+        let writes = flow.writes.iter();
+        let writes = writes.filter(|(at, _)| (oldest_write..=newest.seq).contains(at));
+        let writes = writes.filter_map(|(at, write)| {
+            let write = write.clone();
+            let write = if is_done(&write) {
+                adopt(namespace, write)
+            } else {
+                Some(write)
+            };
+            Some((*at, write?))
+        });
+        let kept = FileFlow {
+            writes: writes.collect(),
+            checkpoints: checkpoints[begin..].to_vec(),
+        };
         before.flows.insert(namespace.clone(), kept);
+    }
+    if !thread.has_inbox() {
+        return before;
     }
     let taken = taken_at(own, at.own.start.seq);
     let until = at

@@ -9,6 +9,7 @@ use crate::checkpoint::{Cause, Durability, INBOX, StoreChange, StoreError, inbox
 use crate::clock::now_ms;
 use crate::exec::Committed;
 use crate::future::BoxFuture;
+use crate::ids::TaskId;
 use crate::inbox::{taken_at, taken_up_to};
 use crate::outcome::ThreadError;
 use crate::plan::ExecutionPlan;
@@ -270,6 +271,16 @@ impl CheckpointWriter {
         self.with_next.extend(changes);
     }
 
+    /// Stores these records together with the next checkpoint, in place of earlier ones that no checkpoint was written with.
+    pub(in crate::durable) fn record_with_next(&mut self, records: Vec<StoreChange>) {
+        for record in records {
+            let replaced = place(&record);
+            self.with_next
+                .retain(|earlier| replaced.is_none() || place(earlier) != replaced);
+            self.with_next.push(record);
+        }
+    }
+
     /// The messages up to a number are in the writes that were recorded, or were refused.
     pub(in crate::durable) fn take_messages(&mut self, number: u64) {
         self.taken_message = Some(number);
@@ -367,4 +378,20 @@ impl CheckpointWriter {
     pub(in crate::durable) fn has_write_in_flight(&self) -> bool {
         self.in_flight.is_some()
     }
+}
+
+/// Where the one record of a change is: its namespace, its number, its task and its name.
+fn place(change: &StoreChange) -> Option<(&str, u64, TaskId, &str)> {
+    let StoreChange::Write {
+        namespace,
+        seq,
+        writes,
+    } = change
+    else {
+        return None;
+    };
+    let [write] = &writes[..] else {
+        return None;
+    };
+    Some((namespace, *seq, write.task, &write.name))
 }

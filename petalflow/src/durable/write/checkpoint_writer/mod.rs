@@ -8,7 +8,7 @@ mod append;
 mod pruning;
 mod results;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use tokio::task::JoinHandle;
@@ -70,6 +70,8 @@ pub(crate) struct CheckpointWriter {
     in_flight: Option<JoinHandle<Result<(), StoreError>>>,
     /// How many results of the superstep are written or being written.
     written_results: usize,
+    /// The tasks of the superstep whose results an earlier run has written.
+    restored_results: HashSet<TaskId>,
     /// The outline of the program that wrote the checkpoint that was loaded.
     previous_outline: Outline,
     pruning: Pruning,
@@ -146,6 +148,7 @@ impl CheckpointWriter {
             parent_barrier: None,
             in_flight: None,
             written_results: 0,
+            restored_results: HashSet::new(),
             previous_outline: Outline::default(),
             pruning: Pruning::default(),
             taken_message: None,
@@ -155,6 +158,14 @@ impl CheckpointWriter {
             next: NextCheckpoint::default(),
             now_ms: None,
         }
+    }
+
+    /// The store has the results of these tasks of the superstep.
+    pub(in crate::durable) fn set_restored_results(
+        &mut self,
+        tasks: impl IntoIterator<Item = TaskId>,
+    ) {
+        self.restored_results = tasks.into_iter().collect();
     }
 
     /// Sets the outline of the program that wrote the checkpoint that was loaded.
@@ -302,6 +313,7 @@ impl CheckpointWriter {
         self.describe(planned)?;
         self.saved = false;
         self.written_results = 0;
+        self.restored_results.clear();
         Ok(self.durability.writes_after(superstep))
     }
 

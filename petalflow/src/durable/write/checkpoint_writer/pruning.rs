@@ -18,14 +18,18 @@ pub(super) struct Pruning {
     last: (u64, u64),
     /// The bytes that were written since.
     bytes: u64,
+    /// How many checkpoints this run has encoded, up to two.
+    encoded: u8,
 }
 
 impl Pruning {
-    /// A checkpoint of this superstep is written. Returns whether the thread is pruned first.
+    /// A checkpoint of this superstep is written. Returns whether the thread is pruned first: not before the first checkpoint of a run,
+    /// which is what a process that lives for few writes has to store.
     pub(super) fn is_due(&self, superstep: u64) -> bool {
         let Retention { max_bytes, .. } = self.retention;
         let ((pruned, retained), (supersteps, bytes)) = (self.last, FEWEST);
-        self.retention.is_limited()
+        self.encoded > 1
+            && self.retention.is_limited()
             && (superstep >= pruned.saturating_add(retained.max(supersteps))
                 || max_bytes.is_some_and(|most| self.bytes >= most.max(bytes)))
     }
@@ -38,6 +42,7 @@ impl Pruning {
 
     pub(super) fn add(&mut self, bytes: u64) {
         self.bytes += bytes;
+        self.encoded = self.encoded.saturating_add(1).min(2);
     }
 
     /// Removes the checkpoints that need not be retained, in all flows of the thread.

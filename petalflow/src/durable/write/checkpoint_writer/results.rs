@@ -30,6 +30,9 @@ impl CheckpointWriter {
         }
         let writes = self.encode_results(plan, finished)?;
         self.written_results = count;
+        if writes.is_empty() {
+            return Ok(());
+        }
         let (storage, namespace, origin) = (
             self.storage.clone(),
             self.namespace.clone(),
@@ -127,6 +130,7 @@ impl CheckpointWriter {
         let untracked = self.codec.ty.untracked;
         finished
             .skip(self.written_results)
+            .filter(|result| !self.restored_results.contains(&result.id))
             .filter(|result| {
                 let written = result.effects.written();
                 written.intersection(untracked).is_empty()
