@@ -35,12 +35,12 @@ host=$(rustc -vV | sed -n 's/^host: //p')
 
 step "the commit is what is released"
 [[ -z "$(git status --porcelain)" ]] || fail "commit or stash what has changed: git status"
-# Prints a field of each package that is published, each value once.
+# Prints a field of each package that is published, each value once, and `nothing` for a package without it.
 published() {
     cargo metadata --no-deps --format-version 1 |
         python3 -c 'import json, sys
 packages = [p for p in json.load(sys.stdin)["packages"] if p["publish"] is None]
-print("\n".join(dict.fromkeys(p[sys.argv[1]] or "" for p in packages)))' "$1"
+print("\n".join(dict.fromkeys(p[sys.argv[1]] or "nothing" for p in packages)))' "$1"
 }
 found=$(published version)
 [[ "$found" == "$version" ]] || fail "Cargo.toml has the version $found: change it to $version there, also in the dependencies"
@@ -51,7 +51,7 @@ fi
 # The page of a package resolves the links of its README with it.
 repository=$(published repository)
 [[ "$repository" == https://* && "$repository" != *$'\n'* ]] || fail \
-    "write the address of the public repository to \`repository\` in [workspace.package] of Cargo.toml: the links of the READMEs lead there"
+    "write the address of the public repository to \`repository\` in [workspace.package] of Cargo.toml, and \`repository.workspace = true\` to each package: the links of the READMEs lead there"
 
 step "no change since the last release breaks programs without saying so"
 previous=$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null || true)
