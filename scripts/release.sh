@@ -60,7 +60,12 @@ if [[ -z "$previous" ]]; then
 else
     echo "compared with $previous"
     command -v cargo-semver-checks >/dev/null || fail "install cargo-semver-checks: cargo install --locked cargo-semver-checks"
-    cargo semver-checks --workspace --baseline-rev "$previous"
+    # A package that the last release did not have cannot be compared.
+    new=()
+    for name in $(published name); do
+        git grep --quiet "^name = \"$name\"$" "$previous" -- '*Cargo.toml' || new+=(--exclude "$name")
+    done
+    cargo semver-checks --workspace "${new[@]}" --baseline-rev "$previous"
 fi
 
 if [[ "$checks" == yes ]]; then
