@@ -41,11 +41,11 @@ pub(crate) async fn run(args: Args) -> Result {
     let show = |event: &Value| {
         is_empty = false;
         print(event, args.json)?;
-        match terminal::is_closed() {
+        if terminal::is_closed() {
             // The events are the only result.
-            true => Err(Failure::silent(Exit::Done)),
-            false => Ok(()),
+            return Err(Failure::silent(Exit::Done));
         }
+        Ok(())
     };
     place.follow(&args.id, args.after, show).await?;
     if is_empty && !args.json {
