@@ -14,8 +14,16 @@ fn workflow_of_n8n() -> Value {
     })
 }
 
-fn documents() -> Vec<(&'static str, &'static str, Value)> {
-    let canvas = json!({ "x": 0, "y": 0, "zoom": 1 });
+/// What it is, the case, and the document.
+type Case = (&'static str, &'static str, Value);
+
+fn documents() -> Vec<Case> {
+    let mut documents = workflows_of_n8n();
+    documents.extend(apps_and_flows());
+    documents
+}
+
+fn workflows_of_n8n() -> Vec<Case> {
     vec![
         (
             "a workflow of n8n",
@@ -62,6 +70,12 @@ fn documents() -> Vec<(&'static str, &'static str, Value)> {
             "a template",
             json!({ "id": 7, "name": "Greeting", "workflow": workflow_of_n8n() }),
         ),
+    ]
+}
+
+fn apps_and_flows() -> Vec<Case> {
+    let canvas = json!({ "x": 0, "y": 0, "zoom": 1 });
+    vec![
         (
             "an app of Dify",
             "a workflow",
