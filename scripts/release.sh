@@ -157,8 +157,7 @@ tar -czf "$folder/$archive.tar.gz" --owner=0 --group=0 -C "$packages" "$archive"
 step "the documentation as a site"
 # Pages of an earlier commit are not part of it.
 rm -rf "$target/doc"
-# The published packages and the guides. Pages of tests and benchmarks are of no use, and those of generated sources name
-# the folders of this machine.
+# The published packages and the guides: pages of tests and benchmarks are of no use.
 RUSTDOCFLAGS="-D warnings" cargo doc "${names[@]}" --package petalflow-docs --no-deps --all-features --quiet
 # `rustdoc` writes no first page for several packages.
 echo '<!DOCTYPE html><title>petalflow</title><meta http-equiv="refresh" content="0; url=petalflow_docs/index.html">' \
