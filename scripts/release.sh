@@ -35,12 +35,12 @@ host=$(rustc -vV | sed -n 's/^host: //p')
 
 step "the commit is what is released"
 [[ -z "$(git status --porcelain)" ]] || fail "commit or stash what has changed: git status"
-# Prints a field of each package that is published, each value once.
+# Prints a field of each package that is published, each value once, and `nothing` for a package without it.
 published() {
     cargo metadata --no-deps --format-version 1 |
         python3 -c 'import json, sys
 packages = [p for p in json.load(sys.stdin)["packages"] if p["publish"] is None]
-print("\n".join(dict.fromkeys(p[sys.argv[1]] or "" for p in packages)))' "$1"
+print("\n".join(dict.fromkeys(p[sys.argv[1]] or "nothing" for p in packages)))' "$1"
 }
 found=$(published version)
 [[ "$found" == "$version" ]] || fail "Cargo.toml has the version $found: change it to $version there, also in the dependencies"
@@ -51,7 +51,7 @@ fi
 # The page of a package resolves the links of its README with it.
 repository=$(published repository)
 [[ "$repository" == https://* && "$repository" != *$'\n'* ]] || fail \
-    "write the address of the public repository to \`repository\` in [workspace.package] of Cargo.toml: the links of the READMEs lead there"
+    "write the address of the public repository to \`repository\` in [workspace.package] of Cargo.toml, and \`repository.workspace = true\` to each package: the links of the READMEs lead there"
 
 step "no change since the last release breaks programs without saying so"
 previous=$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null || true)
@@ -60,7 +60,12 @@ if [[ -z "$previous" ]]; then
 else
     echo "compared with $previous"
     command -v cargo-semver-checks >/dev/null || fail "install cargo-semver-checks: cargo install --locked cargo-semver-checks"
-    cargo semver-checks --workspace --baseline-rev "$previous"
+    # A package that the last release did not have cannot be compared.
+    new=()
+    for name in $(published name); do
+        git grep --quiet "^name = \"$name\"$" "$previous" -- '*Cargo.toml' || new+=(--exclude "$name")
+    done
+    cargo semver-checks --workspace "${new[@]}" --baseline-rev "$previous"
 fi
 
 if [[ "$checks" == yes ]]; then
@@ -152,7 +157,11 @@ tar -czf "$folder/$archive.tar.gz" --owner=0 --group=0 -C "$packages" "$archive"
 step "the documentation as a site"
 # Pages of an earlier commit are not part of it.
 rm -rf "$target/doc"
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features --quiet
+# The published packages and the guides: pages of tests and benchmarks are of no use.
+RUSTDOCFLAGS="-D warnings" cargo doc "${names[@]}" --package petalflow-docs --no-deps --all-features --quiet
+# `rustdoc` writes no first page for several packages.
+echo '<!DOCTYPE html><title>petalflow</title><meta http-equiv="refresh" content="0; url=petalflow_docs/index.html">' \
+    >"$target/doc/index.html"
 tar -czf "$folder/petalflow-$version-documentation.tar.gz" -C "$target" doc
 
 step "the container image"

@@ -103,6 +103,7 @@ fn read(package: &Value, workspace: &Path) -> Package {
         ),
         ("readme", &package["readme"]),
         ("rust-version", &package["rust_version"]),
+        ("repository", &package["repository"]),
     ];
     Package {
         missing_fields: fields

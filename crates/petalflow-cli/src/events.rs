@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::answers;
-use crate::exit::{Exit, Result};
+use crate::exit::Result;
 use crate::terminal::{self, NOTE, rendered};
 
 /// How the events of a run are shown.
@@ -139,7 +139,7 @@ impl View {
             return Ok(());
         }
         self.seq += 1;
-        let printed = terminal::json_line(&Line {
+        terminal::json_line(&Line {
             seq: self.seq,
             event,
             thread: &self.thread,
@@ -147,15 +147,7 @@ impl View {
             node,
             at: humantime::format_rfc3339_millis(SystemTime::now()).to_string(),
             data: object(data),
-        });
-        match printed {
-            // Nobody reads on. The run goes on, because its effects are wanted, and nothing is shown any more.
-            Err(failure) if failure.exit == Exit::Done => {
-                self.mode = ViewMode::Quiet;
-                Ok(())
-            }
-            printed => printed,
-        }
+        })
     }
 
     fn update_progress<S: State>(&mut self, event: &Event<S>) {

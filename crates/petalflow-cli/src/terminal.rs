@@ -14,19 +14,23 @@ pub(crate) use crate::styled::{ERROR, NOTE, STRONG, WARNING, rendered};
 /// Whether something was printed to stdout.
 static HAS_PRINTED: AtomicBool = AtomicBool::new(false);
 
-/// Prints to stdout. A closed pipe ends the program without a message.
+/// Whether the reader of stdout has ended.
+static IS_CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Prints to stdout. If its reader has ended, nothing is printed and nothing fails: the exit code of the command is its
+/// result also then.
 pub(crate) fn print(text: impl Display) -> Result<()> {
     HAS_PRINTED.store(true, Ordering::Relaxed);
+    if is_closed() {
+        return Ok(());
+    }
     let mut out = anstream::stdout().lock();
     check_written(write!(out, "{}", rendered(text)).and_then(|()| out.flush()))
 }
 
-/// The result of printing, for a command that goes on if nobody reads what it prints.
-pub(crate) fn unless_closed(printed: Result<()>) -> Result<()> {
-    match printed {
-        Err(failure) if failure.exit == Exit::Done => Ok(()),
-        printed => printed,
-    }
+/// Whether the reader of stdout has ended, so that a command with no other result can end.
+pub(crate) fn is_closed() -> bool {
+    IS_CLOSED.load(Ordering::Relaxed)
 }
 
 /// How wide the terminal is to which stdout goes, in columns. `None` if it goes elsewhere.
@@ -63,13 +67,18 @@ fn json_failure(error: serde_json::Error) -> Failure {
 }
 
 fn check_written(result: io::Result<()>) -> Result<()> {
-    result.map_err(|error| match error.kind() {
-        ErrorKind::BrokenPipe => Failure::silent(Exit::Done),
-        _ => Failure::new(
-            Exit::File,
-            format_args!("stdout cannot be written: {error}"),
-        ),
-    })
+    match result {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+            IS_CLOSED.store(true, Ordering::Relaxed);
+            Ok(())
+        }
+        result => result.map_err(|error| {
+            Failure::new(
+                Exit::File,
+                format_args!("stdout cannot be written: {error}"),
+            )
+        }),
+    }
 }
 
 /// Prints a line to stderr. A failure to print is ignored.

@@ -168,3 +168,46 @@ fn p209_the_editors_own_document_can_be_talked_with() {
     .code(0);
     assert_eq!(ran.out, "Hello!\nGoodbye.\n");
 }
+
+#[cfg(unix)]
+#[test]
+fn f45_a_turn_that_is_stopped_says_so_and_continues_later() {
+    use std::process::{Command, Stdio};
+
+    let folder = folder();
+    let (store, started) = (path(&folder, "chats.db"), path(&folder, "started"));
+    let replies = file(&folder, "replies.json", REPLIES);
+    let slow = file(
+        &folder,
+        "slow.sh",
+        &format!("touch '{started}'; sleep 60; echo null"),
+    );
+    let mut child = crate::program::program()
+        .args(["chat", &document("food_order.json"), "-i", "guest=Ann"])
+        .args(["--script", &replies, "--store", &store, "--thread", "ann"])
+        .args(["--tool", &format!("check_order=sh '{slow}'")])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    std::io::Write::write_all(&mut stdin, b"Soup.\n").expect("it reads");
+    while !std::path::Path::new(&started).exists() {
+        assert!(child.try_wait().expect("its state").is_none());
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let sent = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(sent.expect("`kill` starts").success());
+    let ran = crate::program::Ran::from_output(&child.wait_with_output().expect("it ends"));
+    let ran = ran.code(130);
+    assert!(
+        ran.err.ends_with("error: the turn was stopped\n") && ran.err.contains("--thread ann"),
+        "{}",
+        ran.err
+    );
+    let shown = petalflow!("threads show ann --store {store} --json").code(0);
+    assert_ne!(shown.json()["status"], "finished", "{}", shown.out);
+}

@@ -1,4 +1,4 @@
-//! Readers that end early: a run goes on to its end, and so does every other command that changes something.
+//! Readers that end early: a command goes on to its end, and its exit code says the result.
 
 #![cfg(unix)]
 
@@ -166,8 +166,42 @@ fn f45_what_only_prints_ends_without_an_error() {
 }
 
 fn at_every_line_up_to(most: usize, line: &str) {
+    at_first_lines(most, line, 0);
+}
+
+/// Closes the pipe after each of the first lines of the output.
+fn at_first_lines(most: usize, line: &str, code: i32) {
     for lines in 0..most {
-        let (code, _) = closed_after(lines, line, "");
-        assert_eq!(code, Some(0), "closed after {lines} lines: {line}");
+        let (ended, _) = closed_after(lines, line, "");
+        assert_eq!(ended, Some(code), "closed after {lines} lines: {line}");
+    }
+}
+
+#[test]
+fn f45_an_exit_code_says_the_result_also_if_nobody_reads() {
+    let folder = folder();
+    let wrong = document("wrong.graph.json");
+    let warning = document("warning.graph.json");
+    let failing = file(
+        &folder,
+        "failing.test.yaml",
+        &format!(
+            "document: {}\ncases:\n  - name: a\n    input: {{ name: Ann }}\n    expect: {{ greeting: Bye }}\n",
+            document("greeting.graph.json")
+        ),
+    );
+    for (line, code) in [
+        (format!("validate {wrong}"), 1),
+        (format!("validate {wrong} --json"), 1),
+        (format!("validate --strict {warning}"), 1),
+        (
+            format!("validate {warning} {}", path(&folder, "absent.json")),
+            3,
+        ),
+        (format!("test {failing}"), 2),
+        (format!("test {failing} --json"), 2),
+        (format!("run {} --json", document("research.agent.yaml")), 2),
+    ] {
+        at_first_lines(4, &line, code);
     }
 }

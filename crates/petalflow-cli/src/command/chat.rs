@@ -291,12 +291,13 @@ impl Chat<'_> {
             match event.kind {
                 EventKind::Finished { state } => return Ok(ConversationState::has_ended(&state)),
                 EventKind::Failed { error } => {
-                    let exit = match error.kind() {
-                        RunErrorKind::Cancelled => Exit::Stopped,
-                        RunErrorKind::Thread { .. } => Exit::Thread,
-                        _ => Exit::Failed,
-                    };
-                    return Err(Failure::new(exit, error));
+                    return Err(match error.kind() {
+                        RunErrorKind::Cancelled => {
+                            Failure::new(Exit::Stopped, "the turn was stopped")
+                        }
+                        RunErrorKind::Thread { .. } => Failure::new(Exit::Thread, error),
+                        _ => Failure::new(Exit::Failed, error),
+                    });
                 }
                 _ => {}
             }
@@ -304,12 +305,7 @@ impl Chat<'_> {
         Ok(false)
     }
 
-    /// Shows an event. If nobody reads on, the turn goes on to its end, because its effects are wanted.
     fn show(&self, event: &ConversationEvent) -> Result<()> {
-        terminal::unless_closed(self.print(event))
-    }
-
-    fn print(&self, event: &ConversationEvent) -> Result<()> {
         if self.json {
             return terminal::json_line(event);
         }

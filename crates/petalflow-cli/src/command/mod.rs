@@ -34,6 +34,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::environment::Variable;
 use crate::exit::Result;
+use crate::terminal;
 
 /// Check, draw and run graphs, agent workflows and conversation flows in JSON and YAML.
 #[derive(Debug, Parser)]
@@ -106,7 +107,9 @@ enum Command {
 impl Cli {
     /// Parses the command line. Also returns the options that a command needs to continue its run.
     pub(crate) fn parse_with_options() -> std::result::Result<(Self, String), clap::Error> {
-        let program = Cli::command();
+        // 0 is no limit: an example in a pipe stays one line.
+        let columns = terminal::columns().unwrap_or(0);
+        let program = Cli::command().term_width(columns);
         let matches = program.clone().try_get_matches()?;
         let options = options::to_continue(&program, &matches);
         Ok((Cli::from_arg_matches(&matches)?, options))

@@ -150,13 +150,11 @@ fn has_requests(file: &Value) -> bool {
 
 fn show(args: &Args, thread: &ThreadFile, replayed: Replayed) -> Result {
     let report = ReplayReport::new(thread.thread(), replayed);
-    let shown = if args.json {
-        terminal::json(&form(&report))
+    if args.json {
+        terminal::json(&form(&report))?;
     } else {
-        terminal::print(report.table(terminal::columns()))
-    };
-    // The exit code is the result, if nobody reads too.
-    terminal::unless_closed(shown)?;
+        terminal::print(report.table(terminal::columns()))?;
+    }
     Ok(match &report.replayed {
         replayed if !replayed.differences.is_empty() => Exit::Differs,
         replayed if !replayed.without_results.is_empty() => Exit::Thread,

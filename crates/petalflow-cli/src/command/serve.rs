@@ -128,8 +128,7 @@ pub(crate) async fn run(args: Args) -> Result {
         let address = listener
             .local_addr()
             .map_err(|error| Failure::new(Exit::Failed, error))?;
-        let printed = terminal::line(format_args!("http://{address}/mcp"));
-        terminal::unless_closed(printed)?;
+        terminal::line(format_args!("http://{address}/mcp"))?;
     }
     site::serve(server, listener, requests.next()).await?;
     Ok(Exit::Done)

@@ -105,13 +105,8 @@ impl Site {
             .map_err(|errors| Failure::new(Exit::Missing, errors))
     }
 
-    /// Prints the addresses of the triggers and of the threads, and the link to the studio. If nobody reads them, the server
-    /// serves.
+    /// Prints the addresses of the triggers and of the threads, and the link to the studio.
     pub(super) fn print_addresses(&self, server: &Server, listener: &TcpListener) -> Result<()> {
-        terminal::unless_closed(self.print_all(server, listener))
-    }
-
-    fn print_all(&self, server: &Server, listener: &TcpListener) -> Result<()> {
         let address = listener
             .local_addr()
             .map_err(|error| Failure::new(Exit::Failed, error))?;

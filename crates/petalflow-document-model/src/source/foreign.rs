@@ -7,6 +7,17 @@ use crate::source::content::Content;
 /// What the document is, and what to do, if it is one of another system. What decides are fields that each export has, and no
 /// document of petalflow.
 pub(crate) fn foreign(content: Content<'_>) -> Option<String> {
+    // An export of several documents is a list.
+    let content = content
+        .items()
+        .and_then(|mut items| items.next())
+        .unwrap_or(content);
+    if let Some(what) = tool_of_others(content) {
+        return Some(format!(
+            "the document is {what}, which petalflow does not read: write the tool as a program or a \
+             function, and name it in a node of type `tool`"
+        ));
+    }
     let (what, system) = if is_n8n(content) {
         ("a workflow", "n8n")
     } else if is_dify(content) {
@@ -24,8 +35,34 @@ pub(crate) fn foreign(content: Content<'_>) -> Option<String> {
     ))
 }
 
-/// Nodes by list, and connections by the names of nodes. Types have a package as their prefix.
+/// A tool by itself: of Flowise with its code, of PetalFlow with how it is called.
+fn tool_of_others(content: Content<'_>) -> Option<&'static str> {
+    let has = |names: &[&str]| names.iter().all(|name| content.get(name).is_some());
+    if has(&["name", "func", "schema"]) {
+        Some("a tool of Flowise")
+    } else if has(&["manifest_version", "tool"]) {
+        Some("a tool manifest of PetalFlow")
+    } else if has(&["overlay_version"]) {
+        Some("a tool overlay of PetalFlow")
+    } else {
+        None
+    }
+}
+
+/// A workflow, or what a server of n8n answers: a workflow or a list of them in `data`, a template in `workflow`.
 fn is_n8n(content: Content<'_>) -> bool {
+    let answered = ["workflow", "data"]
+        .into_iter()
+        .filter_map(|name| content.get(name));
+    answered
+        .flat_map(|it| [it.items().and_then(|mut items| items.next()), Some(it)])
+        .flatten()
+        .chain([content])
+        .any(is_workflow_of_n8n)
+}
+
+/// Nodes by list, and connections by the names of nodes. Types have a package as their prefix.
+fn is_workflow_of_n8n(content: Content<'_>) -> bool {
     let connects = content.get("connections").is_some_and(is_object);
     let has_version = |node: Content<'_>| node.get("typeVersion").is_some();
     let is_typed = |node: Content<'_>| {
@@ -101,6 +138,9 @@ fn is_flowise(content: Content<'_>) -> bool {
             .into_iter()
             .flatten()
             .any(|flow| flow.get("flowData").is_some())
+    }) || ["ChatFlow", "Tool"].iter().all(|name| {
+        let list = content.get(name).and_then(Content::items);
+        list.is_some()
     });
     nodes.any(is_on_canvas) || content.get("flowData").is_some() || is_export
 }

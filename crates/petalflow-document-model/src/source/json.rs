@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use jsonc_parser::ast::Value as Ast;
 use jsonc_parser::common::Ranged;
+use jsonc_parser::errors::ParseErrorKind;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 use crate::source::diagnostic::Position;
@@ -29,7 +30,12 @@ pub(crate) fn parse(text: &str) -> Result<Tree<'_>, ParseError> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &strict);
     let parsed = parsed.map_err(|error| ParseError {
         kind: Problem::Syntax,
-        message: format!("the document is not JSON: {}", error.kind()),
+        message: match error.kind() {
+            ParseErrorKind::MultipleRootJsonValues => {
+                "the document is not JSON: there is text after its end; remove the text".into()
+            }
+            kind => format!("the document is not JSON: {kind}"),
+        },
         position: lines.position(error.range().start),
     })?;
     let Some(value) = parsed.value else {

@@ -4,8 +4,26 @@ use petalflow_document_model::conversations;
 use petalflow_document_model::documents::{Catalog, Source};
 use serde_json::{Value, json};
 
-fn documents() -> Vec<(&'static str, &'static str, Value)> {
-    let canvas = json!({ "x": 0, "y": 0, "zoom": 1 });
+/// A workflow as a server of n8n answers it.
+fn workflow_of_n8n() -> Value {
+    json!({
+        "id": "1", "name": "Greeting", "settings": {},
+        "nodes": [{ "parameters": {}, "id": "1", "name": "Begin", "type": "n8n-nodes-base.manualTrigger",
+            "typeVersion": 1, "position": [0, 0] }],
+        "connections": {},
+    })
+}
+
+/// What it is, the case, and the document.
+type Case = (&'static str, &'static str, Value);
+
+fn documents() -> Vec<Case> {
+    let mut documents = workflows_of_n8n();
+    documents.extend(apps_and_flows());
+    documents
+}
+
+fn workflows_of_n8n() -> Vec<Case> {
     vec![
         (
             "a workflow of n8n",
@@ -32,6 +50,32 @@ fn documents() -> Vec<(&'static str, &'static str, Value)> {
                 "connections": {},
             }),
         ),
+        (
+            "a workflow of n8n",
+            "all workflows",
+            json!([workflow_of_n8n(), workflow_of_n8n()]),
+        ),
+        (
+            "a workflow of n8n",
+            "an answer",
+            json!({ "data": workflow_of_n8n() }),
+        ),
+        (
+            "a workflow of n8n",
+            "an answer with a list",
+            json!({ "data": [workflow_of_n8n()], "nextCursor": null }),
+        ),
+        (
+            "a workflow of n8n",
+            "a template",
+            json!({ "id": 7, "name": "Greeting", "workflow": workflow_of_n8n() }),
+        ),
+    ]
+}
+
+fn apps_and_flows() -> Vec<Case> {
+    let canvas = json!({ "x": 0, "y": 0, "zoom": 1 });
+    vec![
         (
             "an app of Dify",
             "a workflow",
@@ -77,6 +121,16 @@ fn documents() -> Vec<(&'static str, &'static str, Value)> {
             "a flow of Flowise",
             "all flows",
             json!({ "ChatFlow": [{ "id": "1", "name": "Chat", "flowData": "{}" }], "AgentFlowV2": [] }),
+        ),
+        (
+            "a flow of Flowise",
+            "all that there is, without flows",
+            json!({ "ChatFlow": [], "AgentFlow": [], "Tool": [{ "name": "now", "func": "return 1" }], "Variable": [] }),
+        ),
+        (
+            "a flow of Langflow",
+            "a list of flows",
+            json!([{ "name": "A", "data": { "nodes": [], "edges": [] } }]),
         ),
         (
             "a flow of Langflow",
@@ -128,6 +182,47 @@ fn f45_a_document_of_another_system_is_one_error_with_what_to_do() {
             assert_eq!(lines, [expected], "{what}: {case}");
         }
     }
+}
+
+#[test]
+fn f45_a_tool_of_another_system_is_one_error_with_what_to_do() {
+    let flowise = json!({
+        "name": "make_webhook", "description": "Sends a message", "color": "linear-gradient(red, blue)", "iconSrc": "",
+        "schema": "[]", "func": "return 1",
+    });
+    let manifest = json!({ "manifest_version": "1.0", "tool": { "name": "s3" }, "transport": {}, "actions": {} });
+    let overlay = json!({ "overlay_version": "1.0", "group_actions": { "list": "list_objects" } });
+    for (what, document) in [
+        ("a tool of Flowise", &flowise),
+        ("a tool of Flowise", &json!([flowise])),
+        ("a tool manifest of PetalFlow", &manifest),
+        ("a tool overlay of PetalFlow", &overlay),
+    ] {
+        let expected = format!(
+            "the document is {what}, which petalflow does not read: write the tool as a program or a \
+             function, and name it in a node of type `tool`"
+        );
+        let found = Source::new("tool.json", document.to_string())
+            .check(&Catalog::default())
+            .unwrap_err();
+        let messages: Vec<&str> = found.iter().map(|it| it.message.as_str()).collect();
+        assert_eq!(messages, [expected.as_str()]);
+        let source = conversations::Source::new("tool.json", document.to_string());
+        let found = conversations::check(&source).unwrap_err();
+        let messages: Vec<&str> = found.iter().map(|it| it.message.as_str()).collect();
+        assert_eq!(messages, [expected.as_str()]);
+    }
+}
+
+#[test]
+fn f45_text_after_a_document_is_named_with_its_place() {
+    let found = Source::new("a.json", "{ \"id\": \"a\" }\nGreeting of guests")
+        .check(&Catalog::default())
+        .unwrap_err();
+    assert_eq!(
+        found.to_string().trim(),
+        "a.json:2:1: error[DC-001]: the document is not JSON: there is text after its end; remove the text"
+    );
 }
 
 /// JSON is YAML.

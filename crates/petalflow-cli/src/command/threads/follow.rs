@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::answers::time;
-use crate::exit::{Exit, Result};
+use crate::exit::{Exit, Failure, Result};
 use crate::place::PlaceArgs;
 use crate::terminal::{self, STRONG};
 
@@ -40,7 +40,12 @@ pub(crate) async fn run(args: Args) -> Result {
     let mut is_empty = true;
     let show = |event: &Value| {
         is_empty = false;
-        print(event, args.json)
+        print(event, args.json)?;
+        if terminal::is_closed() {
+            // The events are the only result.
+            return Err(Failure::silent(Exit::Done));
+        }
+        Ok(())
     };
     place.follow(&args.id, args.after, show).await?;
     if is_empty && !args.json {

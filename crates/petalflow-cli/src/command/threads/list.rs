@@ -94,6 +94,9 @@ async fn print_threads(place: &Place, args: &Args) -> Result<bool> {
         let most = PAGE.min(limit - printed);
         let page = place.page(&args.filter, order, next.as_ref(), most).await?;
         print_page(&page.threads, args.json)?;
+        if terminal::is_closed() {
+            return Ok(false);
+        }
         printed += page.threads.len();
         let Some(after) = page.next else {
             return Ok(printed == 0);

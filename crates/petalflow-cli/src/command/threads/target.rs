@@ -105,8 +105,7 @@ impl TargetArgs {
         let mut failed: Option<(usize, Failure)> = None;
         while let Some((info, result)) = given.next().await {
             match result {
-                // A reader that ends early does not end the command for the threads that follow.
-                Ok(result) => terminal::unless_closed(show(info, result))?,
+                Ok(result) => show(info, result)?,
                 Err(failure) => {
                     if self.id.is_none() {
                         terminal::note(format_args!("{}: {}", info.id, failure.message));
