@@ -15,7 +15,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), petalflow_llm::LlmError> {
 //! let model = ProviderModel::new("gpt-realtime")?;
-//! let VoiceSession { model, microphone, mut loudspeaker, mut utterances } =
+//! let VoiceSession { model, microphone, mut loudspeaker, mut utterances, .. } =
 //!     VoiceSession::open(model, VoiceSettings::new().with_voice("marin"))?;
 //! // `microphone.send(frame)` and `loudspeaker.next_frame()` are for the audio of the person.
 //! # let _ = microphone;

@@ -44,30 +44,42 @@ impl SessionItems {
         }
     }
 
-    /// The events after which the session has the items of a request, and no others: the items from the first difference on
-    /// are deleted, and those that are missing are created.
+    /// The events after which the session has the items of a request, and no others. The items at the start and at the end
+    /// that are the same stay as they are, with their audio; what differs between them is deleted and created.
     pub(super) fn reconcile(
         &mut self,
         wanted: Vec<Value>,
         mut new_id: impl FnMut() -> String,
     ) -> Vec<Value> {
+        let is_same =
+            |(known, wanted): (&SessionItem, &Value)| known.value.as_ref() == Some(wanted);
         let pairs = self.0.iter().zip(&wanted);
-        let same = pairs
-            .take_while(|(known, wanted)| known.value.as_ref() == Some(wanted))
-            .count();
-        let others = self.0.drain(same..);
+        let start = pairs.take_while(|pair| is_same(*pair)).count();
+        let pairs = self.0[start..].iter().rev();
+        let pairs = pairs.zip(wanted[start..].iter().rev());
+        let end = pairs.take_while(|pair| is_same(*pair)).count();
+
+        let others = self.0.drain(start..self.0.len() - end);
         let mut events: Vec<Value> = others
             .map(|other| json!({ "type": "conversation.item.delete", "item_id": other.id }))
             .collect();
-        for value in wanted.into_iter().skip(same) {
+        let missing = start..wanted.len() - end;
+        let has_later = end > 0;
+        for (at, value) in wanted.into_iter().enumerate() {
+            if !missing.contains(&at) {
+                continue;
+            }
             let id = new_id();
             let mut item = value.clone();
             item["id"] = id.as_str().into();
-            events.push(json!({ "type": "conversation.item.create", "item": item }));
-            self.0.push(SessionItem {
-                id,
-                value: Some(value),
-            });
+            let mut event = json!({ "type": "conversation.item.create", "item": item });
+            if has_later {
+                let previous = at.checked_sub(1).map(|before| &*self.0[before].id);
+                event["previous_item_id"] = previous.unwrap_or("root").into();
+            }
+            events.push(event);
+            let value = Some(value);
+            self.0.insert(at, SessionItem { id, value });
         }
         events
     }
@@ -93,8 +105,9 @@ mod tests {
             number += 1;
             format!("new{number}-{}", wanted.len())
         });
-        let text = |event: &Value| match &event["item"]["text"] {
-            Value::String(text) => format!("+{text}"),
+        let text = |event: &Value| match (&event["item"]["text"], &event["previous_item_id"]) {
+            (Value::String(text), Value::String(previous)) => format!("{previous}+{text}"),
+            (Value::String(text), _) => format!("+{text}"),
             _ => format!("-{}", event["item_id"].as_str().unwrap()),
         };
         events.iter().map(text).collect()
@@ -118,5 +131,25 @@ mod tests {
             changes(&mut items, &["a", "x", "c"]),
             ["-new2-2", "-answer", "-new1-4", "+x", "+c"]
         );
+    }
+
+    #[test]
+    fn what_was_said_last_stays_with_its_audio() {
+        let mut items = SessionItems::default();
+        items.set("said", json!({ "text": "c" }));
+        assert_eq!(
+            changes(&mut items, &["a", "b", "c"]),
+            ["root+a", "new1-3+b"],
+            "as in a new session"
+        );
+        assert_eq!(
+            changes(&mut items, &["a", "x", "c"]),
+            ["-new2-3", "new1-3+x"]
+        );
+        assert_eq!(
+            changes(&mut items, &["c", "c"]),
+            ["-new1-3", "-new1-3", "root+c"]
+        );
+        assert_eq!(changes(&mut items, &["c"]).len(), 1, "no item counts twice");
     }
 }
