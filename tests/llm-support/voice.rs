@@ -150,9 +150,13 @@ impl VoiceConnection {
     ///
     /// If there is none for long, or the provider does not know it.
     pub async fn try_next(&mut self) -> Option<Value> {
+        let next = timeout(LIMIT, self.next_event()).await;
+        next.expect("the client sends an event")
+    }
+
+    async fn next_event(&mut self) -> Option<Value> {
         loop {
-            let message = timeout(LIMIT, self.stream.next()).await;
-            let text = match message.expect("the client sends an event") {
+            let text = match self.stream.next().await {
                 Some(Ok(Message::Text(text))) => text,
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
                 _ => return None,
@@ -211,6 +215,19 @@ impl VoiceConnection {
             self.heard
                 .extend(STANDARD.decode(audio).expect("audio is base64"));
         }
+    }
+
+    /// Waits until the client has read everything.
+    ///
+    /// # Panics
+    ///
+    /// If it sends an event before.
+    pub async fn read(&mut self) {
+        let ping = Message::Ping(Vec::new().into());
+        self.stream.send(ping).await.expect("the client is there");
+        let message = timeout(LIMIT, self.stream.next()).await;
+        let message = message.expect("it answers").expect("it is there");
+        assert!(matches!(message, Ok(Message::Pong(_))), "{message:?}");
     }
 
     /// The person begins to speak.

@@ -37,6 +37,7 @@ async fn f44_voice_a_connection_that_is_cut_in_a_response_never_acts_twice() {
         "arguments": arguments.to_string(),
     });
     provider.send(done).await;
+    provider.read().await;
     provider.cut();
     let error = turn.await.unwrap().unwrap_err();
     assert!(error.to_string().contains("connection"), "{error}");

@@ -121,13 +121,10 @@ impl Active {
     ) -> (LlmResponse, Vec<NamedItem>) {
         let messages = heard.messages.into_iter();
         let messages: Vec<_> = messages.filter(|(_, text)| !text.is_empty()).collect();
+        let parts = messages.iter().map(|(_, text)| Part::text(&**text));
         let mut response = LlmResponse {
-            message: message(
-                messages
-                    .iter()
-                    .map(|(_, text)| Part::text(&**text))
-                    .collect(),
-            ),
+            // It replaces what has arrived, also if nothing of it was heard.
+            message: Some(ChatMessage::new(Role::Assistant, parts.collect())),
             status: Status::Incomplete,
             interrupted: true,
             ..self.outline(connection, arrived)

@@ -60,7 +60,8 @@ impl LlmClient for VoiceModel {
     }
 
     async fn complete(&self, request: &LlmRequest) -> Result<LlmResponse, LlmError> {
-        self.client.complete(request).await
+        // As a stream, so that nothing is spoken twice: after its first words, a request is not sent again.
+        self.client.stream(request).await?.into_response().await
     }
 
     async fn count_tokens(&self, request: &LlmRequest) -> Result<TokenCount, LlmError> {

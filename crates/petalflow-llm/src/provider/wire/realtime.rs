@@ -250,3 +250,140 @@ fn input_text(text: &str) -> Value {
 fn message_item(role: &str, content: Value) -> Value {
     json!({ "type": "message", "role": role, "content": content })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::native::WebSearch;
+    use crate::request::Effort;
+    use petalflow::tool::{ToolResult, ToolSpec};
+
+    #[test]
+    fn a_conversation_of_another_model_becomes_items() {
+        let long = "call_of_another_provider_with_a_long_id";
+        let call = ToolCall {
+            id: long.into(),
+            name: "look".into(),
+            arguments: json!({ "for": "petals" }),
+            ..ToolCall::default()
+        };
+        let picture = Media {
+            media_type: "image/png".into(),
+            source: MediaSource::Base64("AAAA".into()),
+            origin: None,
+        };
+        let result = ToolResult {
+            call_id: long.into(),
+            name: "look".into(),
+            content: json!({ "found": picture.to_block() }),
+            is_error: false,
+        };
+        let asked = vec![Part::text("What is this?"), Part::Media(picture.clone())];
+        let said = vec![
+            Part::Thought("hm".into()),
+            Part::text("I look."),
+            Part::Call(call),
+        ];
+        let request = LlmRequest {
+            input_text: Some("And now?".into()),
+            ..LlmRequest::new(vec![
+                ChatMessage::new(Role::System, vec![Part::text("Be brief.")]),
+                ChatMessage::new(Role::User, asked),
+                ChatMessage::new(Role::Assistant, said),
+                ChatMessage::new(Role::Tool, vec![Part::Result(result)]),
+            ])
+        };
+        let items = items(&request).unwrap();
+        let id = items[3]["call_id"].as_str().unwrap();
+        assert!(id.len() <= MAX_ID, "{id}");
+        assert_eq!(items[4]["call_id"], id);
+        let output = items[4]["output"].as_str().unwrap();
+        assert!(
+            !output.contains("AAAA") && output.contains("not shown"),
+            "{output}"
+        );
+        assert_eq!(items[0], message_item("system", input_text("Be brief.")));
+        assert_eq!(
+            items[1]["content"],
+            json!([
+                { "type": "input_text", "text": "What is this?" },
+                { "type": "input_image", "image_url": "data:image/png;base64,AAAA" },
+            ])
+        );
+        assert_eq!(items[2], assistant_text("I look."));
+        assert_eq!(items[3]["arguments"], r#"{"for":"petals"}"#);
+        assert_eq!(items[5], user_text("And now?"));
+        assert_eq!(items.len(), 6);
+    }
+
+    #[test]
+    fn a_call_that_arrives_is_the_item_of_a_request() {
+        let arrived = json!({
+            "id": "item_1",
+            "type": "function_call",
+            "status": "completed",
+            "call_id": "call_1",
+            "name": "look",
+            "arguments": "{ \"for\" :\"petals\" }",
+        });
+        let call = read_call(&arrived).unwrap();
+        let item = call_item(&call);
+        let message = ChatMessage::new(Role::Assistant, vec![Part::Call(call)]);
+        assert_eq!(items(&LlmRequest::new(vec![message])).unwrap(), [item]);
+        let mut cut = arrived;
+        cut["status"] = "incomplete".into();
+        assert_eq!(read_call(&cut), None);
+    }
+
+    #[test]
+    fn the_settings_of_a_request_are_those_of_its_response() {
+        let look = ToolSpec::new("look", "Looks.", json!({ "type": "object" }));
+        let request = LlmRequest {
+            system: Some("Be brief.".into()),
+            instructions: Some("Be kind.".into()),
+            tool_choice: ToolChoice::Tool("look".into()),
+            max_tokens: Some(10_000),
+            effort: Some(Effort::Low),
+            temperature: Some(0.5),
+            ..LlmRequest::default()
+        };
+        let request = request.with_tools([Arc::new(look)]);
+        let created = create_response(&request);
+        let response = &created["response"];
+        assert_eq!(response["instructions"], "Be brief.\n\nBe kind.");
+        assert_eq!(
+            response["tool_choice"],
+            json!({ "type": "function", "name": "look" })
+        );
+        assert_eq!(response["max_output_tokens"], MAX_TOKENS);
+        assert_eq!(response["reasoning"]["effort"], "low");
+        assert_eq!(
+            response["tools"][0]["parameters"],
+            json!({ "type": "object" })
+        );
+        assert_eq!(not_sent(&request), ["temperature"]);
+    }
+
+    #[test]
+    fn what_voices_do_not_have_is_refused() {
+        let typed = LlmRequest::prompt("hi").with_schema(json!({ "type": "object" }));
+        let native = LlmRequest::prompt("hi").with_native_tools([WebSearch::new()]);
+        let document = Media {
+            media_type: "application/pdf".into(),
+            source: MediaSource::Base64("AAAA".into()),
+            origin: None,
+        };
+        let document = ChatMessage::new(Role::User, vec![Part::Media(document)]);
+        let document = LlmRequest::new(vec![document]);
+        for (request, problem) in [
+            (typed, "follow a schema"),
+            (native, "tools that its provider runs"),
+            (document, "application/pdf"),
+        ] {
+            let error = items(&request).unwrap_err().to_string();
+            assert!(error.contains(problem), "{error}");
+        }
+    }
+}
