@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 
 use super::active::{self, Active, Stage};
+use super::channels::{Channels, same};
 use super::microphone::Sound;
 use super::server_event::ServerEvent;
 use super::session_items::SessionItems;
 use super::socket::{PING, Socket};
-use super::task::{Task, same};
 use super::utterance::Utterance;
 use super::voice_model::Request;
 use crate::provider::wire::realtime;
@@ -39,7 +39,7 @@ pub(super) enum End {
 
 /// A session while it is connected.
 pub(super) struct Live<'t> {
-    task: &'t mut Task,
+    channels: &'t mut Channels,
     socket: Socket,
     items: SessionItems,
     active: Option<Active>,
@@ -66,9 +66,9 @@ enum Step {
 }
 
 impl<'t> Live<'t> {
-    pub(super) fn new(task: &'t mut Task, socket: Socket) -> Self {
+    pub(super) fn new(channels: &'t mut Channels, socket: Socket) -> Self {
         Live {
-            task,
+            channels,
             socket,
             items: SessionItems::default(),
             active: None,
@@ -115,7 +115,7 @@ impl<'t> Live<'t> {
         let stage = self.active.as_ref().map(|active| &active.stage);
         let is_playing = matches!(stage, Some(Stage::Playing(_)));
         let is_awaited = !matches!(stage, None | Some(Stage::Abandoned));
-        let is_free = self.active.is_none() && self.task.waiting.is_none();
+        let is_free = self.active.is_none() && self.channels.waiting.is_none();
         let reply = self.active.as_ref().map(Active::reply);
         let abandoned = async {
             match &reply {
@@ -123,12 +123,12 @@ impl<'t> Live<'t> {
                 None => std::future::pending().await,
             }
         };
-        let task = &mut *self.task;
+        let channels = &mut *self.channels;
         tokio::select! {
             event = self.socket.next() => Step::Event(event),
-            request = task.requests.recv(), if self.has_requests && is_free => Step::Request(request),
-            sound = task.sounds.recv(), if self.has_sounds => Step::Sound(sound),
-            () = task.playback.drained(), if is_playing => Step::Played,
+            request = channels.requests.recv(), if self.has_requests && is_free => Step::Request(request),
+            sound = channels.sounds.recv(), if self.has_sounds => Step::Sound(sound),
+            () = channels.playback.drained(), if is_playing => Step::Played,
             () = abandoned, if is_awaited => Step::Abandoned,
             () = sleep_until(deadline) => Step::Time,
         }
@@ -139,7 +139,7 @@ impl<'t> Live<'t> {
             Step::Event(event) => return self.event(event?).await,
             Step::Request(request) => {
                 self.has_requests = request.is_some();
-                self.task.waiting = request;
+                self.channels.waiting = request;
             }
             Step::Sound(Some(Sound::Audio(audio))) => {
                 let audio = STANDARD.encode(audio);
@@ -164,23 +164,23 @@ impl<'t> Live<'t> {
         if self.active.is_some() || is_heard || self.is_stale {
             return Ok(());
         }
-        let waiting = self.task.waiting.take();
+        let waiting = self.channels.waiting.take();
         let Some(request) = waiting.filter(|request| !request.reply.is_closed()) else {
             return Ok(());
         };
-        if self.task.utterances.has_unread() {
-            active::end_before_answer(&self.task.connection, request);
+        if self.channels.utterances.has_unread() {
+            active::end_before_answer(&self.channels.connection, request);
             return Ok(());
         }
-        self.task.number += 1;
-        let number = self.task.number;
+        self.channels.number += 1;
+        let number = self.channels.number;
         let Request {
             items,
             mut create,
             not_sent,
             reply,
         } = request;
-        self.task.playback.begin(number);
+        self.channels.playback.begin(number);
         // Before anything is sent, so that a lost connection ends it.
         self.active = Some(Active::new(number, reply, not_sent));
         let mut created = 0;
@@ -254,7 +254,7 @@ impl<'t> Live<'t> {
                 })?;
                 if let Some(active) = self.arriving(&response_id) {
                     active.incoming.add_audio(&item_id, audio.len());
-                    self.task.playback.push(audio);
+                    self.channels.playback.push(audio);
                 }
             }
             ServerEvent::Text {
@@ -294,14 +294,14 @@ impl<'t> Live<'t> {
                 self.is_stale = true;
                 let is_active = |active: &mut Active| active.number.to_string() == number;
                 if let Some(active) = self.active.take_if(is_active) {
-                    self.task.playback.clear();
+                    self.channels.playback.clear();
                     active.send(Err(reported));
                 }
             }
             // A response that has ended cannot be cancelled, and its end arrives.
             "cancel" => {}
             "truncate" => self.is_stale = true,
-            _ => self.task.utterances.report(reported),
+            _ => self.channels.utterances.report(reported),
         }
         Ok(())
     }
@@ -324,7 +324,7 @@ impl<'t> Live<'t> {
         // A noise is no item of a request.
         if !utterance.text.is_empty() {
             self.items.set(item, realtime::user_text(&utterance.text));
-            self.task.utterances.send(utterance);
+            self.channels.utterances.send(utterance);
         }
     }
 
@@ -357,9 +357,9 @@ impl<'t> Live<'t> {
 
     /// The person speaks: the loudspeaker is silent, and a response ends.
     async fn interrupt(&mut self) -> Result<(), LlmError> {
-        let heard = self.task.playback.heard();
-        let is_drained = self.task.playback.is_drained();
-        self.task.playback.clear();
+        let heard = self.channels.playback.heard();
+        let is_drained = self.channels.playback.is_drained();
+        self.channels.playback.clear();
         match self.active.take() {
             Some(mut active) if matches!(active.stage, Stage::Arriving) => {
                 active.stage = Stage::Interrupted(heard);
@@ -397,7 +397,7 @@ impl<'t> Live<'t> {
     ) -> Result<(), LlmError> {
         let heard = active.incoming.heard(bytes);
         let cut = heard.cut.clone();
-        let connection = &self.task.connection;
+        let connection = &self.channels.connection;
         let (mut response, items) = active.interrupted(connection, arrived, bytes, heard);
         if let Some(usage) = usage {
             response.usage = usage;
@@ -442,26 +442,26 @@ impl<'t> Live<'t> {
                     .await
             }
             (_, Some("failed")) => {
-                self.task.playback.clear();
+                self.channels.playback.clear();
                 let failure = active::failure(arrived);
                 active.send(Err(self.socket.errors.reported(&failure)));
                 Ok(())
             }
             // By the server itself.
             (_, Some("cancelled")) => {
-                let heard = self.task.playback.heard();
-                self.task.playback.clear();
+                let heard = self.channels.playback.heard();
+                self.channels.playback.clear();
                 self.end_interrupted(&active, Some(arrived), heard, None)
                     .await
             }
             _ => {
-                let (response, items) = active.whole(&self.task.connection, arrived);
+                let (response, items) = active.whole(&self.channels.connection, arrived);
                 for (id, value) in items {
                     self.items.set(&id, value);
                 }
                 // Its calls are made while it is played.
                 let has_calls = response.calls().next().is_some();
-                if has_calls || self.task.playback.is_drained() {
+                if has_calls || self.channels.playback.is_drained() {
                     active.end(response);
                 } else {
                     active.stage = Stage::Playing(Box::new(response));
@@ -482,7 +482,7 @@ impl<'t> Live<'t> {
 
     /// Nobody waits for the response: its turn was stopped.
     async fn abandoned(&mut self) -> Result<(), LlmError> {
-        self.task.playback.clear();
+        self.channels.playback.clear();
         let Some(active) = &mut self.active else {
             return Ok(());
         };
@@ -525,12 +525,12 @@ impl<'t> Live<'t> {
                 Stage::Interrupted(heard) => {
                     let heard = *heard;
                     let messages = active.incoming.heard(heard);
-                    let connection = &self.task.connection;
+                    let connection = &self.channels.connection;
                     let (response, _) = active.interrupted(connection, None, heard, messages);
                     active.end(response);
                 }
                 Stage::Arriving => {
-                    self.task.playback.clear();
+                    self.channels.playback.clear();
                     active.send(Err(same(error)));
                 }
                 Stage::Abandoned => {}
@@ -539,7 +539,7 @@ impl<'t> Live<'t> {
         if self.is_speaking || !self.untranscribed.is_empty() {
             let what = format!("{error}; what the person said just then is lost");
             let lost = LlmError::new(LlmErrorKind::Connection, what);
-            self.task.utterances.report(lost);
+            self.channels.utterances.report(lost);
         }
         End::Lost
     }

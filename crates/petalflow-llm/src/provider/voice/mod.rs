@@ -31,6 +31,7 @@
 //! ```
 
 mod active;
+mod channels;
 mod handshake;
 mod incoming;
 mod live;

@@ -7,6 +7,7 @@ use tokio::sync::mpsc::{Receiver, UnboundedReceiver};
 use tokio::time::sleep;
 
 use super::VoiceSettings;
+use super::channels::{Channels, same};
 use super::handshake;
 use super::live::{End, Live};
 use super::loudspeaker::Playback;
@@ -25,17 +26,9 @@ const STABLE: Duration = Duration::from_secs(10);
 
 /// The task of a session. It connects, and connects again, until nobody uses the session.
 pub(super) struct Task {
-    pub(super) connection: Arc<Connection>,
+    channels: Channels,
     settings: VoiceSettings,
-    pub(super) sounds: Receiver<Sound>,
-    pub(super) requests: UnboundedReceiver<Request>,
-    pub(super) utterances: UtteranceSender,
-    pub(super) playback: Arc<Playback>,
     ended: Ended,
-    /// A request that has not begun.
-    pub(super) waiting: Option<Request>,
-    /// The number of requests that have begun.
-    pub(super) number: u64,
 }
 
 impl Task {
@@ -47,20 +40,22 @@ impl Task {
         utterances: UtteranceSender,
     ) -> Self {
         Task {
-            connection,
+            channels: Channels {
+                connection,
+                sounds,
+                requests,
+                utterances,
+                playback: Arc::default(),
+                waiting: None,
+                number: 0,
+            },
             settings,
-            sounds,
-            requests,
-            utterances,
-            playback: Arc::default(),
             ended: Arc::new(OnceLock::new()),
-            waiting: None,
-            number: 0,
         }
     }
 
     pub(super) fn playback(&self) -> Arc<Playback> {
-        Arc::clone(&self.playback)
+        Arc::clone(&self.channels.playback)
     }
 
     pub(super) fn ended(&self) -> Ended {
@@ -71,23 +66,23 @@ impl Task {
         let mut failures = 0;
         while let Some(lost) = self.connected().await {
             failures = if lost.is_stable { 0 } else { failures + 1 };
-            if self.requests.is_closed() && self.sounds.is_closed() {
+            if self.channels.requests.is_closed() && self.channels.sounds.is_closed() {
                 break;
             }
             let delay = FIRST_DELAY * 2_u32.saturating_pow(failures).min(1_000);
             sleep(delay.min(MAX_DELAY).max(lost.requested)).await;
         }
-        self.playback.end();
+        self.channels.playback.end();
     }
 
     /// Connects, and stays connected for as long as possible. `None` if the session has ended.
     async fn connected(&mut self) -> Option<Lost> {
-        let socket = match handshake::open(&self.connection).await {
+        let socket = match handshake::open(&self.channels.connection).await {
             Ok(socket) => socket,
             Err(error) if error.is_transient() => {
                 self.fail_requests(&error);
                 let requested = error.retry_after().unwrap_or_default();
-                self.utterances.report(error);
+                self.channels.utterances.report(error);
                 return Some(Lost {
                     is_stable: false,
                     requested,
@@ -97,7 +92,7 @@ impl Task {
         };
         let begun = Instant::now();
         let update = self.settings.session_update();
-        match Live::new(self, socket).run(update).await {
+        match Live::new(&mut self.channels, socket).run(update).await {
             End::Closed => None,
             End::Refused(error) => self.end(error),
             End::Lost => Some(Lost {
@@ -116,14 +111,14 @@ impl Task {
         let why = (error.kind.clone(), error.to_string());
         // It is set once, here.
         let _ = self.ended.set(why);
-        self.utterances.report(error);
+        self.channels.utterances.report(error);
         None
     }
 
     /// Fails the requests that wait, so that they are tried again or not as their client was told.
     fn fail_requests(&mut self, error: &LlmError) {
-        let waiting = self.waiting.take();
-        let queued = std::iter::from_fn(|| self.requests.try_recv().ok());
+        let waiting = self.channels.waiting.take();
+        let queued = std::iter::from_fn(|| self.channels.requests.try_recv().ok());
         for request in waiting.into_iter().chain(queued) {
             let _ = request.reply.send(Err(same(error)));
         }
@@ -136,9 +131,4 @@ struct Lost {
     is_stable: bool,
     /// The delay that the server asks for.
     requested: Duration,
-}
-
-/// The same error once more.
-pub(super) fn same(error: &LlmError) -> LlmError {
-    LlmError::new(error.kind.clone(), error.to_string()).with_retry(error.is_transient())
 }

@@ -29,7 +29,7 @@ const MAX_TOKENS: u32 = 4_096;
 /// # Errors
 ///
 /// If the request needs what such sessions do not have.
-pub(in crate::provider) fn items(request: &LlmRequest) -> Result<Vec<Value>, LlmError> {
+pub(crate) fn items(request: &LlmRequest) -> Result<Vec<Value>, LlmError> {
     check(request)?;
     let mut ids = CallIds::default();
     let mut items = Vec::with_capacity(request.messages.len() + 1);
@@ -56,7 +56,7 @@ pub(in crate::provider) fn items(request: &LlmRequest) -> Result<Vec<Value>, Llm
 }
 
 /// The event that asks for the response to a request. The settings are those of this response alone.
-pub(in crate::provider) fn create_response(request: &LlmRequest) -> Value {
+pub(crate) fn create_response(request: &LlmRequest) -> Value {
     let instructions = request.system.iter().chain(&request.instructions);
     let instructions: Vec<&str> = instructions.map(String::as_str).collect();
     let tools = request.tools.iter().map(|tool| {
@@ -91,7 +91,7 @@ pub(in crate::provider) fn create_response(request: &LlmRequest) -> Value {
 }
 
 /// The settings of a request that these models do not take.
-pub(in crate::provider) fn not_sent(request: &LlmRequest) -> Vec<&'static str> {
+pub(crate) fn not_sent(request: &LlmRequest) -> Vec<&'static str> {
     let settings = [
         ("temperature", request.temperature.is_some()),
         ("top_p", request.top_p.is_some()),
@@ -103,12 +103,12 @@ pub(in crate::provider) fn not_sent(request: &LlmRequest) -> Vec<&'static str> {
 }
 
 /// The item of a text of the person.
-pub(in crate::provider) fn user_text(text: &str) -> Value {
+pub(crate) fn user_text(text: &str) -> Value {
     message_item("user", input_text(text))
 }
 
 /// The item of a text of the model.
-pub(in crate::provider) fn assistant_text(text: &str) -> Value {
+pub(crate) fn assistant_text(text: &str) -> Value {
     message_item(
         "assistant",
         json!([{ "type": "output_text", "text": text }]),
@@ -116,12 +116,12 @@ pub(in crate::provider) fn assistant_text(text: &str) -> Value {
 }
 
 /// The item of a call of the model, as a request has it.
-pub(in crate::provider) fn call_item(call: &ToolCall) -> Value {
+pub(crate) fn call_item(call: &ToolCall) -> Value {
     function_call(call, call.id.clone())
 }
 
 /// The call in an item of a response. `None` for other items, and for a call that was cut.
-pub(in crate::provider) fn read_call(item: &Value) -> Option<ToolCall> {
+pub(crate) fn read_call(item: &Value) -> Option<ToolCall> {
     let text = |field: &str| item.get(field).and_then(Value::as_str);
     let is_whole = text("status").is_none_or(|status| status == "completed");
     if text("type") != Some("function_call") || !is_whole {
@@ -142,7 +142,7 @@ pub(in crate::provider) fn read_call(item: &Value) -> Option<ToolCall> {
 }
 
 /// The text of a message in a response: the words of its audio, or its text. `None` for other items.
-pub(in crate::provider) fn read_text(item: &Value) -> Option<String> {
+pub(crate) fn read_text(item: &Value) -> Option<String> {
     if item["type"] != "message" {
         return None;
     }
@@ -155,7 +155,7 @@ pub(in crate::provider) fn read_text(item: &Value) -> Option<String> {
 }
 
 /// The tokens of a response, and their cost. A cached token of audio has the price of a cached one.
-pub(in crate::provider) fn read_usage(counts: &Value, price: Option<Price>) -> TokenUsage {
+pub(crate) fn read_usage(counts: &Value, price: Option<Price>) -> TokenUsage {
     let mut all = usage::openai(counts);
     if let Some(price) = price {
         let uncached = TokenUsage {
