@@ -138,7 +138,7 @@ impl<C: LlmClient> Retrying<C> {
     pub(crate) fn with_client<D>(&self, client: D) -> Retrying<D> {
         Retrying {
             client,
-            retry: self.retry.clone(),
+            retry: self.retry,
             attempt: self.attempt,
             idle: self.idle,
             total: self.total,

@@ -9,7 +9,7 @@ use crate::provider::connection::Connection;
 use crate::provider::wire::realtime;
 use crate::response::{FinishReason, Status};
 use crate::stream::StreamEvent;
-use crate::{ChatMessage, LlmClient, LlmError, LlmResponse, Part, Role, TokenUsage};
+use crate::{ChatMessage, LlmClient, LlmError, LlmResponse, Part, Role};
 
 /// The request that the session answers now.
 pub(super) struct Active {
@@ -152,7 +152,7 @@ impl Active {
         }
         let response = LlmResponse {
             id: self.response.clone().unwrap_or_default(),
-            usage: usage.unwrap_or_else(TokenUsage::default),
+            usage: usage.unwrap_or_default(),
             ..LlmResponse::default()
         };
         Connection::completed(

@@ -24,6 +24,18 @@ pub(super) struct Channels {
     pub(super) number: u64,
 }
 
+impl Channels {
+    /// Whether requests may still come.
+    pub(super) fn has_requests(&self) -> bool {
+        !(self.requests.is_closed() && self.requests.is_empty())
+    }
+
+    /// Whether audio of the person may still come.
+    pub(super) fn has_sounds(&self) -> bool {
+        !(self.sounds.is_closed() && self.sounds.is_empty())
+    }
+}
+
 /// The same error once more.
 pub(super) fn same(error: &LlmError) -> LlmError {
     LlmError::new(error.kind.clone(), error.to_string()).with_retry(error.is_transient())

@@ -49,8 +49,6 @@ pub(super) struct Live<'t> {
     /// Whether the items of the session are not known.
     is_stale: bool,
     next_ping: Instant,
-    has_requests: bool,
-    has_sounds: bool,
 }
 
 /// What happens next.
@@ -76,8 +74,6 @@ impl<'t> Live<'t> {
             untranscribed: Vec::new(),
             is_stale: false,
             next_ping: Instant::now() + PING,
-            has_requests: true,
-            has_sounds: true,
         }
     }
 
@@ -100,7 +96,7 @@ impl<'t> Live<'t> {
                 self.lost(&error);
                 return End::Renewed;
             }
-            if !self.has_requests && !self.has_sounds {
+            if !self.channels.has_requests() && !self.channels.has_sounds() {
                 self.socket.close().await;
                 return End::Closed;
             }
@@ -124,10 +120,11 @@ impl<'t> Live<'t> {
             }
         };
         let channels = &mut *self.channels;
+        let (has_requests, has_sounds) = (channels.has_requests(), channels.has_sounds());
         tokio::select! {
             event = self.socket.next() => Step::Event(event),
-            request = channels.requests.recv(), if self.has_requests && is_free => Step::Request(request),
-            sound = channels.sounds.recv(), if self.has_sounds => Step::Sound(sound),
+            request = channels.requests.recv(), if has_requests && is_free => Step::Request(request),
+            sound = channels.sounds.recv(), if has_sounds => Step::Sound(sound),
             () = channels.playback.drained(), if is_playing => Step::Played,
             () = abandoned, if is_awaited => Step::Abandoned,
             () = sleep_until(deadline) => Step::Time,
@@ -138,7 +135,6 @@ impl<'t> Live<'t> {
         match step {
             Step::Event(event) => return self.event(event?).await,
             Step::Request(request) => {
-                self.has_requests = request.is_some();
                 self.channels.waiting = request;
             }
             Step::Sound(Some(Sound::Audio(audio))) => {
@@ -150,7 +146,7 @@ impl<'t> Live<'t> {
                 let event = json!({ "type": "input_audio_buffer.commit" });
                 self.socket.send(&event).await?;
             }
-            Step::Sound(None) => self.has_sounds = false,
+            Step::Sound(None) => {}
             Step::Played => self.played(),
             Step::Abandoned => self.abandoned().await?,
             Step::Time => self.time().await?,

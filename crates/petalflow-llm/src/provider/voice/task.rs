@@ -66,7 +66,7 @@ impl Task {
         let mut failures = 0;
         while let Some(lost) = self.connected().await {
             failures = if lost.is_stable { 0 } else { failures + 1 };
-            if self.channels.requests.is_closed() && self.channels.sounds.is_closed() {
+            if !self.channels.has_requests() && !self.channels.has_sounds() {
                 break;
             }
             let delay = FIRST_DELAY * 2_u32.saturating_pow(failures).min(1_000);

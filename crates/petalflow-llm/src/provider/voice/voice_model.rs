@@ -102,19 +102,19 @@ pub(super) type Ended = Arc<OnceLock<(LlmErrorKind, String)>>;
 #[derive(Clone)]
 pub(super) struct Requests {
     connection: Arc<Connection>,
-    requests: UnboundedSender<Request>,
+    sender: UnboundedSender<Request>,
     ended: Ended,
 }
 
 impl Requests {
     pub(super) fn new(
         connection: Arc<Connection>,
-        requests: UnboundedSender<Request>,
+        sender: UnboundedSender<Request>,
         ended: Ended,
     ) -> Self {
         Requests {
             connection,
-            requests,
+            sender,
             ended,
         }
     }
@@ -139,19 +139,20 @@ impl LlmClient for Requests {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let mut able = Capabilities::default();
-        able.schema_with_tools = false;
-        able.strict_schemas = false;
-        able.typed_output = TypedOutput::Tool;
-        able.json_mode = false;
-        able.tool_search = false;
-        able.audio = false;
-        able.video = false;
-        able.files = false;
-        able.sampling = Allowed::Never;
-        able.embeddings = false;
-        able.prompt_cache = false;
-        able
+        Capabilities {
+            schema_with_tools: false,
+            strict_schemas: false,
+            typed_output: TypedOutput::Tool,
+            json_mode: false,
+            tool_search: false,
+            audio: false,
+            video: false,
+            files: false,
+            sampling: Allowed::Never,
+            embeddings: false,
+            prompt_cache: false,
+            ..Capabilities::default()
+        }
     }
 
     fn price(&self, model: &str) -> Option<Price> {
@@ -171,7 +172,7 @@ impl LlmClient for Requests {
             )));
         }
         let (reply, events) = unbounded_channel();
-        let sent = self.requests.send(Request {
+        let sent = self.sender.send(Request {
             items: realtime::items(request)?,
             create: realtime::create_response(request),
             not_sent: realtime::not_sent(request),
