@@ -350,6 +350,10 @@ impl VoiceConnection {
     }
 
     /// A response ends with these items, as [`message`] and [`call`] write them.
+    ///
+    /// # Panics
+    ///
+    /// If an item has no id.
     pub async fn done(&mut self, id: &str, status: &str, output: Vec<Value>) {
         for item in &output {
             let known = item["id"].as_str().expect("an item has an id");
