@@ -25,9 +25,8 @@ fn agent(model: VoiceModel, folder: PathBuf) -> Agent {
     let refund = FuncTool::new("refund", "Pays an order back.", move |arguments: Value| {
         let file = folder.join("paid");
         async move {
-            let mut paid = std::fs::read_to_string(&file).unwrap_or_default();
-            paid.push_str(&format!("{}\n", arguments["order"]));
-            std::fs::write(file, paid)?;
+            let paid = std::fs::read_to_string(&file).unwrap_or_default();
+            std::fs::write(file, format!("{paid}{}\n", arguments["order"]))?;
             Ok("paid")
         }
     });

@@ -25,12 +25,13 @@ async fn f44_voice_a_turn_hears_and_speaks() {
     assert_eq!(input["transcription"]["model"], "gpt-4o-mini-transcribe");
 
     session.microphone.send(&[1; 960]).await.unwrap();
-    session.microphone.send(&[2; 100_000]).await.unwrap();
+    let long = vec![2; 100_000];
+    session.microphone.send(&long).await.unwrap();
     let odd = session.microphone.send(&[0; 3]).await.unwrap_err();
     assert!(odd.to_string().contains("3 bytes"), "{odd}");
     provider.hear(100_960).await;
     assert_eq!(provider.heard[..960], [1; 960]);
-    assert_eq!(provider.heard[960..], [2; 100_000]);
+    assert_eq!(provider.heard[960..], long);
 
     provider.says("u1", "Is it open today?\n").await;
     let first = session.utterances.next().await.unwrap().unwrap();
