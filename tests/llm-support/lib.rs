@@ -5,6 +5,8 @@ pub mod replay;
 pub mod server;
 #[cfg(feature = "spans")]
 pub mod spans;
+#[cfg(feature = "voice")]
+pub mod voice;
 
 use petalflow::event::EventKind;
 use petalflow::{Flow, Run};

@@ -14,3 +14,4 @@ mod local_model;
 mod providers;
 mod storage;
 mod turn;
+mod voice;

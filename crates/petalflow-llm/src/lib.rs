@@ -40,6 +40,9 @@ pub mod testing;
 #[cfg_attr(docsrs, doc(cfg(feature = "tls")))]
 pub mod tls;
 pub mod usage;
+#[cfg(feature = "voice")]
+#[cfg_attr(docsrs, doc(cfg(feature = "voice")))]
+pub use provider::voice;
 
 pub use client::{Allowed, Capabilities, FallbackModel, LlmClient, Retrying, ThinkTags};
 pub use llm_error::{LlmError, LlmErrorKind};

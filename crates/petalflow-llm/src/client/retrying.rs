@@ -133,6 +133,18 @@ impl<C: LlmClient> Retrying<C> {
         self
     }
 
+    /// The same settings around another client.
+    #[cfg(feature = "voice")]
+    pub(crate) fn with_client<D>(&self, client: D) -> Retrying<D> {
+        Retrying {
+            client,
+            retry: self.retry,
+            attempt: self.attempt,
+            idle: self.idle,
+            total: self.total,
+        }
+    }
+
     /// The wrapped client.
     ///
     /// ```

@@ -89,7 +89,7 @@ impl Connection {
         }
     }
 
-    fn http_client(&self) -> Result<reqwest::Client, LlmError> {
+    pub(super) fn http_client(&self) -> Result<reqwest::Client, LlmError> {
         if let Some(own) = &self.own_http {
             return Ok(own.clone());
         }
@@ -126,7 +126,7 @@ impl Connection {
     }
 
     /// What a request is written for.
-    fn target<'a>(&'a self, model: Option<&'a str>, streaming: bool) -> Target<'a> {
+    pub(super) fn target<'a>(&'a self, model: Option<&'a str>, streaming: bool) -> Target<'a> {
         let name = model.unwrap_or(&self.model);
         let model = name.rsplit_once("::").map_or(name, |(_, model)| model);
         let own = Target {
@@ -211,7 +211,7 @@ impl Connection {
     }
 
     /// Sets the provider, the model, the cost, and the notes about the request.
-    fn completed(
+    pub(super) fn completed(
         name: &str,
         model: &str,
         prices: &Prices,

@@ -28,6 +28,8 @@ mod publisher;
 mod renewing;
 mod stream;
 mod transport;
+#[cfg(feature = "voice")]
+pub mod voice;
 mod wire;
 
 use std::fmt;

@@ -223,7 +223,7 @@ impl Transport {
             .body(body)
             .send()
             .await;
-        let mut response = sent.map_err(|error| self.errors.transport(&error))?;
+        let response = sent.map_err(|error| self.errors.transport(&error))?;
         let encoding = response.headers().get(CONTENT_ENCODING);
         let encoding = encoding.filter(|encoding| !encoding.is_empty() && *encoding != "identity");
         let compressed = encoding.map(|encoding| {
@@ -236,18 +236,23 @@ impl Transport {
                 None => Ok(response),
             };
         }
-        let instead = compressed.or_else(|| redirection(&response));
+        Err(self.refused(response, compressed).await)
+    }
+
+    /// Why a response with this status is not the answer. The body is not read if the problem is known.
+    pub(super) async fn refused(&self, mut response: Response, problem: Option<String>) -> Refused {
+        let instead = problem.or_else(|| redirection(&response));
         let message = match instead {
             Some(message) => message,
             None => error_body(&mut response).await,
         };
         let status = response.status();
-        Err(Refused {
+        Refused {
             error: self.errors.status(status, &message, response.headers()),
             // AWS answers 403 if temporary credentials have expired.
             is_unauthorized: status == StatusCode::UNAUTHORIZED
                 || (status == StatusCode::FORBIDDEN && message.contains("expired")),
-        })
+        }
     }
 
     /// The start of the body, without white space and a byte order mark before it. Empty only if the body is.

@@ -215,7 +215,7 @@ pub(super) fn with_extra(mut body: Value, request: &LlmRequest) -> Value {
 }
 
 /// Adds the fields of an object to another one, and the items of a list. Other values are replaced.
-pub(super) fn merge(into: &mut Value, value: &Value) {
+pub(crate) fn merge(into: &mut Value, value: &Value) {
     match (into, value) {
         (Value::Object(into), Value::Object(value)) => {
             for (name, value) in value {

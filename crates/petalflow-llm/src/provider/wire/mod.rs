@@ -30,6 +30,8 @@ mod messages_version;
 mod native;
 mod open_calls;
 mod origins;
+#[cfg(feature = "voice")]
+pub(super) mod realtime;
 mod received_text;
 mod response_data;
 mod responses;
@@ -46,6 +48,8 @@ use super::catalog::{Family, Target};
 use crate::stream::{Delta, StreamAccumulator};
 use crate::{LlmError, LlmRequest, LlmResponse, Part, TokenUsage};
 use answer_tool::AnswerTool;
+#[cfg(feature = "voice")]
+pub(super) use content::merge;
 pub(super) use messages::VERSION as ANTHROPIC_VERSION;
 pub(super) use messages_computer::beta;
 use origins::Origins;

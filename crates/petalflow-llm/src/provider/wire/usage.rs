@@ -22,7 +22,7 @@ fn first(usage: &Value, paths: &[&str]) -> u64 {
     counts.next().unwrap_or(0)
 }
 
-/// The counts of OpenAI's two formats, and of compatible providers.
+/// The counts of OpenAI's formats, and of compatible providers. Those of realtime sessions have other names.
 pub(super) fn openai(usage: &Value) -> TokenUsage {
     let input = first(usage, &["/prompt_tokens", "/input_tokens"]);
     let output = first(usage, &["/completion_tokens", "/output_tokens"]);
@@ -35,6 +35,7 @@ pub(super) fn openai(usage: &Value) -> TokenUsage {
             &[
                 "/prompt_tokens_details/cached_tokens",
                 "/input_tokens_details/cached_tokens",
+                "/input_token_details/cached_tokens",
                 "/prompt_cache_hit_tokens",
             ],
         ),
@@ -58,6 +59,7 @@ pub(super) fn openai(usage: &Value) -> TokenUsage {
             &[
                 "/prompt_tokens_details/audio_tokens",
                 "/input_tokens_details/audio_tokens",
+                "/input_token_details/audio_tokens",
             ],
         ),
         output_audio: first(
@@ -65,10 +67,21 @@ pub(super) fn openai(usage: &Value) -> TokenUsage {
             &[
                 "/completion_tokens_details/audio_tokens",
                 "/output_tokens_details/audio_tokens",
+                "/output_token_details/audio_tokens",
             ],
         ),
         cost: cost(usage),
     }
+}
+
+/// Those tokens of a realtime request that are audio and came from the cache.
+#[cfg(feature = "voice")]
+pub(super) fn cached_audio(usage: &Value) -> u64 {
+    count(
+        usage,
+        "/input_token_details/cached_tokens_details/audio_tokens",
+    )
+    .unwrap_or(0)
 }
 
 /// The cost that a gateway sends, in US dollars.
