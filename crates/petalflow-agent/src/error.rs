@@ -1,7 +1,7 @@
 //! Errors of agents.
 
 use crate::guardrail_event::GuardrailStage;
-use crate::limits::LimitExceeded;
+use crate::limits::{LimitExceeded, LimitScope};
 use petalflow::BoxError;
 use petalflow_llm::LlmError;
 
@@ -98,9 +98,17 @@ pub enum AgentError {
     },
     /// An agent below another one has limits of its own.
     #[error(
-        "agent `{0}` has limits of its own, and is below another agent: the limits of the agent above all others hold for all, so set them there"
+        "agent `{0}` has limits of its own, and is below another agent: the limits of the agent above all others hold for all, so set them there; \
+         `.call_limits(..)` limits each of its calls"
     )]
     LimitsOfSubAgent(String),
+    /// An agent below another one has limits of its calls, and is not called: the conversation is transferred to it, or it works on
+    /// tasks in the conversation of the agent above.
+    #[error(
+        "agent `{0}` has limits of its calls, and its calls have no conversation of their own: set `.mode(Mode::SingleTurn)`, or set \
+         limits at the agent above all others"
+    )]
+    CallLimits(String),
     /// Money is limited, and the price of a model is not known.
     #[error(
         "the cost of agent `{agent}` is limited, and {} has no price: add it with `.prices(..)`",
@@ -218,20 +226,35 @@ pub enum AgentError {
 impl AgentError {
     /// Whether the error, or a cause of it, ends the run even if a called agent has it. A model cannot correct it.
     pub(crate) fn ends_run(error: &(dyn std::error::Error + 'static)) -> bool {
-        let mut causes = std::iter::successors(Some(error), |error| {
-            // An error of a run says the text of its cause itself, and so has no source.
-            match error.downcast_ref::<petalflow::RunError>() {
-                Some(run) => run.get_ref().map(|cause| cause as _),
-                None => error.source(),
-            }
-        });
-        causes.any(|cause| {
-            matches!(
-                cause.downcast_ref(),
-                Some(AgentError::Limit(_) | AgentError::Guardrail { .. })
-            )
+        causes(error).any(|cause| match cause.downcast_ref() {
+            Some(AgentError::Limit(limit)) => limit.scope != LimitScope::Call,
+            Some(AgentError::Guardrail { .. }) => true,
+            _ => false,
         })
     }
+
+    /// The limit of a call of an agent that the error, or a cause of it, is about.
+    pub(crate) fn limit_of_call<'e>(
+        error: &'e (dyn std::error::Error + 'static),
+    ) -> Option<&'e LimitExceeded> {
+        causes(error).find_map(|cause| match cause.downcast_ref() {
+            Some(AgentError::Limit(limit)) if limit.scope == LimitScope::Call => Some(limit),
+            _ => None,
+        })
+    }
+}
+
+/// The error and its causes.
+fn causes<'e>(
+    error: &'e (dyn std::error::Error + 'static),
+) -> impl Iterator<Item = &'e (dyn std::error::Error + 'static)> {
+    std::iter::successors(Some(error), |error| {
+        // An error of a run says the text of its cause itself, and so has no source.
+        match error.downcast_ref::<petalflow::RunError>() {
+            Some(run) => run.get_ref().map(|cause| cause as _),
+            None => error.source(),
+        }
+    })
 }
 
 /// The message, which is what `main` prints if it returns the error.

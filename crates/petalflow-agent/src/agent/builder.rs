@@ -314,8 +314,8 @@ impl Agent {
     /// Limits what one turn uses: requests, tokens, money and tool calls of this agent and the agents below it. The runs
     /// that resume a turn continue its count.
     ///
-    /// Only the agent that is run can have limits. A limit that the next step would exceed ends the run with
-    /// [`AgentError::Limit`](crate::AgentError::Limit).
+    /// Only the agent that is run can have such limits; [`call_limits`](Self::call_limits) limits calls of another one. A limit that the
+    /// next step would exceed ends the run with [`AgentError::Limit`](crate::AgentError::Limit).
     ///
     /// ```
     /// use petalflow_agent::{Agent, Limits};
@@ -339,6 +339,39 @@ impl Agent {
     #[must_use]
     pub fn thread_limits(self, limits: Limits) -> Self {
         self.edit(|agent| agent.thread_limits = limits)
+    }
+
+    /// Limits what one call of this agent by another one uses: this agent and the agents below it. Each call has a count of its own,
+    /// also if several run at the same time, and a call that waits for a person continues its count. The agent must have
+    /// [`Mode::SingleTurn`].
+    ///
+    /// A limit that the next step would exceed ends the call. The run goes on: the model of the caller reads the error as the result of
+    /// the call. What was used counts for the limits of the agents above too. A turn that the program runs itself is no call:
+    /// [`turn_limits`](Self::turn_limits) limits it.
+    ///
+    /// ```
+    /// use petalflow_agent::{Agent, Limits, Mode};
+    /// use petalflow_llm::{Reply, ScriptedModel};
+    /// use serde_json::json;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> petalflow::Result<()> {
+    /// let model = ScriptedModel::new([
+    ///     Reply::call("reader", json!({ "request": "Read everything." })),
+    ///     Reply::call("search", json!({})),
+    ///     "It was too much.".into(),
+    /// ]);
+    /// let reader = Agent::named("reader").mode(Mode::SingleTurn).call_limits(Limits::new().requests(1));
+    /// let talk = Agent::new(model).sub_agent(reader).run("What do they say?").await?;
+    /// let result = talk.events.iter().flat_map(|event| event.results()).find(|result| result.name == "reader").unwrap();
+    /// assert!(result.content["error"].as_str().unwrap().starts_with("agent `reader` stopped at its limit of 1 requests"));
+    /// assert_eq!(talk.answer(), "It was too much.");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn call_limits(self, limits: Limits) -> Self {
+        self.edit(|agent| agent.call_limits = limits)
     }
 
     /// Sets the prices by which the tokens of this agent and of the agents below it cost money. The client's own prices

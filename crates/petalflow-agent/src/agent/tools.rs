@@ -6,7 +6,7 @@ use super::Agent;
 use crate::computer::{Computer, ComputerTool};
 use crate::definition::Source;
 use petalflow::tool::{Tool, ToolSource};
-use petalflow_llm::native::{ComputerUse, NativeTool};
+use petalflow_llm::native::NativeTool;
 
 impl Agent {
     /// Adds a tool.
@@ -78,12 +78,11 @@ impl Agent {
         })
     }
 
-    /// Lets the model use a computer: OpenAI's models that have it over the Responses interface, and Anthropic's from
-    /// Opus 4.8 on.
+    /// Lets the model use a computer: OpenAI's models that have it over the Responses interface, Anthropic's, and Gemini's.
     ///
     /// It is the tool `computer`, and its calls are those of any tool: callbacks, approvals and limits hold for them. What the
-    /// provider warns of must be confirmed by a person. The model is asked for one call at a time, since each acts on what the
-    /// one before has shown.
+    /// provider warns of must be confirmed by a person, also if approvals allow the call. The model is asked for one call at a
+    /// time, since each acts on what the one before has shown. The actions of an answer of Gemini are one call.
     ///
     /// ```
     /// use petalflow::{BoxError, async_trait};
@@ -119,12 +118,13 @@ impl Agent {
     /// ```
     #[must_use]
     pub fn computer(self, computer: impl Computer) -> Self {
-        let used = ComputerUse::new();
+        let used = computer.settings();
         let used = match computer.display() {
             Some((width, height)) => used.display(width, height),
             None => used,
         };
-        let agent = self.tool(ComputerTool::new(computer)).native_tool(used);
+        let tool = ComputerTool::new(computer, &used);
+        let agent = self.tool(tool).native_tool(used);
         agent.edit(|agent| agent.request.parallel_calls = Some(false))
     }
 

@@ -68,6 +68,41 @@ pub enum ComputerAction {
         /// How long, if the model says so.
         duration: Option<Duration>,
     },
+    /// A key is pressed and held.
+    KeyDown {
+        /// The key, as the model names it.
+        key: String,
+    },
+    /// A key is released.
+    KeyUp {
+        /// The key, as the model names it.
+        key: String,
+    },
+    /// A browser is opened, if none is open.
+    OpenBrowser,
+    /// The browser goes to an address.
+    Navigate {
+        /// The address, which begins with `http://` or `https://`.
+        url: String,
+    },
+    /// The browser goes to the home page of a search engine.
+    OpenSearchEngine,
+    /// The browser goes back in its history.
+    GoBack,
+    /// The browser goes forward in its history.
+    GoForward,
+    /// A finger is held on a screen.
+    LongPress {
+        /// The place.
+        at: Point,
+        /// How long.
+        duration: Duration,
+    },
+    /// An app of a phone is opened.
+    OpenApp {
+        /// The name of the app.
+        name: String,
+    },
 }
 
 /// A place on a screenshot, in pixels from its upper left corner.
@@ -299,7 +334,7 @@ fn of_anthropic(name: &str, input: &Map<String, Value>) -> Result<Step, String> 
 }
 
 /// The keys of `ctrl+s`. The key `+` alone is a key.
-fn split_keys(keys: &str) -> Vec<String> {
+pub(super) fn split_keys(keys: &str) -> Vec<String> {
     let parts = keys.split('+').map(str::trim).filter(|key| !key.is_empty());
     let parts: Vec<String> = parts.map(str::to_string).collect();
     if parts.is_empty() {
@@ -309,23 +344,27 @@ fn split_keys(keys: &str) -> Vec<String> {
     }
 }
 
-fn texts(fields: &Map<String, Value>, name: &str) -> Vec<String> {
+pub(super) fn texts(fields: &Map<String, Value>, name: &str) -> Vec<String> {
     let values = fields.get(name).and_then(Value::as_array);
     let texts = values.into_iter().flatten().filter_map(Value::as_str);
     texts.map(str::to_string).collect()
 }
 
-fn text(fields: &Map<String, Value>, action: &str, name: &str) -> Result<String, String> {
+pub(super) fn text(
+    fields: &Map<String, Value>,
+    action: &str,
+    name: &str,
+) -> Result<String, String> {
     let text = fields.get(name).and_then(Value::as_str);
     text.map(str::to_string)
         .ok_or_else(|| missing(action, name))
 }
 
-fn missing(action: &str, field: &str) -> String {
+pub(super) fn missing(action: &str, field: &str) -> String {
     format!("the action `{action}` has no `{field}`")
 }
 
-fn unknown(action: &str) -> String {
+pub(super) fn unknown(action: &str) -> String {
     format!("this computer has no action `{action}`: use another one")
 }
 

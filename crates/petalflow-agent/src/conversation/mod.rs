@@ -56,6 +56,7 @@ mod tests {
             events: Vec::new(),
             speakers: Vec::new(),
             nested: Some(Vec::new()),
+            spent: crate::limits::Usage::default(),
         };
         assert_eq!(serde_json::to_value(&waiting).unwrap()["within"], json!([]));
     }

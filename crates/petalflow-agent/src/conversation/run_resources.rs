@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::limits::{Meter, Share, Usage};
+use crate::limits::{CallLimits, Meter, Share, Usage};
 use petalflow::Context;
 
 /// What the steps of one run share. It is not stored.
@@ -30,6 +30,7 @@ impl RunResources {
         committed: Usage,
         before: Usage,
         cx: &Context,
+        limits: CallLimits,
     ) -> Share {
         let meter = match share {
             Some(share) => share.meter(),
@@ -38,7 +39,7 @@ impl RunResources {
         if let Some(share) = share {
             share.set(committed, Usage::default());
         }
-        let share = Share::new(meter, share, committed, before, cx);
+        let share = Share::new(meter, share, committed, before, cx, limits);
         lock(&self.finished_calls).push(share.number());
         share
     }

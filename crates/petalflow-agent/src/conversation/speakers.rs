@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::AgentEvent;
+use crate::limits::Usage;
 use petalflow::tool::ToolCall;
 
 /// An agent in the conversation, and the call it works on if it was given a task.
@@ -23,6 +24,9 @@ pub(crate) struct Waiting {
     /// The waiting agents that it has called itself.
     #[serde(rename = "within", default, skip_serializing_if = "Option::is_none")]
     pub(crate) nested: Option<Vec<Waiting>>,
+    /// What the call has used so far.
+    #[serde(default, skip_serializing_if = "Usage::is_nothing")]
+    pub(crate) spent: Usage,
 }
 
 impl Waiting {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{LongResults, Workspace};
-use crate::{Agent, Mode};
+use crate::{Agent, Limits, Mode};
 use petalflow::tool::Tool;
 use petalflow_llm::LlmClient;
 
@@ -44,6 +44,7 @@ pub struct DeepAgent {
     workspace: Workspace,
     tools: Vec<Arc<dyn Tool>>,
     long_results: usize,
+    worker_limits: Limits,
     sub_agents: Vec<Agent>,
 }
 
@@ -55,6 +56,7 @@ impl DeepAgent {
             workspace: Workspace::in_thread(),
             tools: Vec::new(),
             long_results: LongResults::DEFAULT_CHARACTERS,
+            worker_limits: Limits::new(),
             sub_agents: Vec::new(),
         }
     }
@@ -81,6 +83,15 @@ impl DeepAgent {
         }
     }
 
+    /// Limits what one call of the worker uses, as [`Agent::call_limits`] does.
+    #[must_use]
+    pub fn worker_limits(self, limits: Limits) -> Self {
+        DeepAgent {
+            worker_limits: limits,
+            ..self
+        }
+    }
+
     /// Adds a sub-agent besides the worker, as [`Agent::sub_agent`] does. With [`Mode::SingleTurn`] it has a conversation of
     /// its own, and its calls run in parallel.
     #[must_use]
@@ -101,6 +112,7 @@ impl DeepAgent {
         let worker = Agent::named("worker")
             .description("Does a part of the work by itself, and answers with what it has done.")
             .mode(Mode::SingleTurn)
+            .call_limits(self.worker_limits)
             .instructions(WORKER);
         let agent = Agent::new(self.model)
             .instructions(INSTRUCTIONS)

@@ -77,6 +77,7 @@ pub(crate) struct Definition {
     pub(crate) compactor: Option<Arc<dyn Compactor>>,
     pub(crate) removes_cut_events: bool,
     pub(crate) turn_limits: Limits,
+    pub(crate) call_limits: Limits,
     pub(crate) thread_limits: Limits,
     pub(crate) prices: Prices,
     pub(crate) parallel_tools: usize,
@@ -126,6 +127,7 @@ impl Definition {
             compactor: None,
             removes_cut_events: false,
             turn_limits: Limits::default(),
+            call_limits: Limits::default(),
             thread_limits: Limits::default(),
             prices: Prices::new(),
             parallel_tools: 16,
@@ -254,6 +256,9 @@ impl AgentTree {
         let none = Limits::default();
         if parent.is_some() && (agent.turn_limits != none || agent.thread_limits != none) {
             return Err(AgentError::LimitsOfSubAgent(name.into()));
+        }
+        if parent.is_some() && agent.mode != Mode::SingleTurn && agent.call_limits != none {
+            return Err(AgentError::CallLimits(name.into()));
         }
         let index = self.0.len();
         let above = parent.map(|parent| self.entry(parent).from_root.iter());

@@ -6,7 +6,8 @@ use super::ToolStep;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Approval {
-    /// The call is made, also if its tool asks for a confirmation.
+    /// The call is made, also if its tool asks for a confirmation. What the provider of the model warns of, before an action at a
+    /// [computer](crate::computer), must be confirmed all the same.
     Allow,
     /// A person must confirm the call, and reads this question.
     Ask(String),

@@ -2,8 +2,9 @@
 
 use super::{LimitExceeded, LimitKind, LimitScope, Usage};
 
-/// Limits on what an agent and the agents below it use, for [`Agent::turn_limits`](crate::Agent::turn_limits) and
-/// [`Agent::thread_limits`](crate::Agent::thread_limits). What is not set has no limit.
+/// Limits on what an agent and the agents below it use, for [`Agent::turn_limits`](crate::Agent::turn_limits),
+/// [`Agent::thread_limits`](crate::Agent::thread_limits) and [`Agent::call_limits`](crate::Agent::call_limits). What is not set has
+/// no limit.
 ///
 /// A limit is checked before the request or the call that would exceed it. The tokens of a request are not known before
 /// it is made, and are estimated as one token for four bytes. With a limit of output tokens, of all tokens or of money,

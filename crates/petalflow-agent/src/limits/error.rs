@@ -26,7 +26,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub struct LimitExceeded {
-    /// The agent that would make the request or the call.
+    /// The agent that would make the request or the call. For the limit of a call, the agent that was called.
     pub agent: String,
     /// What the limit counts over.
     pub scope: LimitScope,
@@ -48,6 +48,8 @@ pub enum LimitScope {
     Turn,
     /// All turns of the conversation.
     Thread,
+    /// One call of an agent by another. The run does not end, and the model of the caller reads the error.
+    Call,
 }
 
 /// What a limit counts.
@@ -107,11 +109,16 @@ impl fmt::Display for LimitExceeded {
         let (scope, limits) = match scope {
             LimitScope::Turn => ("one turn", "turn_limits"),
             LimitScope::Thread => ("one thread", "thread_limits"),
+            LimitScope::Call => ("one call", "call_limits"),
+        };
+        let smaller = match scope {
+            "one call" => "give it a smaller part of the work, or ",
+            _ => "",
         };
         write!(
             f,
             "agent `{agent}` stopped at its limit of {limit} {words} in {scope}: {used} are used, and the next step needs {needed} \
-             more; raise `{method}` in `.{limits}(..)`"
+             more; {smaller}raise `{method}` in `.{limits}(..)`"
         )
     }
 }

@@ -8,5 +8,5 @@ mod usage;
 pub use bounds::Limits;
 pub(crate) use bounds::{At, NextRequest};
 pub use error::{LimitExceeded, LimitKind, LimitScope};
-pub(crate) use meter::{Meter, OwnShare, Share};
+pub(crate) use meter::{CallLimits, Meter, OwnShare, Share};
 pub use usage::Usage;

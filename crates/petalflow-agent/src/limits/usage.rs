@@ -36,6 +36,11 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// Whether nothing was used.
+    pub(crate) fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// What was used since `start`, which is an earlier value of the same count.
     pub(crate) fn since(self, start: &Self) -> Self {
         let (now, then) = (self.tokens, start.tokens);

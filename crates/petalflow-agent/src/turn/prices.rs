@@ -7,13 +7,11 @@ use petalflow_llm::usage::Price;
 
 use crate::AgentError;
 use crate::definition::AgentTree;
+use crate::limits::Limits;
 
 /// Fails if money is limited and the model of an agent of the tree has no price. A request may name another model than its
 /// agent, so it is checked again before it is made.
 pub(super) fn check(tree: &AgentTree) -> Result<(), AgentError> {
-    if !are_needed(tree) {
-        return Ok(());
-    }
     for (index, agent) in tree.agents().enumerate() {
         // An agent without a model is an error of its own, if it is asked.
         if let Ok(client) = tree.model(index) {
@@ -36,7 +34,7 @@ pub(super) fn of_request(
         // Its answers say which model it is: the highest of all prices is the only one that is sure to suffice.
         None => all(tree, index).collect(),
     };
-    if prices.is_empty() && are_needed(tree) {
+    if prices.is_empty() && are_needed(tree, index) {
         return Err(missing(tree, index, model.unwrap_or_default()));
     }
     Ok(prices)
@@ -61,10 +59,13 @@ pub(super) fn all(tree: &AgentTree, index: usize) -> impl Iterator<Item = Price>
         .flat_map(|index| tree.agent(index).prices.iter().map(|(_, price)| price))
 }
 
-/// Whether money is limited.
-pub(super) fn are_needed(tree: &AgentTree) -> bool {
+/// Whether the money of the agent at `index` is limited: that of the whole conversation, or of calls of it and of those above it.
+pub(super) fn are_needed(tree: &AgentTree, index: usize) -> bool {
     let root = tree.agent(AgentTree::ROOT);
-    root.turn_limits.need_price() || root.thread_limits.need_price()
+    let mut calls = tree.line(index).map(|index| &tree.agent(index).call_limits);
+    root.turn_limits.need_price()
+        || root.thread_limits.need_price()
+        || calls.any(Limits::need_price)
 }
 
 pub(super) fn missing(tree: &AgentTree, index: usize, model: &str) -> AgentError {

@@ -8,7 +8,7 @@ use super::ctx::Ctx;
 use super::prices;
 use crate::conversation::ConversationUnfinished;
 use crate::extension::ModelCall;
-use crate::limits::{At, LimitExceeded, LimitScope, Limits, NextRequest, Share, Usage};
+use crate::limits::{At, CallLimits, LimitExceeded, LimitScope, Limits, NextRequest, Share, Usage};
 use crate::turn::own_tools::answer_tool;
 use crate::turn::own_tools::delegation;
 use crate::turn::own_tools::transfer;
@@ -27,15 +27,15 @@ pub(super) fn before_request(
     let conversation = ctx.conversation;
     let next = next_request(ctx, request, client)?;
     let mut left: Option<u64> = None;
-    let mut check = |others: Usage| {
-        for (at, limits, used) in limits(ctx) {
-            let output = limits.check_request(at, &(used + others), &next)?;
+    let mut check = |others: Usage, calls: &[(&CallLimits, Usage)]| {
+        for (at, limits, used) in all_limits(ctx, others, calls) {
+            let output = limits.check_request(at, &used, &next)?;
             left = [left, output].into_iter().flatten().min();
         }
         Ok::<_, LimitExceeded>(())
     };
     match ctx.share {
-        None => check(Usage::default())?,
+        None => check(Usage::default(), &[])?,
         Some(share) => {
             let reserved = Usage {
                 requests: 1,
@@ -86,9 +86,10 @@ pub(super) async fn after_response(
     if let Some(share) = ctx.share {
         share.set(used_in_turn(ctx), spent);
         // With the checkpoint that has the answer.
-        let (outermost, used) = share.outermost();
-        let write = ConversationUnfinished(used);
-        ctx.cx.record_unfinished_of(outermost, write).await?;
+        for (call, used) in share.recorded() {
+            let write = ConversationUnfinished(used);
+            ctx.cx.record_unfinished_of(call, write).await?;
+        }
     }
     Ok(spent)
 }
@@ -123,9 +124,10 @@ pub(super) async fn add_unwritten(ctx: Ctx<'_>, spent: Usage) -> Result<(), BoxE
     if let Some(share) = ctx.share {
         share.set(used_in_turn(ctx), Usage::default());
         // At once: the step that has failed writes no checkpoint.
-        let (outermost, used) = share.outermost();
-        let write = ConversationUnfinished(used);
-        outermost.record_unfinished(write).await?;
+        for (call, used) in share.recorded() {
+            let write = ConversationUnfinished(used);
+            call.record_unfinished(write).await?;
+        }
     }
     let write = ConversationUnfinished(unwritten);
     ctx.cx.record_unfinished(write).await
@@ -146,13 +148,15 @@ pub(super) fn with_unwritten(ctx: Ctx<'_>, spent: Usage) -> Usage {
     spent + std::mem::take(&mut *ctx.conversation.resources.unwritten())
 }
 
-/// The part of an agent that is called now. Agents whose calls resume know at once what the others had used.
-pub(super) async fn share_of_call(ctx: Ctx<'_>) -> Share {
+/// The part of an agent that is called now, with the limits of the call. Agents whose calls resume know at once what the others had
+/// used.
+pub(super) async fn share_of_call(ctx: Ctx<'_>, limits: CallLimits) -> Share {
     let before = ctx.cx.unfinished::<ConversationUnfinished>();
     let conversation = ctx.conversation;
     let used = conversation.turn_spent;
     let resources = &conversation.resources;
-    let share = resources.share_of_call(ctx.share, used, before.unwrap_or_default(), ctx.cx);
+    let had_used = before.unwrap_or_default();
+    let share = resources.share_of_call(ctx.share, used, had_used, ctx.cx, limits);
     let mut waited = before.is_none();
     poll_fn(|cx| {
         if std::mem::replace(&mut waited, true) {
@@ -175,20 +179,37 @@ pub(super) fn check_calls(ctx: Ctx<'_>) -> Result<(), AgentError> {
     let last = ctx.conversation.events.last();
     let calls = last.into_iter().flat_map(AgentEvent::calls);
     let calls = u64::try_from(calls.filter(|call| is_counted(call)).count()).unwrap_or(u64::MAX);
-    let check = |others: Usage| {
-        for (at, limits, used) in limits(ctx) {
-            limits.check_calls(at, (used + others).tool_calls, calls)?;
+    let check = |others: Usage, of_calls: &[(&CallLimits, Usage)]| {
+        for (at, limits, used) in all_limits(ctx, others, of_calls) {
+            limits.check_calls(at, used.tool_calls, calls)?;
         }
         Ok::<_, LimitExceeded>(())
     };
     match ctx.share {
-        None => check(Usage::default())?,
+        None => check(Usage::default(), &[])?,
         Some(share) => {
             let used = ctx.conversation.turn_spent;
             share.reserve(used, &[], Usage::default(), check)?;
         }
     }
     Ok(())
+}
+
+/// The limits of the agent that is run and those of calls, and what they count. Other agents have used `others`.
+fn all_limits<'a>(
+    ctx: Ctx<'a>,
+    others: Usage,
+    calls: &'a [(&'a CallLimits, Usage)],
+) -> impl Iterator<Item = (At<'a>, &'a Limits, Usage)> {
+    let of_run = limits(ctx).into_iter();
+    let of_run = of_run.map(move |(at, limits, used)| (at, limits, used + others));
+    of_run.chain(calls.iter().map(|(call, used)| {
+        let at = At {
+            agent: &call.agent,
+            scope: LimitScope::Call,
+        };
+        (at, &call.limits, *used)
+    }))
 }
 
 /// The limits of the agent that is run, and what they count.
@@ -260,7 +281,7 @@ fn set_cost(
     };
     match cost {
         Some(cost) => usage.cost = cost,
-        None if prices::are_needed(ctx.tree) => {
+        None if prices::are_needed(ctx.tree, ctx.index) => {
             let model = names.clone().next().unwrap_or_default();
             return Err(prices::missing(ctx.tree, ctx.index, model));
         }
@@ -288,7 +309,9 @@ fn estimate_missing(ctx: Ctx<'_>, request: &LlmRequest, response: &mut LlmRespon
 
 fn needs_estimate(ctx: Ctx<'_>) -> bool {
     let root = ctx.root();
-    root.turn_limits.need_estimate() || root.thread_limits.need_estimate()
+    root.turn_limits.need_estimate()
+        || root.thread_limits.need_estimate()
+        || ctx.share.is_some_and(Share::need_estimate)
 }
 
 /// Whether a call is one of a tool or of an agent, and not one that belongs to the loop itself.

@@ -25,7 +25,7 @@ mod x_search;
 
 pub use crate::message::citation::{Citation, DocumentPlace, Source};
 pub use code_execution::{CodeExecution, CodeMemory};
-pub use computer_use::ComputerUse;
+pub use computer_use::{ComputerEnvironment, ComputerUse};
 pub use file_search::FileSearch;
 pub use image_generation::{ImageBackground, ImageGeneration, ImageQuality};
 pub use native_use::{CodeOutput, FoundFile, NativeAction, NativeOutcome, NativeUse};

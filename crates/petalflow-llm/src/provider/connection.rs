@@ -290,10 +290,11 @@ impl Connection {
             notes,
             answer_tool,
         } = Self::prepared(&target, request)?;
+        let parser = target.parser(&body, answer_tool.as_deref());
         let body = target.at_platform(body);
         let (transport, response) = self.send(&target, &target.path(), &body).await?;
         let body = transport.document(response).await?;
-        let response = target.parser(answer_tool.as_deref()).read_body(&body);
+        let response = parser.read_body(&body);
         let response = response.map_err(|error| transport.errors.instead(error.as_ref(), &body))?;
         let (name, prices) = (&self.name, &self.prices);
         Ok(Self::completed(
@@ -313,7 +314,7 @@ impl Connection {
             notes,
             answer_tool,
         } = Self::prepared(&target, request)?;
-        let parser = target.parser(answer_tool.as_deref());
+        let parser = target.parser(&body, answer_tool.as_deref());
         let body = target.at_platform(body);
         let (transport, response) = self.send(&target, &target.path(), &body).await?;
         let errors = transport.errors.clone();

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::computer;
 use crate::conversation::PendingCall;
 use crate::extension::{Approval, ToolStep};
 use crate::human::confirmation;
@@ -17,7 +18,7 @@ fn decide(ctx: Ctx<'_>, step: &ToolStep<'_>) -> Option<Approval> {
 }
 
 /// Checks whether the call may be made, and returns the confirmation of a person if there is one. `own` is the question of
-/// what is called.
+/// what is called. What the provider of the model warns of is asked in each case.
 ///
 /// # Errors
 ///
@@ -41,9 +42,12 @@ pub(super) fn check(
                 Some(Approval::Ask(question)) => Some(question),
                 _ => own(&step.arguments),
             };
-            let Some(question) = question else {
+            let warning = computer::warning(&step.call().name, &step.call().arguments);
+            let questions: Vec<String> = question.into_iter().chain(warning).collect();
+            if questions.is_empty() {
                 return Ok(None);
-            };
+            }
+            let question = questions.join(" ");
             let call = step.call();
             let actions = &mut step.actions;
             actions

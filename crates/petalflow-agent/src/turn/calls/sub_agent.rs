@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::conversation::{PendingCall, Speaker, Waiting, branch};
 use crate::definition::Definition;
-use crate::limits::{OwnShare, Usage};
+use crate::limits::{CallLimits, OwnShare, Usage};
 use crate::turn::ctx::Ctx;
 use crate::turn::spans;
 use crate::turn::spend;
@@ -26,7 +26,7 @@ pub(in crate::turn) struct AgentAnswer {
 pub(in crate::turn) enum Answer {
     Complete(Value),
     /// The agent waits for a person.
-    Waiting(Waiting),
+    Waiting(Box<Waiting>),
 }
 
 /// Calls the agent at `index`, or continues its conversation if a person has answered. Sets what the agent used, also if
@@ -39,10 +39,17 @@ pub(in crate::turn) async fn call(
 ) -> Result<AgentAnswer, BoxError> {
     let agent = ctx.tree.agent(index);
     let branch = branch::of_call(ctx.conversation.branch.as_deref(), &agent.name);
-    let input = input_of_call(ctx.conversation, agent, pending);
-    let known = input.events.len();
     let caller = ctx.conversation;
-    let share = spend::share_of_call(ctx).await;
+    let before = waiting_of_call(caller, pending);
+    let input = input_of_call(agent, pending, before);
+    let known = input.events.len();
+    let earlier = before.map_or_else(Usage::default, |before| before.spent);
+    let limits = CallLimits {
+        agent: Arc::clone(&agent.name),
+        limits: agent.call_limits.clone(),
+        earlier,
+    };
+    let share = spend::share_of_call(ctx, limits).await;
     let (meter, number) = (Arc::clone(share.meter()), share.number());
     let input = ConversationInput {
         branch: Some(branch),
@@ -55,21 +62,32 @@ pub(in crate::turn) async fn call(
     let own_share = OwnShare(Some(share));
     let run = (ctx.run_agent)(ctx.tree, ctx.cx, &agent.name, input, own_share, streams);
     let ran = spans::called(agent, run).await;
-    *spent = Some(match &ran {
+    let used = match &ran {
         Ok(conversation) => conversation.turn_spent.since(&caller.turn_spent),
         Err(_) => meter.used(number),
-    });
-    answer_of(ran?, known, agent, &pending.call)
+    };
+    *spent = Some(used);
+    let conversation = ran.map_err(|error| match AgentError::limit_of_call(&*error) {
+        // The model of the caller reads it without the steps that it came through.
+        Some(limit) => AgentError::Limit(limit.clone()).into(),
+        None => error,
+    })?;
+    answer_of(conversation, known, agent, &pending.call, earlier + used)
+}
+
+/// The conversation of the called agent, if a person has answered a question for which it waits.
+fn waiting_of_call<'c>(caller: &'c Conversation, pending: &PendingCall) -> Option<&'c Waiting> {
+    let mut waiting = caller.waiting.iter().flatten();
+    let before = waiting.find(|waiting| waiting.call == pending.call);
+    before.filter(|_| pending.answer.is_some())
 }
 
 /// The input of the called agent: the arguments of the call, or the answer of a person for which it waits.
 fn input_of_call(
-    caller: &Conversation,
     agent: &Definition,
     pending: &PendingCall,
+    before: Option<&Waiting>,
 ) -> ConversationInput {
-    let mut waiting = caller.waiting.iter().flatten();
-    let before = waiting.find(|waiting| waiting.call == pending.call);
     match (before, &pending.answer) {
         (Some(before), Some(answer)) => ConversationInput {
             events: before.events.clone(),
@@ -87,12 +105,13 @@ fn input_of_call(
     }
 }
 
-/// The answer to a call in this conversation of the called agent, and the events after the `known` ones.
+/// The answer to a call in this conversation of the called agent, and the events after the `known` ones. The call has used `spent`.
 fn answer_of(
     conversation: Conversation,
     known: usize,
     agent: &Definition,
     call: &ToolCall,
+    spent: Usage,
 ) -> Result<AgentAnswer, BoxError> {
     let new = conversation.events[known..].iter();
     let events: Vec<AgentEvent> = new.filter(|event| !event.is_from_user()).cloned().collect();
@@ -101,12 +120,13 @@ fn answer_of(
         state.extend(event.actions.state_delta.clone());
     }
     let answer = if waits(&conversation) {
-        Answer::Waiting(Waiting {
+        Answer::Waiting(Box::new(Waiting {
             call: call.clone(),
             events: conversation.events,
             speakers: conversation.speakers,
             nested: conversation.waiting,
-        })
+            spent,
+        }))
     } else {
         Answer::Complete(answer(&conversation, agent)?)
     };

@@ -307,7 +307,7 @@ async fn run_agent(
         Answer::Complete(answer) => Ok(answer),
         Answer::Waiting(waiting) => {
             effects.later = true;
-            effects.waiting = Some(waiting);
+            effects.waiting = Some(*waiting);
             Ok(Value::Null)
         }
     }

@@ -9,6 +9,8 @@ use super::content::{
     Dialogue, Turn, arguments_object, call_name, decimal, effort_level, effort_tokens,
     split_result, with_extra,
 };
+use super::gemini_calls::{CallReader, OpenCall};
+use super::gemini_computer;
 use super::gemini_parts::{call_left_over, complete_part, source_metadata, text, text_left_over};
 use super::native;
 use super::origins;
@@ -121,7 +123,8 @@ fn thinking(target: &Target<'_>, effort: Effort) -> Value {
 /// The conversation without the system messages at its start.
 fn contents<'m>(target: &Target<'_>, request: &'m LlmRequest, dialogue: Vec<Turn<'m>>) -> Value {
     let model = target.model;
-    let mut names = HashMap::new();
+    let mut calls_by_id: HashMap<&str, &ToolCall> = HashMap::new();
+    let mut address = String::new();
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
     for turn in dialogue {
         let message = match turn {
@@ -131,8 +134,12 @@ fn contents<'m>(target: &Target<'_>, request: &'m LlmRequest, dialogue: Vec<Turn
                 continue;
             }
         };
-        let calls = message.calls().filter(|call| !call.id.is_empty());
-        names.extend(calls.map(|call| (call.id.as_str(), call.name.as_str())));
+        // A call without an id is looked up only if its result needs the call.
+        let is_known = |call: &&ToolCall| {
+            !call.id.is_empty() || gemini_computer::function_calls(call).is_some()
+        };
+        let calls = message.calls().filter(is_known);
+        calls_by_id.extend(calls.map(|call| (call.id.as_str(), call)));
         let (role, parts) = match message.role {
             Role::Assistant => (
                 "model",
@@ -143,7 +150,7 @@ fn contents<'m>(target: &Target<'_>, request: &'m LlmRequest, dialogue: Vec<Turn
                 (
                     "user",
                     parts
-                        .flat_map(|part| user_parts(target, part, &names))
+                        .flat_map(|part| user_parts(target, part, &calls_by_id, &mut address))
                         .collect(),
                 )
             }
@@ -178,6 +185,7 @@ fn model_parts(target: &Target<'_>, message: &ChatMessage, wants_signatures: boo
             let signature = target.signature(signature.as_deref(), part.origin())?;
             (!signature.starts_with(REDACTED)).then(|| signature.to_string())
         };
+        let mut after = Vec::new();
         let (mut value, signature) = match part {
             Part::Text(text) => {
                 let signature = own(&text.signature);
@@ -198,7 +206,17 @@ fn model_parts(target: &Target<'_>, message: &ChatMessage, wants_signatures: boo
                 let placeholder =
                     (wants_signatures && first_call).then(|| MISSING_SIGNATURE.to_string());
                 first_call = false;
-                (function_call(call), own(&call.signature).or(placeholder))
+                let signature = own(&call.signature).or(placeholder);
+                match gemini_computer::function_calls(call) {
+                    None => (function_call(call), signature),
+                    Some(calls) => {
+                        let mut functions = gemini_computer::call_parts(calls, sent_id(&call.id));
+                        // The first one has what the provider needs back. There is one at least.
+                        let first = functions.remove(0);
+                        after = functions;
+                        (first, signature)
+                    }
+                }
             }
             Part::Media(media) => (self::media(media), None),
             Part::Code { language, code, .. } => (
@@ -222,18 +240,36 @@ fn model_parts(target: &Target<'_>, message: &ChatMessage, wants_signatures: boo
         }
         target.add_fields(&mut value, part.origin());
         parts.push(value);
+        parts.append(&mut after);
     }
     parts
 }
 
-/// A part of a message to the model. The media of a result follow the result.
-fn user_parts(target: &Target<'_>, part: &Part, names: &HashMap<&str, &str>) -> Vec<Value> {
+/// A part of a message to the model. The media of a result follow the result. `address` is the page that the last screenshot of a
+/// browser shows.
+fn user_parts(
+    target: &Target<'_>,
+    part: &Part,
+    calls: &HashMap<&str, &ToolCall>,
+    address: &mut String,
+) -> Vec<Value> {
     match part {
         Part::Text(Text { text, .. }) => vec![json!({ "text": text })],
         Part::Media(media) => vec![self::media(media)],
         Part::Result(result) => {
+            let call = calls.get(result.call_id.as_str()).copied();
+            let is_own = |call: &&ToolCall| result.name.is_empty() || result.name == call.name;
+            let functions = call
+                .filter(is_own)
+                .and_then(gemini_computer::function_calls);
+            if let Some(functions) = functions {
+                let (id, takes) = (sent_id(&result.call_id), |media: &Media| {
+                    target.takes(media)
+                });
+                return gemini_computer::result_parts(functions, result, id, takes, media, address);
+            }
             let sent = split_result(result, |media| target.takes(media));
-            let mut parts = vec![function_response(result, &sent.content, names)];
+            let mut parts = vec![function_response(result, &sent.content, call)];
             parts.extend(sent.media.iter().map(media));
             parts
         }
@@ -253,18 +289,22 @@ fn user_parts(target: &Target<'_>, part: &Part, names: &HashMap<&str, &str>) -> 
 fn function_call(call: &ToolCall) -> Value {
     let mut value =
         json!({ "name": call_name(&call.name), "args": arguments_object(&call.arguments) });
-    if !call.id.is_empty() && !is_generated(&call.id) {
-        value["id"] = call.id.as_str().into();
+    if let Some(id) = sent_id(&call.id) {
+        value["id"] = id.into();
     }
     json!({ "functionCall": value })
 }
 
+/// The id of a call, if the model gave it one.
+fn sent_id(id: &str) -> Option<&str> {
+    (!id.is_empty() && !is_generated(id)).then_some(id)
+}
+
 /// A tool result. It must have the name of its call, and may have an id only if the model gave the call one.
-fn function_response(result: &ToolResult, content: &Value, names: &HashMap<&str, &str>) -> Value {
-    let called = names.get(result.call_id.as_str());
+fn function_response(result: &ToolResult, content: &Value, called: Option<&ToolCall>) -> Value {
     let name = match called {
         _ if !result.name.is_empty() => result.name.as_str(),
-        Some(name) => call_name(name),
+        Some(call) => call_name(&call.name),
         None => result.call_id.as_str(),
     };
     let response = match (content, result.is_error) {
@@ -274,8 +314,10 @@ fn function_response(result: &ToolResult, content: &Value, names: &HashMap<&str,
         (content, false) => Map::from_iter([("result".to_string(), content.clone())]),
     };
     let mut value = json!({ "name": name, "response": response });
-    if called.is_some() && !is_generated(&result.call_id) {
-        value["id"] = result.call_id.as_str().into();
+    if called.is_some()
+        && let Some(id) = sent_id(&result.call_id)
+    {
+        value["id"] = id.into();
     }
     json!({ "functionResponse": value })
 }
@@ -296,14 +338,20 @@ fn media(media: &Media) -> Value {
 /// Reads the chunks of a response.
 #[derive(Debug, Default)]
 pub(super) struct GeminiParser {
-    calls: usize,
-    /// The call whose arguments are still incomplete.
-    open_call: Option<usize>,
+    calls: CallReader,
     /// The text whose sources come at the end.
     cited: CitedText,
 }
 
 impl GeminiParser {
+    /// Reads the response to a request with this body.
+    pub(super) fn of(body: &Value) -> Self {
+        GeminiParser {
+            calls: CallReader::of(body),
+            ..Self::default()
+        }
+    }
+
     pub(super) fn read(&mut self, chunk: &Value, data: &mut ResponseData) -> Vec<Delta> {
         data.id = data.id.take().or_else(|| text(chunk, "responseId"));
         data.model = data.model.take().or_else(|| text(chunk, "modelVersion"));
@@ -345,15 +393,20 @@ impl GeminiParser {
                 deltas.extend(origins::needed_back(None, text_left_over(whole)));
                 continue;
             }
-            let call = part.get("functionCall");
-            let has_text = call.is_some() || text(part, "text").is_none_or(|text| !text.is_empty());
-            if self.part(part, &mut deltas) {
+            if let Some(call) = part.get("functionCall") {
+                let OpenCall { index, action } = self.calls.read(call, &mut deltas);
+                // What the provider needs back with actions is that of the first one.
+                if action.is_none_or(|number| number == 0) {
+                    deltas.extend(signature.map(Delta::Signature));
+                    deltas.extend(origins::needed_back(Some(index), call_left_over(part)));
+                }
+                continue;
+            }
+            let has_text = text(part, "text").is_none_or(|text| !text.is_empty());
+            if Self::part(part, &mut deltas) {
                 deltas.extend(signature.map(Delta::Signature));
-                let (index, rest) = match call {
-                    Some(_) => (self.calls.checked_sub(1), call_left_over(part)),
-                    None => (None, text_left_over(part)),
-                };
-                deltas.extend(origins::needed_back(index, rest).filter(|_| has_text));
+                let rest = text_left_over(part);
+                deltas.extend(origins::needed_back(None, rest).filter(|_| has_text));
             }
         }
         self.cited.read(&deltas);
@@ -370,11 +423,9 @@ impl GeminiParser {
         deltas
     }
 
-    /// Reads a part. Returns whether its signature follows; other parts have it in their origin.
-    fn part(&mut self, part: &Value, deltas: &mut Vec<Delta>) -> bool {
-        if let Some(call) = part.get("functionCall") {
-            self.call(call, deltas);
-        } else if let Some(text) = text(part, "text") {
+    /// Reads a part without a call. Returns whether its signature follows; other parts have it in their origin.
+    fn part(part: &Value, deltas: &mut Vec<Delta>) -> bool {
+        if let Some(text) = text(part, "text") {
             let thought = part.get("thought").and_then(Value::as_bool) == Some(true);
             deltas.push(if thought {
                 Delta::Thought(text)
@@ -386,38 +437,6 @@ impl GeminiParser {
             return false;
         }
         true
-    }
-
-    /// A call, or a chunk of one: some calls send their arguments by path.
-    fn call(&mut self, call: &Value, deltas: &mut Vec<Delta>) {
-        let name = text(call, "name").filter(|name| !name.is_empty());
-        let index = self.open_call.filter(|_| name.is_none());
-        let index = index.unwrap_or_else(|| {
-            self.calls += 1;
-            self.calls - 1
-        });
-        let continues = call.get("willContinue").and_then(Value::as_bool) == Some(true);
-        self.open_call = continues.then_some(index);
-        deltas.push(Delta::Call {
-            index,
-            id: text(call, "id"),
-            name,
-            arguments: match call.get("args") {
-                None | Some(Value::Null) => String::new(),
-                Some(arguments) => arguments.to_string(),
-            },
-        });
-        let chunks = call.get("partialArgs").and_then(Value::as_array);
-        for chunk in chunks.into_iter().flatten() {
-            let value = ["stringValue", "numberValue", "boolValue"]
-                .iter()
-                .find_map(|kind| chunk.get(kind));
-            deltas.extend(text(chunk, "jsonPath").map(|path| Delta::Argument {
-                index,
-                path,
-                value: value.cloned().unwrap_or(Value::Null),
-            }));
-        }
     }
 }
 

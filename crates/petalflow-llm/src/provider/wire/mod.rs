@@ -18,6 +18,8 @@ mod converse_tools;
 mod counting;
 mod embeddings;
 mod gemini;
+mod gemini_calls;
+mod gemini_computer;
 mod gemini_parts;
 mod message_items;
 mod messages;
@@ -106,14 +108,14 @@ impl Target<'_> {
         counting::request(self, body)
     }
 
-    /// A parser of one response. The calls of this tool are the answer.
-    pub(super) fn parser(&self, answer_tool: Option<&str>) -> ResponseParser {
+    /// A parser of the response to a request with this body. The calls of this tool are the answer.
+    pub(super) fn parser(&self, body: &Value, answer_tool: Option<&str>) -> ResponseParser {
         ResponseParser {
             format: match self.family {
                 Family::Chat => Format::Chat(chat::ChatParser::default()),
                 Family::Responses => Format::Responses(responses::ResponsesParser::default()),
                 Family::Messages => Format::Messages(messages::MessagesParser::default()),
-                Family::Gemini => Format::Gemini(gemini::GeminiParser::default()),
+                Family::Gemini => Format::Gemini(gemini::GeminiParser::of(body)),
                 #[cfg(feature = "bedrock")]
                 Family::Converse => Format::Converse(converse::ConverseParser::default()),
             },

@@ -3,6 +3,7 @@
 mod anthropic;
 mod bedrock;
 mod computer;
+mod computer_gemini;
 mod gemini;
 mod openai;
 mod xai;
@@ -216,8 +217,7 @@ async fn f44_5_what_a_provider_does_not_have_is_refused_before_anything_is_sent(
         (
             "gemini-3-pro",
             ComputerUse::new().into(),
-            "provider `gemini` has no computer use for model `gemini-3-pro`: use a model of a provider that has it, or a \
-             tool of your own",
+            "the model must know the size of the screenshots: give it with `ComputerUse::display`, or with `Computer::display` of an agent",
         ),
         (
             "openai_resp::gpt-5.4",

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::native::NativeTool;
 use crate::provider::catalog::{Platform, Target};
+use crate::provider::wire::gemini_computer;
 use crate::stream::Delta;
 use crate::{LlmRequest, Part};
 
@@ -35,20 +36,24 @@ pub(crate) fn add(body: &mut Value, target: &Target<'_>, request: &LlmRequest) {
                 }
                 sent.push(json!({ "fileSearch": fields }));
             }
+            NativeTool::ComputerUse(computer) => sent.push(gemini_computer::tool(computer)),
             // An option of the answer, and what was refused before.
-            NativeTool::ImageGeneration(_)
-            | NativeTool::ComputerUse(_)
-            | NativeTool::XSearch(_) => {}
+            NativeTool::ImageGeneration(_) | NativeTool::XSearch(_) => {}
         }
     }
     if sent.is_empty() {
         return;
     }
+    let is_run_by_provider = |tool: &Value| tool.get("computerUse").is_none();
+    let has_invocations = sent.iter().any(is_run_by_provider);
     match &mut body["tools"] {
         Value::Array(others) => {
             others.extend(sent);
             // Models of the third generation take both together only so. Older ones, and Vertex AI, refuse the field.
-            if target.model.contains("gemini-3") && target.platform != Platform::Vertex {
+            if has_invocations
+                && target.model.contains("gemini-3")
+                && target.platform != Platform::Vertex
+            {
                 body["toolConfig"]["includeServerSideToolInvocations"] = true.into();
             }
         }

@@ -9,6 +9,7 @@ mod xai;
 
 use serde_json::{Map, Value};
 
+use super::gemini_computer;
 use super::messages_version::{ComputerTool, ModelVersion};
 use crate::native::NativeTool;
 use crate::provider::catalog::{Family, Platform, Target, XAI};
@@ -70,10 +71,17 @@ fn settings(target: &Target<'_>, tool: &str) -> Option<&'static [&'static str]> 
         (Family::Messages, "computer_use") if ModelVersion::computer_of(target.model).is_none() => {
             None
         }
-        // The size of a screen is no wish: models that read it from the screenshots need not be told.
+        // What a computer is, is no wish: models that read it from the screenshots need not be told.
         (Family::Responses | Family::Messages, "computer_use") => {
-            Some(&["display_width", "display_height"])
+            Some(&["display_width", "display_height", "environment"])
         }
+        (Family::Gemini, "computer_use") => Some(&[
+            "display_width",
+            "display_height",
+            "environment",
+            "excluded_actions",
+            "injection_detection",
+        ]),
         (Family::Messages, "code_execution") if at_vertex => None,
         (Family::Gemini, "web_search") if at_vertex => Some(&["blocked_domains"]),
         (Family::Messages | Family::Gemini, "code_execution") | (Family::Gemini, "web_search") => {
@@ -135,8 +143,30 @@ pub(super) fn check(target: &Target<'_>, request: &LlmRequest) -> Result<(), Llm
             )));
         }
         check_values(target, tool)?;
+        check_names(target, tool, request)?;
     }
     Ok(())
+}
+
+/// Refuses a tool of the program whose calls would be read as an action at a computer.
+fn check_names(
+    target: &Target<'_>,
+    tool: &NativeTool,
+    request: &LlmRequest,
+) -> Result<(), LlmError> {
+    let NativeTool::ComputerUse(computer) = tool else {
+        return Ok(());
+    };
+    let is_action = |name: &str| {
+        target.family == Family::Gemini && gemini_computer::has_function(computer, name)
+    };
+    match request.tools.iter().find(|tool| is_action(&tool.name)) {
+        None => Ok(()),
+        Some(tool) => Err(LlmError::request(format!(
+            "the tool `{0}` has the name of an action of Gemini's computer use: rename it, or name it in `ComputerUse::excluded_actions`",
+            tool.name
+        ))),
+    }
 }
 
 /// Refuses values that no provider, or not this one, takes.
@@ -147,8 +177,8 @@ fn check_values(target: &Target<'_>, tool: &NativeTool) -> Result<(), LlmError> 
     );
     let wrong = match tool {
         NativeTool::ComputerUse(computer)
-            if target.family == Family::Messages
-                && is_single
+            if (target.family == Family::Gemini
+                || target.family == Family::Messages && is_single)
                 && (computer.display_width.is_none() || computer.display_height.is_none()) =>
         {
             "the model must know the size of the screenshots: give it with `ComputerUse::display`, or with `Computer::display` of an agent"
