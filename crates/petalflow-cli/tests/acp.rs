@@ -249,6 +249,42 @@ fn f44_an_editor_asks_about_programs_and_files() {
 }
 
 #[test]
+fn f44_3_a_call_of_another_agent_has_the_limits_of_the_document() {
+    let folder = prepared(json!([
+        { "calls": [{ "name": "reader", "arguments": { "request": "Read all." } }] },
+        { "calls": [{ "name": "ls" }] },
+        "It was too much.",
+    ]));
+    let dir = folder.path();
+    let reader = "  reader: { role: Reader, goal: Read, provider: openai, model: gpt-5.4, call_limits: { requests: 1 } }\n";
+    let document = CODER.replace("tasks:", &format!("{reader}tasks:"));
+    fs::write(dir.join("coder.agent.yaml"), document).expect("written");
+    let mut editor = Editor::start(dir, &["--script", "replies.json", "--agent", "coder"]);
+    let session = editor.session(dir);
+    let ended = editor.request("session/prompt", prompt(&session, "Read."));
+    assert_eq!(ended, json!({ "stopReason": "end_turn" }));
+    let failed = editor.updates.iter().filter(|it| it["status"] == "failed");
+    let failed: Vec<String> = failed.map(ToString::to_string).collect();
+    assert_eq!(failed.len(), 1, "{failed:?}");
+    let expected = "agent `reader` stopped at its limit of 1 requests to models in one call";
+    assert!(failed[0].contains(expected), "{failed:?}");
+    assert_eq!(editor.text(), "It was too much.");
+    editor.close();
+
+    let nothing = CODER.replace("tools: [build]", "call_limits: { cost: 0 }");
+    fs::write(dir.join("coder.agent.yaml"), nothing).expect("written");
+    let ran = petalflow!("validate {}", dir.join("coder.agent.yaml").display());
+    assert_ne!(ran.code, 0);
+    let expected = "agent `coder`: `cost` of `call_limits` must be more than 0";
+    assert!(
+        ran.err.contains(expected) || ran.out.contains(expected),
+        "{}{}",
+        ran.out,
+        ran.err
+    );
+}
+
+#[test]
 fn f44_acp_says_which_agent_is_missing() {
     let research = document("research.agent.yaml");
     let ran = petalflow!("acp {research}").code(64);

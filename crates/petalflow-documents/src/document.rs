@@ -23,8 +23,8 @@
 //! ```
 
 pub use petalflow_document_model::documents::{
-    AGENT_SCHEMA, Agent, AgentWorkflow, Catalog, Code, Definition, Dependencies, Diagnostic,
-    Diagnostics, Document, EdgeDefinition, Execution, Format, GRAPH_SCHEMA, GraphDefinition, Needs,
-    NodeDefinition, Position, ReadGraph, SETTINGS_SCHEMAS, Severity, Source, Strategy, Task,
-    ToolMode, inner_node_setting,
+    AGENT_SCHEMA, Agent, AgentWorkflow, CallLimits, Catalog, Code, Definition, Dependencies,
+    Diagnostic, Diagnostics, Document, EdgeDefinition, Execution, Format, GRAPH_SCHEMA,
+    GraphDefinition, Needs, NodeDefinition, Position, ReadGraph, SETTINGS_SCHEMAS, Severity,
+    Source, Strategy, Task, ToolMode, inner_node_setting,
 };

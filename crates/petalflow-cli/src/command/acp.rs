@@ -6,7 +6,7 @@ use std::sync::Arc;
 use petalflow::tool::Tool;
 use petalflow_acp::{AcpServer, SessionAgent};
 use petalflow_agent::deep::{ApprovalPolicy, Calls, DeepAgent, Workspace};
-use petalflow_agent::{Agent, Mode};
+use petalflow_agent::{Agent, Limits, Mode};
 use petalflow_documents::document::{Agent as WorkflowAgent, AgentWorkflow, Definition};
 use petalflow_llm::LlmClient;
 
@@ -198,7 +198,28 @@ impl Member {
             .mode(Mode::SingleTurn)
             .tools(self.tools.iter().cloned())
             .workspace(files.clone());
-        self.configured(agent)
+        self.configured(agent).call_limits(self.call_limits())
+    }
+
+    /// The limits of one call of the agent by another.
+    fn call_limits(&self) -> Limits {
+        let Some(set) = &self.agent.call_limits else {
+            return Limits::new();
+        };
+        let limited =
+            |limits: Limits, limit: Option<u64>, set: fn(Limits, u64) -> Limits| match limit {
+                Some(limit) => set(limits, limit),
+                None => limits,
+            };
+        let limits = limited(Limits::new(), set.requests, Limits::requests);
+        let limits = limited(limits, set.tool_calls, Limits::tool_calls);
+        let limits = limited(limits, set.input_tokens, Limits::input_tokens);
+        let limits = limited(limits, set.output_tokens, Limits::output_tokens);
+        let limits = limited(limits, set.total_tokens, Limits::total_tokens);
+        match set.cost {
+            Some(dollars) => limits.cost(dollars),
+            None => limits,
+        }
     }
 
     fn configured(&self, agent: Agent) -> Agent {

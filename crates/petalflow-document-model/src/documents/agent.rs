@@ -65,6 +65,40 @@ pub struct Agent {
     /// Settings of the model: `temperature` and `max_tokens`. Others have no effect.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub config: Map<String, Value>,
+    /// What one call of the agent by another may use, where agents call each other, as in an editor. A task is no call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call_limits: Option<CallLimits>,
+}
+
+/// Limits of one call of an agent by another. What is not set has no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CallLimits {
+    /// Requests to models.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub requests: Option<u64>,
+    /// Calls of tools and of agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub tool_calls: Option<u64>,
+    /// Tokens of requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub input_tokens: Option<u64>,
+    /// Tokens of answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub output_tokens: Option<u64>,
+    /// All tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
+    pub total_tokens: Option<u64>,
+    /// US dollars. The model must have a price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
+    pub cost: Option<f64>,
 }
 
 /// What an agent does.

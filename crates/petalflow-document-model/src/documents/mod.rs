@@ -36,7 +36,7 @@ mod source;
 pub mod template;
 
 pub use crate::source::{Format, Position, Severity};
-pub use agent::{Agent, AgentWorkflow, Dependencies, Execution, Strategy, Task};
+pub use agent::{Agent, AgentWorkflow, CallLimits, Dependencies, Execution, Strategy, Task};
 pub use catalog::{Catalog, ToolMode};
 pub use diagnostic::{Code, Diagnostic, Diagnostics};
 pub use graph::{EdgeDefinition, GraphDefinition, NodeDefinition};

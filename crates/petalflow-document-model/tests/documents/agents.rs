@@ -56,6 +56,20 @@ fn p205_each_rule_of_workflows_has_its_code() {
             workflow_with("/agents/one/tool_config", json!({ "search": { "x": 1 } })),
         ),
         (
+            vec![],
+            workflow_with(
+                "/agents/one/call_limits",
+                json!({ "requests": 3, "total_tokens": 50_000, "cost": 0.5 }),
+            ),
+        ),
+        (
+            vec!["DC-007", "DC-007", "DC-007"],
+            workflow_with(
+                "/agents/one/call_limits",
+                json!({ "requests": 0, "output_tokens": 0, "cost": -0.5 }),
+            ),
+        ),
+        (
             vec!["DC-007"],
             workflow_with("/tasks/first/review", json!("humans")),
         ),
@@ -362,4 +376,29 @@ execution:
         ]
     );
     assert!(warnings(", config: { json_schema: { type: object } }").is_empty());
+}
+
+#[test]
+fn f44_3_a_limit_of_nothing_and_a_misspelt_one_are_reported_where_they_are() {
+    for (limits, expected) in [
+        (
+            json!({ "cost": 0 }),
+            "agent `two`: `cost` of `call_limits` must be more than 0; leave it out for no limit",
+        ),
+        (
+            json!({ "total_tokens": 0 }),
+            "expected a number of at least 1",
+        ),
+    ] {
+        let nothing = workflow_with("/agents/two/call_limits", limits);
+        let (_, found) = inspect("w.json", &nothing.to_string());
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].contains(expected), "{found:?}");
+    }
+    for wrong in [json!({ "tokens": 5 }), json!({ "requests": -1 }), json!(5)] {
+        let workflow = workflow_with("/agents/two/call_limits", wrong.clone());
+        let codes = workflow_codes(&workflow);
+        assert_eq!(codes.len(), 1, "{wrong}: {codes:?}");
+    }
 }

@@ -82,6 +82,7 @@ fn agents(workflow: &AgentWorkflow, catalog: &Catalog, report: &mut Report) {
         name_has_form("agent", name, &at, report);
         provider_is_known(name, agent, catalog, &at, report);
         model_settings_are_valid(agent, &at, report);
+        call_limits_allow_a_call(name, agent, &at, report);
         tools_are_known(name, agent, catalog, &at, report);
         tool_settings_have_tools(name, agent, &at, report);
     }
@@ -112,6 +113,19 @@ fn model_settings_are_valid(agent: &Agent, at: &Pointer, report: &mut Report) {
     let mut config = agent.config.clone();
     config.retain(|name, _| ["temperature", "max_tokens"].contains(&name.as_str()));
     settings::check_part("llm_prompt", &config, &at.name("config"), report);
+}
+
+/// A limit of nothing would end each call before its first request. The schema has the least counts.
+fn call_limits_allow_a_call(name: &str, agent: &Agent, at: &Pointer, report: &mut Report) {
+    let cost = agent.call_limits.and_then(|limits| limits.cost);
+    if cost.is_some_and(|cost| cost.is_nan() || cost <= 0.0) {
+        let message = format!(
+            "agent `{}`: `cost` of `call_limits` must be more than 0; leave it out for no limit",
+            shown(name)
+        );
+        let at = at.name("call_limits").name("cost");
+        report.add(Code::WrongValue, at, message);
+    }
 }
 
 fn tools_are_known(
