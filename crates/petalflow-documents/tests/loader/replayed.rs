@@ -414,7 +414,7 @@ const PLANTED: &[Planted] = &[
                 "choose",
                 "/conditions/0/expression",
                 json!("n >= 100"),
-            )
+            );
         },
         &["choose"],
         0,
@@ -527,7 +527,7 @@ const PLANTED: &[Planted] = &[
                 "keep",
                 "/wrapped_binding/config/template",
                 json!("{{.n}}"),
-            )
+            );
         },
         &["keep"],
         0,
