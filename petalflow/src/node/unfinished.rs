@@ -85,6 +85,7 @@ impl Context {
     /// use petalflow::prelude::*;
     ///
     /// #[state]
+    /// #[derive(Debug)]
     /// struct Bill {
     ///     #[key(sum, ephemeral, recover)]
     ///     unfinished: u64,

@@ -363,7 +363,8 @@ impl Agent {
     /// ]);
     /// let reader = Agent::named("reader").mode(Mode::SingleTurn).call_limits(Limits::new().requests(1));
     /// let talk = Agent::new(model).sub_agent(reader).run("What do they say?").await?;
-    /// let result = talk.events.iter().flat_map(|event| event.results()).find(|result| result.name == "reader").unwrap();
+    /// let messages = talk.events.iter().filter_map(|event| event.message.as_ref());
+    /// let result = messages.flat_map(|message| message.tool_results()).find(|result| result.name == "reader").unwrap();
     /// assert!(result.content["error"].as_str().unwrap().starts_with("agent `reader` stopped at its limit of 1 requests"));
     /// assert_eq!(talk.answer(), "It was too much.");
     /// # Ok(())

@@ -24,11 +24,18 @@ fn replaced(
 ) -> Result<Vec<u8>, CodecError> {
     let mut from = Unpack { rest: bytes };
     let mut out = Vec::with_capacity(bytes.len());
-    // The beginning of a list or a map is one token, so nothing here is recursive except for bytes.
-    while !from.rest.is_empty() {
+    // How many values must follow. The beginning of a list or a map is one token, so nothing here is recursive except for bytes.
+    let mut missing: usize = 0;
+    while missing > 0 || !from.rest.is_empty() {
         let before = from.rest;
         let token = from.token()?;
         let read = &before[..before.len() - from.rest.len()];
+        let inside = match token {
+            Token::List(len) => len,
+            Token::Map(len) => len.saturating_mul(2),
+            _ => 0,
+        };
+        missing = missing.saturating_sub(1).saturating_add(inside);
         match token {
             Token::Text(text) => match std::str::from_utf8(text).ok().and_then(replace) {
                 Some(other) => pack::text(&other, &mut out),
